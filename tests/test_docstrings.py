@@ -206,10 +206,10 @@ def arguments(function: Callable[..., Any]) -> list[str]:
 
 
 def test_every_argument_of_a_public_callable_has_its_words() -> None:
-    """Each is named below `Args:`; a method of the async client refers to that of the client."""
+    """Each is named below `Args:`; a method for event loops refers to its namesake."""
     missing, every = {}, dict(public_callables())
     for name, function in every.items():
-        namesake = name.replace(".AsyncClient.", ".Client.")
+        namesake = name.replace(".Async", ".")
         words = (inspect.getdoc(every.get(namesake, function)) or "").partition("Args:")[2]
         unnamed = [each for each in arguments(function) if each not in words]
         if unnamed:

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from ssl import SSLContext
-from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import httpx
@@ -465,12 +464,7 @@ class Client(_Service[Sync, httpx.Client, Transport]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         self.close()
 
 
@@ -517,10 +511,5 @@ class AsyncClient(_Service[Async, httpx.AsyncClient, AsyncTransport]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *ended: object) -> None:
         await self.aclose()

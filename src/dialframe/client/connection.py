@@ -93,6 +93,7 @@ def _split(base_url: str, called: str) -> tuple[SplitResult, int | None]:
 
 
 def _refuse_extras(parts: SplitResult, called: str) -> None:
+    # Contract, Authentication 2: no credential in a URL.
     if parts.username is not None or parts.password is not None:
         raise ConfigError(f"{called} carries credentials: pass the key as api_key instead")
     if parts.query or parts.fragment:
@@ -127,6 +128,7 @@ class Credential:
             ConfigError: The key is malformed, or is a live key and the address is neither https
                 nor this machine.
         """
+        # Contract, Authentication 1 and 3.
         kind = _kind(key, called)
         if kind == "live" and not (address.secure or address.loopback):
             raise ConfigError(

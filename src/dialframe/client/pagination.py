@@ -80,6 +80,7 @@ class Walk:
 
     def pass_page(self, page: ListPage[Any]) -> None:
         """Go on behind a page."""
+        # Contract, Lists and pagination: next_cursor is null on the last page.
         self.cursor = page.next_cursor
         self.ended = page.next_cursor is None
         if self.ended:
@@ -188,18 +189,7 @@ class AsyncListing(Generic[Row]):
                 yield record
 
     async def pages(self, *, cursor: str | None = None) -> AsyncIterator[ListPage[Row]]:
-        """The pages, each with its request id, cursor and rows in quarantine.
-
-        Args:
-            cursor: Where to start: `next_cursor` of a page of the same list and filters.
-
-        Yields:
-            The pages, each asked for when it is its turn.
-
-        Raises:
-            ContractError: The list is stuck, or an answer is no page.
-            InvalidRequest: The cursor is no longer valid (`invalid_cursor`): start at the head.
-        """
+        """The pages, each with its request id, cursor and rows in quarantine, as `Listing.pages` gives them."""
         walk = Walk(self._plan.operation, cursor or self._plan.cursor)
         while not walk.ended:
             page = walk.distinct(await self._shell.run(self._plan.fetch(walk.cursor)))
@@ -208,24 +198,13 @@ class AsyncListing(Generic[Row]):
             walk.pass_page(page)
 
     async def first(self) -> Row | None:
-        """The first record of the list; fetches no more than it needs.
-
-        Returns:
-            The record, or None where the list is empty.
-        """
+        """The first record of the list, or None; fetches no more than it needs."""
         async for record in self:
             return record
         return None
 
     async def to_frame(self, on_progress: OnProgress | None = None) -> pd.DataFrame:
-        """The whole list as a DataFrame, as `Listing.to_frame` gives it.
-
-        Args:
-            on_progress: Called after each page with the number of records.
-
-        Returns:
-            One row per record, in the list's order.
-        """
+        """The whole list as a DataFrame, as `Listing.to_frame` gives it."""
         builder, tell = _builder(self._plan), on_progress or silent
         async for page in self.pages():
             builder.add(page)

@@ -124,6 +124,7 @@ def _http_date(text: str) -> datetime | None:
 
 
 def _open_still(status: int, code: str) -> bool:
+    # Contract, Endpoints, Leads: nothing was written, whatever the status says.
     if code == "dnc_screen_unavailable":
         return False
     return status >= 500 or code in ("conflict", "outcome_unknown")

@@ -39,6 +39,7 @@ LONGEST_BACKOFF_S: Final = 8.0
 LONGEST_ASKED_S: Final = 120.0
 #: Jitter adds up to this share of the wait, so that clients that failed together part company.
 JITTER_SHARE: Final = 0.25
+#: Contract, Idempotency 6: the same key still runs; Limits: the bucket is empty.
 #: Codes that only say "not yet": they get this many times the attempts of a failure.
 NOT_YET: Final = ("rate_limit_exceeded", "conflict")
 PATIENCE: Final = 4
@@ -307,6 +308,7 @@ class RetryLoop:
         return turn
 
     def _pause(self, error: RateLimited, began_s: float) -> None:
+        # Contract, Errors: daily_cap_reached and spend_cap_reached are 429 as well.
         # A cap by another name is not the bucket's business, however it is called.
         if self._limiter is None or error.code not in ("rate_limit_exceeded", ""):
             return

@@ -175,6 +175,7 @@ class Sender:
         key = options.idempotency_key
         if key is None and operation.changes_data:
             # One key for one intent: made here, outside of every loop.
+            # Contract, Idempotency 1 and Endpoints, Calls 7: a new key is a new call.
             key = str(uuid.uuid4())
         return request_building.plan(
             operation,

@@ -81,14 +81,7 @@ class AsyncReply(Protocol):
         """Headers by lower-case name."""
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Read the body.
-
-        Returns:
-            Its bytes as they arrive.
-
-        Raises:
-            TransportError: The body broke off.
-        """
+        """Read the body as it arrives; a `TransportError` where it breaks off."""
 
     async def close(self) -> None:
         """Close the connection."""
@@ -98,18 +91,7 @@ class AsyncTransport(Protocol):
     """What carries a request to the service in an event loop."""
 
     async def send(self, request: PlannedRequest, *, timeout_s: float) -> AsyncReply:
-        """Send a request once and wait for the head of its answer.
-
-        Args:
-            request: The request, method to body.
-            timeout_s: Seconds to wait for the head of the answer.
-
-        Returns:
-            The answer, whose body is still to be read.
-
-        Raises:
-            TransportError: No answer came; `sent` says whether bytes may have arrived.
-        """
+        """Send a request once and wait for the head of its answer, as `Transport.send` does."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -149,19 +131,7 @@ class HttpxTransport:
         self._closed = False
 
     def send(self, request: PlannedRequest, *, timeout_s: float) -> Reply:
-        """Send a request once and wait for the head of its answer.
-
-        Args:
-            request: The request, method to body.
-            timeout_s: Seconds to wait for the head of the answer.
-
-        Returns:
-            The answer, whose body is still to be read.
-
-        Raises:
-            TransportError: No answer came.
-            ConfigError: The client was closed.
-        """
+        """Send a request once and wait for the head of its answer, as `Transport.send` says."""
         pool = self._open()
         try:
             with as_ours(), head_awaited():
@@ -275,15 +245,7 @@ class AsyncHttpxTransport:
         network: Network | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        """Prepare for one address and key.
-
-        Args:
-            address: Where the service is.
-            credential: The key.
-            inner: Replaces the network, in tests.
-            network: Proxy, certificates, headers.
-            http_client: A client of httpx to be used as it is; closing it is up to its owner.
-        """
+        """Prepare for one address and key, as `HttpxTransport` does."""
         self._link = Link(address, credential, network or Network())
         self.http_client = http_client
         self._client = httpx.AsyncClient(transport=inner) if inner is not None else http_client
@@ -292,19 +254,7 @@ class AsyncHttpxTransport:
         self._closed = False
 
     async def send(self, request: PlannedRequest, *, timeout_s: float) -> AsyncReply:
-        """Send a request once and wait for the head of its answer.
-
-        Args:
-            request: The request, method to body.
-            timeout_s: Seconds to wait for the head of the answer.
-
-        Returns:
-            The answer, whose body is still to be read.
-
-        Raises:
-            TransportError: No answer came; `sent` says whether bytes may have arrived.
-            ConfigError: The client was closed.
-        """
+        """Send a request once and wait for the head of its answer, as `Transport.send` says."""
         import asyncio
 
         pool, loop = self._open(), asyncio.get_running_loop()

@@ -18,8 +18,7 @@ from dialframe.sandbox.handlers.replies import Inbound, Reply, answer
 from dialframe.sandbox.http import request_checks
 from dialframe.sandbox.http.asgi_app import inbound_of, refused, send_reply
 from dialframe.sandbox.world.api_objects import Json, Refusal
-from dialframe.sandbox.world.faults import Drop
-from dialframe.sandbox.world.state import World
+from dialframe.sandbox.world.state import Drop, World
 
 
 class Console:
@@ -499,6 +498,6 @@ def _run(
     try:
         request_checks.parse(text)
     except Refusal as refusal:
-        raise Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors) from None
+        raise console_actions.unprocessable(refusal) from None
     result = call.perform(world, path, text)
     return Reply(call.status) if result is None else answer(result, status=call.status)

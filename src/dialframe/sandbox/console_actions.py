@@ -31,7 +31,7 @@ from dialframe.contract.models.webhook_models import EventType
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
 from dialframe.sandbox.http import request_handling
-from dialframe.sandbox.world import clients_and_keys, clock, events, faults, state_file
+from dialframe.sandbox.world import clients_and_keys, clock, events, state_file
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
@@ -42,8 +42,7 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
 )
 from dialframe.sandbox.world.clients_and_keys import Address, Settings
-from dialframe.sandbox.world.faults import Rule
-from dialframe.sandbox.world.state import World
+from dialframe.sandbox.world.state import Rule, World, add_fault
 
 
 def _scope(name: str) -> str:
@@ -505,7 +504,7 @@ def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyC
             state_file.insert(visit.db, f"{kind}s", visit.client, row)
     except sqlite3.IntegrityError:
         refusal = invalid("/id", "duplicate_id", "An id is there already, or given twice.")
-        raise _unprocessable(refusal) from None
+        raise unprocessable(refusal) from None
     return [row["id"] for row in values]
 
 
@@ -538,7 +537,7 @@ def reconcile(visit: Visit, body: Reconciled) -> Json:
 
 def arm_fault(visit: Visit, body: Rule) -> Json:
     """Have the next matching requests fail."""
-    armed = faults.add(visit.db, body)
+    armed = add_fault(visit.db, body)
     visit.world.faults.arm(armed)
     return body.model_dump(mode="json")
 
@@ -582,7 +581,7 @@ CALLS: Final[tuple[Call, ...]] = (
 )  # fmt: skip
 
 
-def _unprocessable(refusal: Refusal) -> Refusal:
+def unprocessable(refusal: Refusal) -> Refusal:
     """The same refusal with the console's status."""
     return Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors)
 
@@ -591,4 +590,4 @@ def _misshapen(error: ValidationError) -> Refusal:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     pointer = "".join(f"/{part}" for part in first["loc"])
     reason = f"The body is not valid at {pointer or 'its root'}: {first['msg']}."
-    return _unprocessable(invalid(pointer, first["type"], reason))
+    return unprocessable(invalid(pointer, first["type"], reason))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Final, Self
 
 from starlette.applications import Starlette
@@ -151,12 +151,7 @@ class Sandbox:
         """The sandbox itself, which is running already."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """End it."""
         self.close()
 

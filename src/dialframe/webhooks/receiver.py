@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from queue import Full
-from types import TracebackType
 from typing import Final, Self
 
 from starlette.applications import Starlette
@@ -179,12 +178,7 @@ class Receiver:
         """The receiver itself, which is running already."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """End it."""
         self.close()
 

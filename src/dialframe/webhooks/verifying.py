@@ -152,6 +152,7 @@ def verify(
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
     given = _headers(headers)
+    # Contract, Events, Delivery 1 and 3: over the raw bytes, in constant time.
     signed_s = _timestamp(given[webhook_models.TIMESTAMP_HEADER], now)
     signature = given[webhook_models.SIGNATURE_HEADER]
     if not signature.isascii() or not webhook_models.signature_matches(
@@ -206,6 +207,7 @@ def _identifier(given: Mapping[str, str], name: str) -> str:
 def _timestamp(text: str, now: datetime) -> int:
     if not _UNIX_SECONDS.fullmatch(text):
         raise _refused("bad_timestamp", "the delivery's timestamp is no number of Unix seconds")
+    # Contract, Events, Delivery 2.
     away_s = abs(now.timestamp() - int(text))
     if away_s > limits.SIGNATURE_TOLERANCE_S:
         raise WebhookError(

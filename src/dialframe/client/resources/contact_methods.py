@@ -97,6 +97,7 @@ class Dnc(Resource[ShellT]):
         )
         tell = on_progress or silent
         results: list[DncChecked] = []
+        # Contract, Limits: numbers per DNC check.
         for start in range(0, len(asked), limits.PHONES_PER_DNC_CHECK):
             chunk = asked[start : start + limits.PHONES_PER_DNC_CHECK]
             try:

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.contract.scopes import Scope
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.api_objects import FieldError, Json, Refusal
+from dialframe.sandbox.world.api_objects import Json, Refusal
 from dialframe.sandbox.world.clients_and_keys import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.state_file import insert
@@ -198,6 +198,7 @@ def refusals(db: sqlite3.Connection, client: int) -> list[Json]:
 Kind = Literal["call", "sms", "callback", "launch"]
 
 #: Estimated spend by kind, in the account's currency; only calls and texts cost anything.
+# Contract, Tiers: the estimated-spend limit; the amounts are ours.
 COST: Final[dict[Kind, float]] = {"call": 0.05, "sms": 0.01, "callback": 0.0, "launch": 0.0}
 
 #: Why somebody is called: for a campaign, as a lead to be dialed at once, as promised, by an agent.
@@ -235,6 +236,7 @@ class Sender:
 
 def may_start_calls(caller: Caller) -> None:
     """Refuse who lacks the scope, the switch or the key that reaching a person needs."""
+    # Contract, Endpoints, Leads: what a running campaign or dial_now needs besides leads:write.
     if "calls:originate" not in caller.client.scopes:
         raise Refusal("insufficient_scope", "This also needs the scope calls:originate.")
     if not (caller.settings.tier2_calls_originate_enabled and caller.credential.sending):
@@ -263,16 +265,18 @@ def not_on_dnc(sender: Sender, phone: str, pointer: str) -> None:
     """Refuse a number of the Do-Not-Call list, and any while the list cannot be asked."""
     screen_can_run(sender)
     if is_listed(sender.db, sender.client, phone):
-        problem = FieldError(pointer, "on_dnc")
-        raise Refusal("on_dnc", "The number is on the Do-Not-Call list.", errors=(problem,))
+        raise Refusal(
+            "on_dnc", "The number is on the Do-Not-Call list.", field=(pointer, "on_dnc")
+        )
 
 
 def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
     """Refuse a blocked or sanctioned country."""
     number = _number(phone)
     if number is not None and number.country in sender.settings.unreachable:
-        problem = FieldError(pointer, "blocked_country")
-        raise Refusal("blocked_country", "The country is blocked.", errors=(problem,))
+        raise Refusal(
+            "blocked_country", "The country is blocked.", field=(pointer, "blocked_country")
+        )
 
 
 def contact_allowed(
@@ -283,16 +287,17 @@ def contact_allowed(
     A consent of any channel counts: what the contract's channels are called is not shown.
     """
     if _number(phone) is None:
-        problem = FieldError("/to", "invalid_phone")
-        raise Refusal(code, "It is no number that can be reached.", errors=(problem,))
+        raise Refusal(code, "It is no number that can be reached.", field=("/to", "invalid_phone"))
     settings = sender.settings
     hours = settings.calling_hours
     if hours is not None and not within_hours(phone, hours, sender.now_us):
-        problem = FieldError("/to", "outside_calling_hours")
-        raise Refusal(code, "Outside the called party's hours.", errors=(problem,))
+        raise Refusal(
+            code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
+        )
     if settings.consent_required and not _has_consent(sender, phone):
-        problem = FieldError("/to", "consent_missing")
-        raise Refusal(code, "No consent is recorded for the number.", errors=(problem,))
+        raise Refusal(
+            code, "No consent is recorded for the number.", field=("/to", "consent_missing")
+        )
 
 
 def account_may_dial(sender: Sender, occasion: Occasion) -> None:

@@ -16,7 +16,7 @@ from dialframe.sandbox.dialer.call_life import CalledParty
 from dialframe.sandbox.handlers import replies
 from dialframe.sandbox.handlers.replies import Context, Reply, answer, on
 from dialframe.sandbox.world import clock, recordings_and_transcripts
-from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, FieldError, Json, Refusal
+from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
 
 READY: Final = "ready"
@@ -67,13 +67,15 @@ def start(context: Context[CallStart]) -> Reply:
     lead_status = None
     if wanted.lead_id is not None:
         lead_status = context.find(LEAD, wanted.lead_id)["status"]
+    # Contract, Endpoints, Calls: rules 1, 3, 4 and 6 in this order; nothing is dialed on refusal.
     extension = _ready_agent(context)
     caller_id = _caller_id(context)
     contact_checks.country_reachable(context.sender, wanted.to, "/to")
     contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
     if lead_status == "dnc":
-        problem = FieldError("/lead_id", "on_dnc")
-        raise Refusal("on_dnc", "The lead is marked as not to be called.", errors=(problem,))
+        raise Refusal(
+            "on_dnc", "The lead is marked as not to be called.", field=("/lead_id", "on_dnc")
+        )
     contact_checks.contact_allowed(context.sender, wanted.to, "dial_refused")
     contact_checks.affordable(context.sender, "call")
     called = CalledParty(wanted.to, wanted.campaign_id)
@@ -106,6 +108,7 @@ def _spoken(context: Context[CallRef]) -> Conversation:
 def _ready_agent(context: Context[CallStart]) -> str:
     column = "extension" if context.request.agent_email is None else "email"
     name = context.request.agent_extension or context.request.agent_email
+    # Endpoints, Calls 1: signed in and ready, else nothing is dialed.
     agent: tuple[str, Any] | None = context.db.execute(
         f"SELECT extension, state FROM agents WHERE client = ? AND {column} = ?"
         " ORDER BY state <> 'ready', extension",
@@ -122,12 +125,12 @@ def _caller_id(context: Context[CallStart]) -> str:
     )
     numbers = [number for (number,) in owned]
     wanted = context.request.caller_id or (numbers[0] if numbers else None)
+    # Endpoints, Calls 3.
     if wanted not in numbers:
-        problem = FieldError("/caller_id", "caller_id_not_registered")
         raise Refusal(
             "dial_refused",
             "caller_id_not_registered: not a verified number of the account.",
-            errors=(problem,),
+            field=("/caller_id", "caller_id_not_registered"),
         )
     return str(wanted)
 
@@ -184,6 +187,7 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
 @on(operations.CAMPAIGNS_LIST)
 def list_campaigns(context: Context[CampaignQuery]) -> Reply:
     """Campaigns that are not archived."""
+    # Resources, Campaign: archived ones are not listed.
     wanted = {"status": context.request.status}
     return replies.rows_of(context, CAMPAIGN, wanted, "status <> 'archived'")
 
@@ -224,6 +228,7 @@ def progress(context: Context[CampaignRef]) -> Reply:
 @on(operations.CAMPAIGNS_PAUSE)
 def pause(context: Context[CampaignRef]) -> Reply:
     """Running becomes paused; paused stays so."""
+    # States, Campaign: pause.
     campaign = context.find(CAMPAIGN, context.request.campaign_id)
     if campaign["status"] == "running":
         campaign = _move(context, "paused")
@@ -235,6 +240,7 @@ def pause(context: Context[CampaignRef]) -> Reply:
 @on(operations.CAMPAIGNS_RESUME)
 def resume(context: Context[CampaignRef]) -> Reply:
     """Paused becomes running; running stays so."""
+    # States, Campaign: resume.
     campaign = context.find(CAMPAIGN, context.request.campaign_id)
     if campaign["status"] == "running":
         return answer(campaign)

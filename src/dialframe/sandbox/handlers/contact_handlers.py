@@ -69,6 +69,7 @@ def check(context: Context[DncCheck]) -> Reply:
         "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
         (context.client, json.dumps(phones)),
     )
+    # Contract, Endpoints, Do-Not-Call: one result for each number, in input order.
     listed = {phone for (phone,) in rows}
     return answer({"data": [{"phone": phone, "listed": phone in listed} for phone in phones]})
 
@@ -110,12 +111,14 @@ def record(context: Context[ConsentRecord]) -> Reply:
 def send(context: Context[SmsSend]) -> Reply:
     """Accept a text: here, note it. A reference is taken once and for all."""
     wanted = context.request
+    # Endpoints, SMS: a repeated reference sends nothing again.
     used = context.db.execute(
         "SELECT 1 FROM messages WHERE client = ? AND client_reference = ?",
         (context.client, wanted.client_reference),
     )
     if used.fetchone() is not None:
         raise Refusal("duplicate_client_reference", "The reference was used before.")
+    # Endpoints, SMS: the checks before sending.
     contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
     contact_checks.country_reachable(context.sender, wanted.to, "/to")
     contact_checks.contact_allowed(context.sender, wanted.to, "message_refused")
@@ -200,6 +203,7 @@ def create_callback(context: Context[CallbackCreate]) -> Reply:
     lead = context.find(LEAD, wanted.lead_id)
     if lead["campaign_id"] is None:
         raise invalid("/lead_id", "no_campaign", "The lead belongs to no campaign.")
+    # Endpoints, Callbacks: a lead on the Do-Not-Call list answers 422.
     contact_checks.not_on_dnc(context.sender, lead["phone"], "/lead_id")
     contact_checks.spend(context.sender, "callback")
     due_us = clock.from_datetime(wanted.scheduled_at)
@@ -219,6 +223,7 @@ def create_callback(context: Context[CallbackCreate]) -> Reply:
 @on(operations.CALLBACKS_CANCEL)
 def cancel_callback(context: Context[CallbackRef]) -> Reply:
     """Pending becomes cancelled; cancelled stays so."""
+    # States, Callback: cancel.
     callback_id = context.request.callback_id
     callback = context.find(CALLBACK, callback_id)
     if callback["status"] == "pending":
@@ -234,6 +239,7 @@ def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
     """A pending one gets a new time."""
     callback_id = context.request.callback_id
     callback = context.find(CALLBACK, callback_id)
+    # States, Callback: only a pending one moves.
     if callback["status"] != "pending":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
     due_us = clock.from_datetime(context.request.scheduled_at)
@@ -250,6 +256,7 @@ def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
 DURATION_MINUTES: Final = 30
 SOURCE: Final = "api"
 
+# States, Appointment: nothing moves one in these states.
 _FINAL: Final = ("completed", "no-show")
 
 

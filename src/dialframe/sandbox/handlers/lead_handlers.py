@@ -139,6 +139,7 @@ def judge(
     sanctioned: frozenset[str],
 ) -> list[JudgedLead]:
     """One outcome per lead, in the order given."""
+    # Endpoints, Leads: the order of the checks; one result for each lead.
     judged = [_by_number(row, sanctioned) for row in rows]
     judged = _without_repeats(judged)
     judged = _without_known(db, client, campaign_id, judged)
@@ -255,6 +256,7 @@ def _rules(db: sqlite3.Connection, client: int) -> list[FieldRule]:
     return [FieldRule(name, bool(required), pattern) for name, required, pattern in rows]
 
 
+# Contract, States, Campaign: a running one takes no import; a single add with more rights.
 IMPORTABLE: Final = ("draft", "ready", "paused")
 
 #: What happened to a lead: that it came in, and each call to it.
@@ -330,6 +332,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
 def create(context: Context[CreateRow]) -> Reply:
     """Add one lead, if wanted at the front of a running campaign's dialing order."""
     wanted = context.request
+    # Endpoints, Leads: checked before anything is written.
     if wanted.dial_now:
         contact_checks.may_start_calls(context.caller)
     campaign = context.find(CAMPAIGN, wanted.campaign_id)
@@ -362,6 +365,7 @@ def update(context: Context[LeadUpdate]) -> Reply:
         name: getattr(wanted, name) for name in ("full_name", "email") if name in given
     }
     if "custom_fields" in given:
+        # Endpoints, Leads: a key that is null is removed, keys not sent are kept.
         merged = {**(lead["custom_fields"] or {}), **wanted.custom_fields}
         kept = {name: value for name, value in merged.items() if value is not None}
         if len(kept) > limits.CUSTOM_FIELDS:
@@ -455,6 +459,7 @@ def _dial_now(
         status = "unavailable"
     if status != "queued" or lead_id is None:
         return {"status": status, "expires_at": None}
+    # Limits: dial-now window.
     window_s = context.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
     until_us = context.now_us + window_s * SECOND_US
     automatic_dialing.dial_first(automatic_dialing.context_at(context.sender), lead_id, until_us)

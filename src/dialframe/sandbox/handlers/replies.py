@@ -205,6 +205,7 @@ def page(
     context: Context[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]
 ) -> Reply:
     """One page of a list, newest first, ties by id."""
+    # Contract, Lists and pagination: the cursor is bound to account, client and filters.
     binding = _binding(context)
     conditions, values = (
         ["client = ?", *source.fixed, *source.where],
@@ -219,6 +220,7 @@ def page(
         (*values, context.request.limit + 1),
     ).fetchall()
     shown, more = rows[: context.request.limit], len(rows) > context.request.limit
+    # Lists and pagination: next_cursor is null on the last page.
     cursor = None
     if more:
         cursor = _seal([*shown[-1][:2], context.now_us], binding, context.cursor_key)

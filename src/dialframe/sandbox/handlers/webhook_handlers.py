@@ -51,6 +51,7 @@ def create(context: Context[WebhookCreate]) -> Reply:
     (count,) = context.db.execute(
         "SELECT count(*) FROM webhooks WHERE client = ?", (context.client,)
     ).fetchone()
+    # Contract, Limits: webhook endpoints per account.
     if count >= limits.WEBHOOK_ENDPOINTS:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
     secret = clients_and_keys.new_signing_secret()
@@ -122,6 +123,7 @@ def rotate_secret(context: Context[WebhookRef]) -> Reply:
     """A new secret; for 24 hours the previous one signs along."""
     webhook_id = context.request.webhook_id
     _find(context, webhook_id)
+    # Limits: secret rotation overlap.
     secret, until_us = clients_and_keys.new_signing_secret(), context.now_us + OVERLAP_US
     context.db.execute(
         "UPDATE webhooks SET previous_secret = secret, previous_until = ?, secret = ?,"
@@ -137,6 +139,7 @@ def rotate_secret(context: Context[WebhookRef]) -> Reply:
 
 
 def _with_secret(body: Json, secret: str, status: int = 200) -> Reply:
+    # Idempotency 4: on a replay the secret is null.
     reply = answer({**body, "secret": secret}, status=status)
     return Reply(
         reply.status, reply.body, reply.headers, stored_body=encode({**body, "secret": None})
@@ -188,6 +191,7 @@ def _check_url(context: Context[Any], url: str) -> None:
 @on(operations.EVENTS_LIST)
 def list_events(context: Context[EventQuery]) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
+    # Events, Delivery 7: history is kept 30 days.
     since = {"created_at > ?": context.now_us - events.HISTORY_US}
     return replies.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
 
@@ -241,6 +245,7 @@ def _count(context: Context[EventReplay], event_id: str) -> None:
         "SELECT count(*) FROM replays WHERE client = ? AND event_id = ? AND at >= ?",
         (context.client, event_id, midnight_us - clock.DAY_US),
     ).fetchone()
+    # Limits: replays per event per UTC day.
     if today >= limits.WEBHOOK_REPLAYS_PER_DAY:
         raise Refusal(
             "replay_limit_reached",

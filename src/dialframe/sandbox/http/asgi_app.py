@@ -410,6 +410,7 @@ class Endpoint:
         """Answer one request, or cut its connection."""
         handler = self._bounds.get(scope["method"])
         if handler is None:
+            # Contract, Conventions: a known path with another method answers 405 and says which it takes.
             allow = ("Allow", ", ".join(sorted(self._bounds)))
             refusal = Refusal("method_not_allowed", headers=(allow,))
             await send_reply(refused(scope, refusal, scope["state"]["request_id"]), send)
@@ -500,6 +501,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 async def _no_route(request: Request, error: Exception) -> Response:
     del error
+    # Conventions: an unknown path answers 404.
     refusal = Refusal("route_not_available", "No operation has this path.")
     reply = refused(request.scope, refusal, request.scope["state"]["request_id"])
     return Response(reply.body, reply.status, dict(reply.headers))

@@ -82,6 +82,7 @@ def admit(
 
 
 def _credential_in_url(inbound: Inbound) -> None:
+    # Contract, Authentication 2: a key in the URL counts as exposed.
     named = any(
         name.lower() in QUERY_NAMES and value
         for name, value in parse_qsl(inbound.query, keep_blank_values=True)
@@ -94,6 +95,7 @@ def _credential_in_url(inbound: Inbound) -> None:
 
 
 def _authenticate(inbound: Inbound, access: Access) -> Caller | None:
+    # Authentication 3 and 4: one answer to every key problem, so that a key's state stays hidden.
     value = inbound.headers.get("authorization", ())
     if len(value) != 1 or not value[0].lower().startswith(_BEARER):
         return None
@@ -103,11 +105,13 @@ def _authenticate(inbound: Inbound, access: Access) -> Caller | None:
 
 
 def _access_enabled(request: KnownRequest) -> None:
+    # Authentication 5.
     if not (request.caller.settings.api_access_enabled and request.caller.client.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
 
 
 def _address_allowed(request: KnownRequest) -> None:
+    # Authentication 5: both lists apply when both are set.
     lists = (request.caller.settings.ip_allow, request.caller.client.ip_allow)
     if not all(_within(request.inbound.address, allowed) for allowed in lists if allowed):
         raise Refusal("ip_not_allowed", "The request comes from an address that is not allowed.")
@@ -122,6 +126,7 @@ def _within(address: str, allowed: tuple[str, ...]) -> bool:
 def _within_rates(request: KnownRequest) -> None:
     if request.caller.settings.rate_limits is None:
         return
+    # Limits: a request passes the buckets of key, client, account and address.
     owners = {
         "key": request.caller.credential.credential_id,
         "client": request.caller.client.client_id,
@@ -135,12 +140,14 @@ def _within_rates(request: KnownRequest) -> None:
 
 
 def _scope_held(request: KnownRequest) -> None:
+    # Authentication 6: a client without scopes can call only GET /v1/me.
     scope = request.operation.scope
     if scope is not None and scope not in request.caller.client.scopes:
         raise Refusal("insufficient_scope", f"This needs the scope {scope}.")
 
 
 def _service_on(request: KnownRequest) -> None:
+    # Events: webhooks are enabled per account; Tiers: each operation of tier 2 has its switch.
     operation, settings = request.operation, request.caller.settings
     if (operation.scope or "").startswith("webhooks:") and not settings.webhooks_enabled:
         raise Refusal("webhooks_disabled", "Webhooks are not enabled for the account.")
@@ -151,6 +158,7 @@ def _service_on(request: KnownRequest) -> None:
 
 
 def _may_send(request: KnownRequest) -> None:
+    # Tiers: click-to-call and SMS need a key of the guided sending setup.
     if not request.operation.sending_key:
         return
     if not request.caller.credential.sending:
@@ -234,6 +242,7 @@ def _check(value: Any, pointer: str, level: int) -> None:
         if value in (float("inf"), float("-inf")):
             raise invalid(pointer, "out_of_range")
     elif isinstance(value, dict | list):
+        # Limits: JSON depth.
         if level > limits.JSON_DEPTH:
             raise invalid("", "too_deep", f"More than {limits.JSON_DEPTH} levels of nesting.")
         _check_inside(value, pointer, level + 1)
@@ -320,6 +329,7 @@ def validate(
     """The checked request."""
     if not isinstance(body, dict):
         raise invalid("", "wrong_type", "The body has to be a JSON object.")
+    # Conventions: unknown query parameters and unknown fields of the body are refused.
     _refuse_large_batch(operation.name, body)
     pairs = query_pairs(query)
     problems = [

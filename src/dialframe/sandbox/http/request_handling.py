@@ -29,8 +29,7 @@ from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Json, Refusal, invalid
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.faults import Rule
-from dialframe.sandbox.world.state import ReservedKey, World, key_reused, released
+from dialframe.sandbox.world.state import ReservedKey, Rule, World, key_reused, released
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
 REPLAYED: Final = ("Idempotency-Replayed", "true")
@@ -44,6 +43,7 @@ def fingerprint(method: str, path: str, query: list[tuple[str, str]], rest: Any)
 
 def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | None:
     """The answer that was kept for this request, marked as replayed, or None."""
+    # Contract, Idempotency 2: the key belongs to the client and is kept 24 hours; 7: unless open.
     row = db.execute(
         "SELECT fingerprint, status, headers, body, unconfirmed FROM idempotency"
         " WHERE client = ? AND key = ? AND (created_at > ? OR unconfirmed IS NOT NULL)",
@@ -51,10 +51,13 @@ def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | 
     ).fetchone()
     if row is None:
         return None
+    # Idempotency 5: same key, different request.
     if row[0] != wanted.fingerprint:
         raise key_reused()
+    # Idempotency 7: until reconciled, every retry answers that the outcome is not known.
     if row[4] is not None:
         raise _unknown()
+    # Idempotency 3.
     headers = tuple((name, value) for name, value in json.loads(row[2]))
     return Reply(row[1], row[3], (*headers, REPLAYED))
 
@@ -67,6 +70,7 @@ def keep(db: sqlite3.Connection, reserved: ReservedKey, reply: Reply, now_us: in
         "DELETE FROM idempotency WHERE created_at <= ? AND unconfirmed IS NULL",
         (now_us - RETENTION_US,),
     )
+    # Idempotency 4: a signing secret is never stored.
     body = reply.body if reply.stored_body is None else reply.stored_body
     db.execute(
         "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
@@ -257,6 +261,7 @@ def _accept(
         given = request_checks.parse(inbound.body)
         request_checks.refuse_credential(given)
     key = _key(inbound, handler.operation)
+    # Correlation: 1-128 of the characters A-Z a-z 0-9 . _ : -
     correlation = inbound.header("x-correlation-id")
     if correlation is not None and not _CORRELATION.fullmatch(correlation):
         raise invalid("/X-Correlation-ID", "invalid_format")
@@ -275,6 +280,7 @@ def _accept(
 
 
 def _key(inbound: Inbound, operation: Operation[Any, Any]) -> str | None:
+    # Idempotency 1: POST and DELETE need one, PATCH may have one; 8: reads do not use it.
     key = inbound.header("idempotency-key")
     if operation.key == "none" or (operation.key == "optional" and key is None):
         return None

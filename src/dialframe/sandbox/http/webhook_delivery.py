@@ -178,6 +178,7 @@ def next_attempt(world: World, due: DueDelivery) -> Attempt | None:
         return Attempt(due, refused=("cancelled", "endpoint_disabled"))
     url, _, *secrets = row
     try:
+        # Endpoints, Webhooks: the URL is checked again before every delivery.
         reach = events.url_reach(url, allow_loopback=settings.allow_loopback_webhooks)
     except Refusal as refusal:
         return Attempt(due, refused=("failed", refusal.code))
@@ -190,6 +191,7 @@ def _headers(
     world: World, due: DueDelivery, kind: str, body: bytes, kept: list[Any]
 ) -> dict[str, str]:
     current, previous, previous_until = kept
+    # Events, Delivery: during a rotation both secrets sign.
     still_valid = previous is not None and world.clock.now_us() < previous_until
     secrets = [current, previous] if still_valid else [current]
     # Signed with real time: a receiver compares it with its own clock, not with the sandbox's.
@@ -228,6 +230,7 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
             (*attempt.refused, attempt.due.number),
         )
         return
+    # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240 minutes.
     made = attempt.due.attempts + 1
     delivered = status is not None and 200 <= status < 300
     retries_left = made <= len(limits.WEBHOOK_RETRY_MINUTES)

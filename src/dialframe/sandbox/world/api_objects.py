@@ -142,7 +142,7 @@ class Refusal(Exception):
         code: The problem's code.
         status: HTTP status; without one, the first that the contract gives the code.
         detail: One sentence for people.
-        errors: Fields that are wrong.
+        errors: Fields that are wrong; `field` is pointer and code of a single one.
         retry_after_s: Seconds for `Retry-After`.
         headers: Further headers of the answer.
     """
@@ -154,6 +154,7 @@ class Refusal(Exception):
         *,
         status: int | None = None,
         errors: tuple[FieldError, ...] = (),
+        field: tuple[str, str] | None = None,
         retry_after_s: int | None = None,
         headers: tuple[tuple[str, str], ...] = (),
     ) -> None:
@@ -161,8 +162,9 @@ class Refusal(Exception):
         self.code = code
         self.status = status if status is not None else BY_CODE[code].statuses[0]
         self.detail = detail or f"{_condition(code)}."
-        self.errors = errors
+        self.errors = errors if field is None else (FieldError(*field),)
         self.headers = headers
+        # Contract, Errors: every 429 and 503 carries it; Idempotency 6: so does a key that still runs.
         if retry_after_s is None and (self.status in RETRY_STATUSES or code == "conflict"):
             retry_after_s = 1
         self.retry_after_s = retry_after_s
@@ -171,7 +173,7 @@ class Refusal(Exception):
 def invalid(pointer: str, code: str, detail: str = "") -> Refusal:
     """`validation_failed` for one field."""
     text = detail or f"The request is not valid at {pointer or 'its root'}: {code}."
-    return Refusal("validation_failed", text, errors=(FieldError(pointer, code),))
+    return Refusal("validation_failed", text, field=(pointer, code))
 
 
 def document(refusal: Refusal, *, request_id: str, docs_base: str) -> dict[str, Any]:

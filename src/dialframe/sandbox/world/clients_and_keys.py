@@ -23,6 +23,7 @@ from dialframe.contract.models.base_models import PREFIXES
 from dialframe.contract.models.webhook_models import SECRET_PREFIX
 from dialframe.contract.scopes import KEY_PREFIXES
 
+# Contract, Authentication 1.
 CREDENTIAL: Final = re.compile(
     rf"{KEY_PREFIXES['test']}(?P<id>[0-9a-z]+)_(?P<secret>[0-9a-z]+)", re.ASCII
 )
@@ -263,6 +264,7 @@ class Access:
         credential = self.credentials.get(match["id"]) if match else None
         if match is None or credential is None or credential.revoked:
             return None
+        # Contract, Authentication 4: whatever is wrong with a key, the answer is one.
         if not hmac.compare_digest(hash_of(match["secret"]), credential.secret_hash):
             return None
         return Caller(self.clients[credential.client], credential, self.settings)

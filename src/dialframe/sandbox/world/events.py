@@ -20,7 +20,6 @@ from dialframe.sandbox.world.api_objects import (
     DELIVERY,
     EVENT,
     SCHEMA_VERSION,
-    FieldError,
     Json,
     Refusal,
     encode,
@@ -361,5 +360,4 @@ def _reads_public(host: str) -> bool:
 
 
 def _refused(detail: str) -> Refusal:
-    problem = FieldError("/url", "url_refused")
-    return Refusal("webhook_url_refused", detail, errors=(problem,))
+    return Refusal("webhook_url_refused", detail, field=("/url", "url_refused"))
