@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 
+import pandas as pd
 import pytest
 
+from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.judging.phone_cells import read_phone
+from dialframe.leads.reading import file_formats
 from dialframe.opt_outs import read_consent, read_remark
 
 CHARS = 100_000
@@ -29,7 +32,9 @@ def test_ten_thousand_columns_are_refused_in_a_sentence(lead_file, delimiter):
     assert time.process_time() - began < 20
 
 
-@pytest.mark.parametrize("unit", [" ", "\t", ",", '"', "'", "a", "1", "\\", '","', "é ", "(", "@"])
+@pytest.mark.parametrize(
+    "unit", [" ", "\t", ",", '"', "'", "a", "1", "\\", '","', "é ", "\u202e", "(", "@"]
+)
 @pytest.mark.parametrize("place", ["cell", "header"])
 def test_a_huge_cell_of_one_character_is_read_in_time(lead_file, unit, place):
     """Among ordinary records, wherever it stands."""
@@ -51,3 +56,38 @@ def test_a_huge_cell_is_judged_in_time(unit, read):
         began = time.process_time()
         read(cell)
         assert time.process_time() - began < 0.5 + MOST_S
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_empty_lines_are_cleaned_in_time_and_each_is_accounted_for(tmp_path, end):
+    """Hundreds of thousands, in a cell that never ends or behind the last record."""
+    path = tmp_path / "list.csv"
+    path.write_bytes(f'Name,Phone\nAnn,212-555-0142\nBob,"{end * CHARS}'.encode())
+    began = time.process_time()
+    cleaned = leads.clean_files([path], tmp_path / "out", region="US")
+    assert time.process_time() - began < 2 + 3 * MOST_S
+    assert cleaned.counts["clean"] == 1
+    assert cleaned.counts["skipped"] >= CHARS // len(end) - 1
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("above", ["", "\n" * 5, "A list\n\n\n\n"])
+def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(
+    tmp_path, monkeypatch, width, above
+):
+    """Above the header, below it, between records far down, and at the end."""
+    cells = ",212-555-{:04},x" if width > 1 else "212-555-{:04}"
+    record = ("Ann" + cells if width > 1 else cells) + "\n"
+    rows = [record.format(number % 10_000) for number in range(4_000)]
+    rows[2_500:2_500] = ["\n"] * 700
+    rows[3_900:3_900] = ["\r\n"] * 3
+    header = "Name,Phone,Notes\n" if width > 1 else "Phone\n"
+    path = tmp_path / "list.csv"
+    path.write_text(above + header + "\n\n" + "".join(rows) + "\n" * 60, newline="")
+    file = leads.read(path)
+    monkeypatch.setattr(file_formats, "survey", lambda *_, **__: None)
+    whole = leads.read(path)
+    pd.testing.assert_frame_equal(file.frame, whole.frame)
+    pd.testing.assert_frame_equal(file.skipped, whole.skipped)
+    assert (file.lines.tolist(), file.rows.tolist()) == (whole.lines.tolist(), whole.rows.tolist())
+    assert file.decisions == whole.decisions

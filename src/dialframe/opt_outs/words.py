@@ -7,7 +7,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Final, Literal, NamedTuple
 
@@ -17,6 +17,8 @@ CodeMeaning = Literal["clear", "do_not_call", "unclear"]
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
 _WORDS: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = re.compile(r"([()|])")
+#: From so many characters on a text is kept in plain words, where it is asked for again.
+_LONG_CHARS: Final = 1_000
 _NO_WORDS: Final = re.compile(r"(?:[^\w|]|_)+")
 #: Letters that have no decomposition and are still a plain letter with something added.
 _STROKES: Final = str.maketrans(
@@ -63,10 +65,18 @@ def plain(text: str) -> str:
         >>> plain("E-Mail_Adresse"), plain("CellPhone1"), plain("Nie dzwonić!")
         ('e mail adresse', 'cell phone 1', 'nie dzwonic')
     """
+    return _plain(text) if len(text) < _LONG_CHARS else _plain_of_long(text)
+
+
+def _plain(text: str) -> str:
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
         text = "".join(char for char in decomposed if not unicodedata.combining(char))
     return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).casefold()))
+
+
+#: A name of a column is asked for some fifty times, and may be a megabyte.
+_plain_of_long: Final = lru_cache(maxsize=8)(_plain)
 
 
 def plain_parts(text: str) -> list[str]:

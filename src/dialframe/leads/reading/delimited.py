@@ -43,21 +43,23 @@ class Surveyed:
         layout: Its layout by ordinals of records, without `leads`.
         records: How many records there are, from the first line on.
         aside: The header's record, and those of `layout.preface` and `layout.furniture`.
+        empty: Ordinal and line of further records that are no leads, without a character.
+        first: Ordinal of the first record behind the header.
+        no_leads: Ordinals of the records from there on that are no leads, ascending.
     """
 
     found: dialects.Found
     layout: Layout
     records: int
     aside: dict[int, Doubt]
+    empty: np.ndarray
+    first: int
+    no_leads: np.ndarray
 
     @property
-    def first(self) -> int:
-        """Ordinal of the first record behind the header."""
-        layout = self.layout
-        before = [at for at, _ in layout.preface]
-        if layout.header_record is not None:
-            before.append(layout.header_record)
-        return max(before, default=-1) + 1
+    def leads_count(self) -> int:
+        """How many records are leads."""
+        return self.records - self.first - len(self.no_leads)
 
     def leads(self, block: Block) -> np.ndarray:
         """Rows of the block that are leads."""
@@ -66,8 +68,8 @@ class Surveyed:
     def leads_between(self, begin: int, count: int) -> np.ndarray:
         """Which of so many records from an ordinal on are leads, counted from there."""
         keep = np.arange(begin, begin + count) >= self.first
-        aside = np.array([at for at, _ in self.layout.furniture], np.int64)
-        keep[aside[(aside >= begin) & (aside < begin + count)] - begin] = False
+        since, until = np.searchsorted(self.no_leads, (begin, begin + count))
+        keep[self.no_leads[since:until] - begin] = False
         return np.flatnonzero(keep)
 
 
@@ -109,10 +111,19 @@ def survey(
     layout = outline.lay_out(header) if outline.records else None
     if layout is None:
         return None
-    aside = {at: outline.record(at) for at, _ in (*layout.preface, *layout.furniture)}
+    before = [at for at, _ in layout.preface]
     if layout.header_record is not None:
-        aside[layout.header_record] = outline.record(layout.header_record)
-    return Surveyed(found, layout, outline.records, aside)
+        before.append(layout.header_record)
+    behind = [at for at, _ in layout.furniture]
+    aside = {at: outline.record(at) for at in (*before, *behind)}
+    empty = outline.empty()
+    first = max(before, default=-1) + 1
+    # Of a run of empty lines `layout` saw the first one.
+    follow = empty[empty[:, 0] >= first, 0]
+    first += int(np.count_nonzero(follow == first + np.arange(len(follow))))
+    no_leads = np.concatenate([np.array(behind, np.int64), follow[follow >= first]])
+    no_leads.sort()
+    return Surveyed(found, layout, outline.records, aside, empty, first, no_leads)
 
 
 def take(block: Block, rows: np.ndarray) -> list[pa.Array]:
@@ -143,7 +154,7 @@ class Outline:
         width: Cells of a usual record.
         records: Records seen.
         usual: Those of the usual width.
-        nothing: Those without a character.
+        nothing: Ordinal and line of those without a character, a block each.
         seen: Ordinal to a record that matters.
         tail: The same of the last blocks' end.
         head_records: Records at the top of which all matter.
@@ -153,7 +164,7 @@ class Outline:
     width: int
     records: int = 0
     usual: int = 0
-    nothing: int = 0
+    nothing: list[np.ndarray] = field(default_factory=list)
     seen: dict[int, Doubt] = field(default_factory=dict)
     tail: dict[int, Doubt] = field(default_factory=dict)
     head_records: int = _HEAD_RECORDS
@@ -163,7 +174,8 @@ class Outline:
         """See one block."""
         for row, doubt in block.doubts.items():
             self.seen[block.first + row] = doubt
-            self.nothing += not doubt.raw
+        lines = block.starts[block.nothing]
+        self.nothing.append(np.column_stack([block.first + block.nothing, lines]))
         head = min(max(0, self.head_records - block.first), len(block))
         for row, record in _records(block, 0, head).items():
             self.seen.setdefault(row, record)
@@ -186,10 +198,19 @@ class Outline:
     @property
     def is_regular(self) -> bool:
         """Whether what was kept is enough so far."""
-        return len(self.seen) - self.nothing < _MOST_DOUBTS
+        return len(self.seen) < _MOST_DOUBTS
+
+    def empty(self) -> np.ndarray:
+        """Ordinal and line of the records without a character that were not kept by `lay_out`."""
+        nothing = np.concatenate(self.nothing)
+        return nothing[~np.isin(nothing[:, 0], [*self.tail, *self.seen])]
 
     def lay_out(self, choice: HeaderChoice) -> Layout | None:
         """The layout by ordinals, without `leads`; None where all records have to be seen."""
+        # An empty line sets apart what stands below it, and a hundred do no more than one.
+        nothing = np.concatenate(self.nothing)
+        for at, line in nothing[np.diff(nothing[:, 0], prepend=-2) > 1].tolist():
+            self.seen.setdefault(at, _nothing(line))
         doubts = dict(sorted({**self.tail, **self.seen}.items()))
         ordinals = list(doubts)
         cells = [doubt.cells for doubt in doubts.values()]
@@ -227,7 +248,7 @@ class Outline:
         )
         if layout.width != self.width or layout.usual != self.width:
             return False
-        if len(ordinals) == self.records:
+        if len(ordinals) + len(self.empty()) == self.records:
             return True
         furniture = {at for at, _ in layout.furniture}
         last = [at for at in range(len(cells) - len(self.tail), len(cells)) if at not in furniture]
@@ -238,11 +259,19 @@ class Outline:
 def _records(block: Block, begin: int, stop: int) -> dict[int, Doubt]:
     """Some records of a block by ordinal."""
     texts = [column.slice(begin, stop - begin).to_pylist() for column in block.columns]
-    return {
+    found = {
         block.first + row: block.doubts.get(row)
         or Doubt(list(cells), block.raw(row), int(block.starts[row]), block.faults.get(row))
         for row, cells in zip(range(begin, stop), zip(*texts, strict=True), strict=True)
     }
+    since, until = np.searchsorted(block.nothing, (begin, stop))
+    for row in block.nothing[since:until].tolist():
+        found[block.first + row] = _nothing(int(block.starts[row]))
+    return found
+
+
+def _nothing(line: int) -> Doubt:
+    return Doubt([""], "", line, None)
 
 
 def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
@@ -272,7 +301,12 @@ def decisions(surveyed: Surveyed, known: Decisions) -> Decisions:
         delimiter_runner_up=found.runner_up,
         header_line=None if header is None else surveyed.aside[header].line + 1,
         header_confidence=layout.confidence,
-        preamble_lines=tuple(surveyed.aside[at].line + 1 for at, _ in layout.preface),
+        preamble_lines=tuple(
+            sorted(
+                [surveyed.aside[at].line + 1 for at, _ in layout.preface]
+                + (surveyed.empty[surveyed.empty[:, 0] < surveyed.first, 1] + 1).tolist()
+            )
+        ),
     )
 
 
@@ -332,33 +366,35 @@ def lead_file(
 
 def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.DataFrame:
     """The records that are no leads, as `LeadFile.skipped` has them."""
-    layout = surveyed.layout
+    layout, first = surveyed.layout, surveyed.first
     found = [*layout.preface, *layout.furniture]
     doubts = [surveyed.aside[at] for at, _ in found]
     cells = [_wide(one.cells, layout.width) for one in doubts]
-    rows = [
-        *[None] * len(layout.preface),
-        *(at - surveyed.first + 1 for at, _ in layout.furniture),
-    ]
     lines = [one.line + 1 for one in doubts]
     codes, raws = [code for _, code in found], [one.raw for one in doubts]
+    ordinals = [at for at, _ in found]
     if sep_line:
         cells.insert(0, [""] * layout.width)
         lines.insert(0, 1)
-        rows.insert(0, None)
         codes.insert(0, "sep_line")
         raws.insert(0, sep_line)
-    own = {
-        name: text(pa.array([row[at] for row in cells], pa.large_string()))
-        for at, name in enumerate(names)
-    }
+        ordinals.insert(0, -1)
+    lines += (surveyed.empty[:, 1] + 1).tolist()
+    codes += np.where(surveyed.empty[:, 0] < first, "preamble", "blank").tolist()
+    nothing = [""] * len(surveyed.empty)
+    places = np.concatenate([np.array(ordinals, np.int64), surveyed.empty[:, 0]])
+    rows = pd.array(places - first + 1, dtype="Int64")
+    rows[places < first] = pd.NA
+    own = {name: [row[at] for row in cells] + nothing for at, name in enumerate(names)}
     meta = {
         "_line": pd.array(lines, dtype="Int64"),
-        "_row": pd.array(rows, dtype="Int64"),
+        "_row": rows,
         "_code": pd.array(codes, dtype="str"),
-        "_raw": pd.array(raws, dtype="str"),
+        "_raw": pd.array(raws + nothing, dtype="str"),
     }
-    return pd.DataFrame({**own, **meta}, index=pd.RangeIndex(len(lines)))
+    columns = {name: text(pa.array(texts, pa.large_string())) for name, texts in own.items()}
+    frame = pd.DataFrame({**columns, **meta})
+    return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 
 
 def _wide(row: list[str], width: int) -> list[str]:

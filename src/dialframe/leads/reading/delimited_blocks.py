@@ -54,6 +54,7 @@ class Block:
         warnings: Record in the block to warning codes.
         raws: Record in the block to its text, for those in `faults`.
         doubts: Record in the block to what `layout` must see of it.
+        nothing: Records in the block without a character, ascending; a file may be a million of them.
         usual: Records of the usual width.
         data: The text that the records are in.
         places: Begin and end of each record in it.
@@ -66,6 +67,7 @@ class Block:
     warnings: dict[int, tuple[str, ...]] = field(default_factory=dict)
     raws: dict[int, str] = field(default_factory=dict)
     doubts: dict[int, Doubt] = field(default_factory=dict)
+    nothing: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     usual: int = 0
     data: bytes = field(default=b"", repr=False)
     places: np.ndarray | None = field(default=None, repr=False)
@@ -202,21 +204,18 @@ class _Walk:
         places = np.stack([cut.begins[taken], cut.ends[taken]], axis=1)
         is_odd = np.zeros(rows, np.bool_)
         is_odd[list(odd)] = True
-        usual = np.flatnonzero(~is_odd & (cut.cells[taken] == width))
-        others = np.flatnonzero(~is_odd & (cut.cells[taken] != width))
-        # A file may be a million lines without a character: nothing is scanned or noted of them.
-        is_nothing = places[others, 0] == places[others, 1]
-        nothing, others = others[is_nothing], others[~is_nothing]
+        is_nothing = ~is_odd & (places[:, 0] == places[:, 1])
+        nothing, is_usual = np.flatnonzero(is_nothing), cut.cells[taken] == width
+        usual = np.flatnonzero(~is_odd & ~is_nothing & is_usual)
+        others = np.flatnonzero(~is_odd & ~is_nothing & ~is_usual)
         texts_of = [data[begin:end].decode() for begin, end in places[others].tolist()]
         for row, text in zip(others.tolist(), texts_of, strict=True):
             odd[row] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
         columns, is_lead = _columns(data, cut, taken[usual], width, self.quote)
         block = Block(
-            self.records, columns, lines, usual=rows - len(nothing), data=data, places=places
-        )
-        empty = [""]
-        for row, line in zip(nothing.tolist(), lines[nothing].tolist(), strict=True):
-            block.doubts[row] = Doubt(empty, "", line, None)
+            self.records, columns, lines, nothing=nothing, usual=rows - len(nothing) * (width != 1),
+            data=data, places=places,
+        )  # fmt: skip
         not_usual = 0
         for row, one in odd.items():
             not_usual += len(one.cells) != width or one.fault is not None

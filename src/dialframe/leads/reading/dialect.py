@@ -17,7 +17,7 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 from dialframe.leads.headers import known
-from dialframe.leads.lead_file import Dialect, Shape, has_many_digits
+from dialframe.leads.lead_file import MOST_COLUMNS, Dialect, Shape, has_many_digits
 from dialframe.leads.reading import cell_kinds, quoting
 from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
 
@@ -232,7 +232,8 @@ def _score(sample: list[str], dialect: Dialect) -> float:
 
 def _has_header(rows: list[list[str]]) -> bool:
     """Whether one of the first lines falls into two or more names that lists have."""
-    return any(len({known(cell) for cell in row} - {None}) > 1 for row in rows[:_HEADER_LINES])
+    heads = (row[:MOST_COLUMNS] for row in rows[:_HEADER_LINES])
+    return any(len({known(cell) for cell in head} - {None}) > 1 for head in heads)
 
 
 def _one_column(sample: list[str]) -> float:

@@ -178,12 +178,7 @@ def _streamed(path: Path, content: Content, told: ReadOptions, spool: Spool) -> 
         decisions=delimited.decisions(surveyed, known),
         sha256=content.sha256,
     )
-    before = [
-        *layout.preface,
-        *([layout.header_record] if layout.header_record is not None else []),
-    ]
-    leads = surveyed.records - len(before) - len(layout.furniture)
-    taken = TakenIn(file, leads, numbers, surveyed)
+    taken = TakenIn(file, surveyed.leads_count, numbers, surveyed)
     return replace(taken, file=replace(file, frame=_sampled(taken, spool)))
 
 
