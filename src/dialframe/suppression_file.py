@@ -3,6 +3,8 @@
 Nothing can give these rows again, so each is held by its hash. A change is in the log before it is committed,
 and after it the log notes the SHA-256 of the SQLite file: a file that is not the one noted is compared with the
 log row by row, and whichever of the two is whole mends the other. Only where neither is whole is there an error.
+How far the list has come stands in two more files (`.head`, one beside the two and one beside their folder), so
+that a list of which both copies are gone, or old, is an error too, and never an empty list.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe import files, sqlite
-from dialframe.chained_log import ORIGIN, ChainedLog, Mark
+from dialframe.chained_log import ORIGIN, ChainedLog, Mark, Witness
 from dialframe.errors import StoreError
 
 __all__ = ["ListFile"]
@@ -59,7 +61,12 @@ _CHANGES: Final = 'select seq, action, digest, number, reason, source, "on", at 
 _FORGOTTEN: Final = "select mark, at from forgotten"
 _EMPTY: Final = Mark(0, ORIGIN)
 
+#: Characters of a hash that the heads have.
+_NOTED_CHARS: Final = 32
+
 Row = tuple[Any, ...]
+#: Number of a change, and its hash with that of the note.
+Note = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +94,8 @@ class ListFile:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever written."""
-        return self.path.exists() or self._log.path.exists()
+        """Whether anything was ever written, whatever is left of it."""
+        return any(path.exists() for path in self._files)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -102,13 +109,17 @@ class ListFile:
             return
         if not self._sound():
             self.mend()
+        # Before the file is looked at: whoever writes meanwhile makes it newer, and never older.
+        noted, _ = self._noted()
         try:
             with closing(sqlite.connect(self.path, read_only=True, busy_s=_WAIT_S)) as connection:
                 (version,) = connection.execute("pragma user_version").fetchone()
                 _check_version(version, self.path)
+                if version == _SCHEMA_VERSION:
+                    self._check_last(_chain(connection)[0], noted)
                 yield connection if version else None
         except sqlite3.Error as problem:
-            raise _damaged(self.path, str(problem)) from problem
+            raise self._damaged(str(problem)) from problem
 
     @contextmanager
     def writing(self, *, erasing: bool = False) -> Iterator[sqlite3.Connection]:
@@ -128,6 +139,7 @@ class ListFile:
             try:
                 with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
                     fresh = _prepare(connection, self.path)
+                    self._check_last(_chain(connection)[0], self._noted()[0])
                     connection.execute("begin immediate")
                     try:
                         last = _last_seq(connection)
@@ -145,9 +157,10 @@ class ListFile:
                         connection.execute("vacuum")
                         for aside in self.path.parent.glob(f"{self.path.stem}.*.aside"):
                             aside.unlink()
-                self._note_file()
+                    mark = _chain(connection)[0]
+                self._note_file(mark)
             except sqlite3.Error as problem:
-                raise _damaged(self.path, str(problem)) from problem
+                raise self._damaged(str(problem)) from problem
             except OSError as problem:
                 raise StoreError(
                     f"{self.path}: {problem.strerror or problem}; nothing was changed"
@@ -155,15 +168,18 @@ class ListFile:
 
     def problems(self) -> list[str]:
         """What is not as it was written, in words; nothing is changed."""
+        noted, readable = self._noted()
         held, logged = self._of_file(), self._of_log()
-        if not self.exists or (logged.whole and self._sound()):
+        if not self.exists:
             return []
         words = [
             f"{path.name}: {'it is missing' if not path.exists() else 'it is not what was written'}"
             for path, state in ((self.path, held), (self._log.path, logged))
             if not state.whole
         ]
-        if words:
+        if not readable:
+            words.append(f"{self._witnesses[0].path.name}: it is not what was written")
+        if words or (self._sound() and _follows(logged.mark, noted)):
             return words
         behind = self._log.path if held.mark.number > logged.mark.number else self.path
         return [f"{behind.name}: it is not the one that was written last"]
@@ -178,12 +194,18 @@ class ListFile:
             StoreError: Neither copy is what was written, or the disk refuses.
         """
         if not os.access(self.path.parent, os.W_OK):
+            noted, _ = self._noted()
             state = self._of_file()
-            if state.whole and state.mark.number >= self._of_log().mark.number:
+            last = state.mark.number >= self._of_log().mark.number
+            if state.whole and last and _follows(state.mark, noted):
                 return []
-            raise _damaged(self.path, "it is not what was written")
+            raise self._damaged("it is not what was written")
         with files.exclusive(self._lock, wait=True):
-            if not self.exists or (self._sound() and self._of_log().whole):
+            if not self.exists:
+                return []
+            logged = self._of_log()
+            if self._sound() and logged.whole and _follows(logged.mark, self._noted()[0]):
+                self._note_heads(logged.mark)
                 return []
             return self._mend_alone()
 
@@ -193,6 +215,42 @@ class ListFile:
             for path in (self.path, self._log.path):
                 if path.exists():
                     path.replace(path.with_name(f"{path.name}.aside"))
+            for witness in self._witnesses:
+                witness.path.unlink(missing_ok=True)
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return (self.path, self._log.path, *(witness.path for witness in self._witnesses))
+
+    @property
+    def _witnesses(self) -> tuple[Witness, Witness]:
+        # The second one stays where the whole folder is moved away, or an old copy of it brought back.
+        return Witness(self.path), Witness(self.path.parent.absolute())
+
+    def _noted(self) -> tuple[Note, bool]:
+        """How far the list had come when it was last written, and whether every note of that can be read."""
+        notes, readable = [_note_of(_EMPTY)], True
+        for witness in self._witnesses:
+            try:
+                note = witness.last() or notes[0]
+            except (OSError, ValueError):
+                readable = False
+            else:
+                # A note that was harmed must not make the list look old.
+                whole = note == _note_of(Mark(note[0], note[1][:_NOTED_CHARS]))
+                readable = readable and whole
+                notes += [note] if whole else []
+        return max(notes), readable
+
+    def _note_heads(self, mark: Mark) -> None:
+        """Note how far the list has come; a note that the disk refuses is behind, which is no harm."""
+        for witness in self._witnesses:
+            with suppress(OSError):
+                witness.note(*_note_of(mark))
+
+    def _check_last(self, mark: Mark, noted: Note) -> None:
+        if not _follows(mark, noted):
+            raise self._damaged("it is not the one that was written last")
 
     def _sound(self) -> bool:
         """Whether the file is the one that the log noted last."""
@@ -207,10 +265,12 @@ class ListFile:
         self._log.cut_torn_end()
         held, logged = self._of_file(), self._of_log()
         if held.whole and (not logged.whole or held.mark.number > logged.mark.number):
+            self._check_last(held.mark, self._noted()[0])
             self._renew_log()
             return [f"{self._log.path.name}: written anew from {self.path.name}"]
         if not logged.whole:
-            raise _damaged(self.path, "neither it nor its second copy is what was written")
+            raise self._damaged("neither it nor its second copy is what was written")
+        self._check_last(logged.mark, self._noted()[0])
         self._rebuild(logged)
         return [f"{self.path.name}: rebuilt from {self._log.path.name}"]
 
@@ -235,7 +295,7 @@ class ListFile:
             self.path.replace(self._aside)
         self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
         files.publish({self.path: fresh})
-        self._note_file()
+        self._note_file(logged.mark)
 
     def _renew_log(self) -> None:
         with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
@@ -243,9 +303,10 @@ class ListFile:
             connection.execute("begin immediate")
             staged = self._note(connection, 0, anew=True)
             connection.execute("commit")
+            mark = _chain(connection)[0]
         if staged is not None:
             files.publish({self._log.path: staged})
-        self._note_file()
+        self._note_file(mark)
 
     def _note(self, connection: sqlite3.Connection, last: int, *, anew: bool) -> Path | None:
         """Write what changed to the log, inside the transaction; a log that begins anew gets its name later."""
@@ -264,13 +325,22 @@ class ListFile:
             _set_chain(connection, mark, rows + more, (held + digest) % _LIMIT)
         return None
 
-    def _note_file(self) -> None:
+    def _note_file(self, mark: Mark) -> None:
         """Note in the log which file it goes with; without the note the two are compared row by row."""
         with suppress(OSError):
             self._log.append(_file_record(self.path), self._at())
+        self._note_heads(mark)
 
     def _at(self) -> Mark:
         return self._log.last() or _EMPTY
+
+    def _damaged(self, problem: str) -> StoreError:
+        heads = " and ".join(str(witness.path) for witness in self._witnesses)
+        return StoreError(
+            f"{self.path}: the suppression list cannot be used ({problem}); bring back a copy of it "
+            f"(dialframe store restore) before anybody is called; where there is none, remove what is left of "
+            f"it with {heads} and begin a new one"
+        )
 
     def _of_file(self) -> _State:
         try:
@@ -384,11 +454,16 @@ def _check_version(version: int, path: Path) -> None:
         raise StoreError(f"{path} is of a newer dialframe; update this one")
 
 
-def _damaged(path: Path, problem: str) -> StoreError:
-    return StoreError(
-        f"{path}: the suppression list cannot be used ({problem}); bring back a copy of it "
-        "(dialframe store restore) before anybody is called"
-    )
+def _note_of(mark: Mark) -> Note:
+    """What the heads have of a mark: its number, and the beginning of its hash with a hash of both."""
+    begin = mark.digest[:_NOTED_CHARS]
+    check = hashlib.sha256(f"{mark.number} {begin}".encode()).hexdigest()
+    return mark.number, begin + check[:_NOTED_CHARS]
+
+
+def _follows(mark: Mark, noted: Note) -> bool:
+    """Whether a copy that has come so far is no older than what was noted."""
+    return mark.number > noted[0] or _note_of(mark) == noted
 
 
 def __dir__() -> list[str]:

@@ -158,6 +158,48 @@ def test_two_damaged_copies_are_an_error_and_never_an_empty_list(
     assert suppressed.file.problems()
 
 
+def test_a_list_of_which_both_copies_are_gone_or_old_is_an_error(tmp_path: Path) -> None:
+    """Deleted, brought back from before the last word, or moved away with its folder: nobody takes it for empty."""
+    store = tmp_path / "store"
+    copies = [store / name for name in ("suppression.sqlite", "suppression.log")]
+    known = SuppressionList.beside(store)
+    known.add([entry(ADA)], NOW)
+    before = [copy.read_bytes() for copy in copies]
+    known.add([entry(BOB)], NOW)
+    after = [copy.read_bytes() for copy in copies]
+
+    def is_refused() -> None:
+        again = SuppressionList.beside(store, key=b"k" * 32)
+        for ask in (again.barred, lambda: again.check([BOB]), lambda: again.add([entry(ADA)], NOW),
+                    lambda: again.forget(ADA, NOW), again.file.mend):  # fmt: skip
+            with pytest.raises(StoreError, match="dialframe store restore"):
+                ask()
+        assert again.file.problems()
+
+    for copy in copies:
+        copy.unlink()
+    is_refused()
+    for copy, content in zip(copies, before, strict=True):
+        copy.write_bytes(content)
+    is_refused()
+    shutil.rmtree(store)
+    is_refused()
+    store.mkdir(exist_ok=True)
+    for copy, content in zip(copies, after, strict=True):
+        copy.write_bytes(content)
+    assert [found is not None for found in known.check([ADA, BOB])] == [True, True]
+    assert known.file.problems() == []
+    head = store / "suppression.sqlite.head"
+    known.file.mend()
+    harmed = bytearray(head.read_bytes())
+    harmed[0] ^= 1
+    head.write_bytes(harmed)
+    assert known.file.problems() == ["suppression.sqlite.head: it is not what was written"]
+    assert len(known) == 2
+    known.file.mend()
+    assert known.file.problems() == []
+
+
 def test_one_fault_in_either_copy_changes_nothing_that_is_listed(tmp_path: Path) -> None:
     """A flip, a cut, a deletion, an old copy of the file or of its log: the other one mends it."""
     whole, old, harmed = (tmp_path / name for name in ("whole", "old", "harmed"))
@@ -173,6 +215,7 @@ def test_one_fault_in_either_copy_changes_nothing_that_is_listed(tmp_path: Path)
     for seed in range(FAULTS):
         draw = random.Random(seed)
         shutil.rmtree(harmed, ignore_errors=True)
+        (tmp_path / "harmed.head").unlink(missing_ok=True)
         shutil.copytree(whole, harmed)
         name = draw.choice(["suppression.sqlite", "suppression.log"])
         how = draw.choice(["flip", "cut", "delete", "old copy"])
@@ -192,8 +235,10 @@ def test_one_fault_in_either_copy_changes_nothing_that_is_listed(tmp_path: Path)
 
 
 def test_a_list_from_before_it_was_kept_twice_gets_its_second_copy(tmp_path: Path) -> None:
-    known = SuppressionList.beside(tmp_path)
+    known = SuppressionList.beside(tmp_path / "store")
     known.add([entry(ADA)], NOW)
+    for head in tmp_path.rglob("*.head"):
+        head.unlink()
     with closing(sqlite3.connect(known.path)) as older:
         older.execute("drop table chain")
         older.execute("pragma user_version = 1")
