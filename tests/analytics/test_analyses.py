@@ -226,7 +226,7 @@ def test_ids_of_events_come_before_numbers() -> None:
         {"id": "evt_1", "type": "disposition.logged",
          "data": '{"call_id": "call_a", "lead_id": "lead_x", "disposition_code": "NI"}'}])  # fmt: skip
     started = pd.DataFrame({"call_id": ["call_b"], "lead_id": ["lead_1"]})
-    found = analytics.match(made, people, events=events, started=started)
+    found = analytics.match(made, people, events=events, started=started).table
     assert found["lead_id"].fillna("").tolist() == ["lead_x", "lead_1", ""]
     assert found["match_quality"].tolist() == ["event", "click_to_call", "ambiguous"]
 

@@ -14,7 +14,7 @@ from dialframe.errors import ConfigError
 
 
 def _one(made: dict[str, object], *people: dict[str, object]) -> tuple[str | None, str]:
-    row = match(calls(made), leads(*people)).iloc[0]
+    row = match(calls(made), leads(*people)).table.iloc[0]
     return None if pd.isna(row["lead_id"]) else row["lead_id"], row["match_quality"]
 
 
@@ -67,9 +67,10 @@ def test_counts_and_index() -> None:
     """The result stands on the calls' index and counts each quality."""
     frame = calls(call(1), call(2, campaign_id=None), call(9), call(1, 5))
     frame.index = pd.Index(list("abcd"))
-    found = match(frame, leads(lead(1), lead(2)))
+    result = match(frame, leads(lead(1), lead(2)))
+    found, qualities = result.table, result.tables["qualities"]
     assert found.index.tolist() == list("abcd")
-    assert found.attrs["match_quality"] == {
+    assert dict(zip(qualities["match_quality"], qualities["calls"], strict=True)) == {
         "event": 0,
         "click_to_call": 0,
         "campaign_and_number": 2,
@@ -85,7 +86,7 @@ def test_nothing_to_match(empty: str) -> None:
     """Without calls there is no row, without leads there is no match."""
     frame = frames.empty(frames.CALLS) if empty != "leads" else calls(call(1))
     people = frames.empty(frames.LEADS) if empty != "calls" else leads(lead(1))
-    found = match(frame, people)
+    found = match(frame, people).table
     assert found["match_quality"].tolist() == ["none"] * len(frame)
 
 
@@ -114,7 +115,7 @@ def test_agrees_with_looking_through_every_lead(
             for i, (n, c) in enumerate(people)
         )
     )
-    found = match(frame, table)
+    found = match(frame, table).table
     for (number, campaign), (_, row) in zip(made, found.iterrows(), strict=True):
         named = [i for i, (n, _) in enumerate(people) if n is not None and n == number]
         exact = [i for i in named if campaign is not None and people[i][1] == campaign]
@@ -134,7 +135,7 @@ def test_agrees_with_looking_through_every_lead(
 def test_numbers_of_another_kind_match_as_they_are_written(odd: str | None) -> None:
     """A number that is no plain E.164 changes the match of no other, and is not taken for one."""
     made = calls(call(1), call(2), call(3, to_number=odd), call(4, to_number="+1"))
-    found = match(made, leads(lead(1), lead(3, phone=odd)))["lead_id"]
+    found = match(made, leads(lead(1), lead(3, phone=odd))).table["lead_id"]
     assert [None if pd.isna(one) else one for one in found] == [
         "lead_1", None, None if odd is None else "lead_3", None,
     ]  # fmt: skip

@@ -43,11 +43,11 @@ def test_the_campaign_whose_duration_is_another_and_no_other() -> None:
 
 def test_unmapped_codes_and_no_others() -> None:
     """The code that no taxonomy knows, with a file that gives it a meaning."""
-    found = analytics.unmapped(CALLS)
+    found = analytics.unmapped(CALLS).table
     assert found["code"].tolist() == ["ZZTOP"]
     assert found["calls"].sum() == len(MADE.planted("unmapped_code"))
     mine = analytics.DEFAULT.with_toml(found.attrs["stub"].replace('"?"', '"callback"'))
-    assert len(analytics.unmapped(CALLS, mine)) == 0
+    assert len(analytics.unmapped(CALLS, taxonomy=mine).table) == 0
 
 
 def test_the_number_in_three_campaigns_and_no_other() -> None:
@@ -59,7 +59,7 @@ def test_the_number_in_three_campaigns_and_no_other() -> None:
 
 def _requests(made: Synthetic) -> tuple[set[str], set[str]]:
     """Every request, honored or not, is seen, and nobody else's number."""
-    found = analytics.classify(made.calls)["dnc_request"].to_numpy(bool)
+    found = analytics.classify(made.calls).table["dnc_request"].to_numpy(bool)
     mine = set(
         made.calls["to_number"][found & (made.calls["direction"] == "outbound").to_numpy(bool)]
     )
@@ -89,7 +89,7 @@ def _late(made: Synthetic) -> tuple[set[str], set[str]]:
 
 
 def _unmapped(made: Synthetic) -> tuple[set[str], set[str]]:
-    odd = analytics.classify(made.calls)["unmapped"].to_numpy(bool)
+    odd = analytics.classify(made.calls).table["unmapped"].to_numpy(bool)
     return set(made.calls["id"][odd]), made.planted("unmapped_code")
 
 

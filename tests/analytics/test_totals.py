@@ -287,12 +287,12 @@ def _machines(t: Totals, found: Any) -> Pairs:
 
 
 def _match(t: Totals, found: Any) -> Pairs:
-    yield len(found), t.given
-    known = found["lead_id"].notna().to_numpy()
+    yield len(found.table), t.given
+    known = found.table["lead_id"].notna().to_numpy()
     ids = [row["id"] for row in t.b.world.leads]
     meant = [None if c.orphan else ids[c.lead] for c in t.b.world.calls]
     yield (
-        [a for a, ok in zip(found["lead_id"], known, strict=True) if ok],
+        [a for a, ok in zip(found.table["lead_id"], known, strict=True) if ok],
         [m for m, ok in zip(meant, known, strict=True) if ok],
     )
     yield int(known.sum()), sum(m is not None for m in meant)
@@ -412,15 +412,17 @@ def _contact(t: Totals, found: Any) -> Pairs:
 
 
 def _unmapped(t: Totals, found: Any) -> Pairs:
-    yield found["calls"].sum(), sum(c.logged == "ZZTOP" for c in t.b.world.calls)
+    yield found.table["calls"].sum(), sum(c.logged == "ZZTOP" for c in t.b.world.calls)
 
 
 def _classify(t: Totals, found: Any) -> Pairs:
-    yield len(found), t.given
+    yield len(found.table), t.given
     counted = {c.id for c in t.b.calls}
     said = Counter(
         "unmapped" if odd else name
-        for c, name, odd in zip(t.b.world.calls, found["outcome"], found["unmapped"], strict=True)
+        for c, name, odd in zip(
+            t.b.world.calls, found.table["outcome"], found.table["unmapped"], strict=True
+        )
         if c.id in counted and c.aside != "duplicate"
     )
     yield dict(said), t.of(outcome)

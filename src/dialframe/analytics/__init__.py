@@ -45,10 +45,13 @@ from dialframe.analytics.analyses.outcome_mix import (
 )
 from dialframe.analytics.analyses.reconcile import reconcile
 from dialframe.analytics.analyses.record_quality import (
+    classify,
     completeness,
     conflicts,
     late_dispositions,
+    match,
     missing_dispositions,
+    unmapped,
 )
 from dialframe.analytics.analyses.telephony import (
     carriers,
@@ -59,8 +62,6 @@ from dialframe.analytics.analyses.telephony import (
 )
 from dialframe.analytics.analyses.time_of_day import best_time, dayparts, hours
 from dialframe.analytics.attempt.attempts_frame import attempts_frame
-from dialframe.analytics.attempt.classify import classify, unmapped
-from dialframe.analytics.attempt.lead_match import match
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES, STAGES, Outcome, Stage
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect

@@ -403,7 +403,9 @@ def _instants(values: pd.Series) -> pd.Series:
 
 
 def _lookup(cell: Any, name: str) -> str | None:
-    if not isinstance(cell, str):
+    try:
+        fields = json.loads(cell) if isinstance(cell, str) else None
+    except ValueError:
         return None
-    value = json.loads(cell).get(name)
+    value = fields.get(name) if isinstance(fields, dict) else None
     return None if value is None else str(value)

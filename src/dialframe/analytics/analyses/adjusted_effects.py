@@ -73,6 +73,7 @@ def campaign_code(found: Attempts) -> Ints:
 def day_code(found: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up (that of UTC where it is not certain)."""
     day = (found.when // _HOUR_US + ahead_h(found)) // 24
+    day -= int(day.min(initial=0))
     return joined([campaign_code(found), day], len(found))
 
 

@@ -264,7 +264,7 @@ def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> 
     there &= np.append(found.when, NO_TIME)[row] >= booked - window_us
     sure = there & np.append(found.flag("appointment"), False)[row]
     likely = there & np.append(found.flag("human"), False)[row]
-    ids = arrow(found.calls["id"].iloc[found.rows[row[there]]]).to_pylist()
+    ids = arrow(found.column("id", found.rows[row[there]])).to_pylist()
     call = np.full(len(row), None, dtype=object)
     call[there] = [str(i) for i in ids]
     return table(

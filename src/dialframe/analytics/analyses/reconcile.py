@@ -25,6 +25,7 @@ from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, table
+from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 
 _DAY_US: Final = 86_400_000_000
@@ -157,8 +158,19 @@ def differences(calls: pd.DataFrame, report: pd.DataFrame) -> pd.DataFrame:
 
 
 def report_days(values: pd.Series) -> Ints:
-    """Days as text as the microseconds of their midnight, UTC."""
-    days = pd.Series(pd.to_datetime(values.astype("str"), utc=True, errors="coerce"))
+    """Days as text as the microseconds of their midnight, UTC.
+
+    Raises:
+        ConfigError: A text is no day.
+    """
+    texts = values.astype("str")
+    days = pd.Series(pd.to_datetime(texts, utc=True, errors="coerce"))
+    odd = np.asarray(days.isna() & texts.notna(), dtype=bool)
+    if odd.any():
+        raise ConfigError(
+            f"the report has {texts[odd].iloc[0]!r} where a day is needed; days are text such as "
+            "'2026-03-02'"
+        )
     return micros(days)
 
 
@@ -173,7 +185,7 @@ class _Counts:
         self._at = np.where(known, at, 0)
         self.outbound: Mask = known & is_word(calls["direction"], "outbound")
         self.all: Mask = known & (self.outbound | is_word(calls["direction"], "inbound"))
-        there = report[report["date"].notna()]
+        there = report[report_days(report["date"]) != NO_TIME]
         days, self._days = numbered(there["date"].astype("str").str.slice(0, 10))
         campaign, self._campaigns = _joined(there["campaign_id"], calls["campaign_id"])
         code, self._codes = _joined(there["disposition"], calls["disposition"])

@@ -1,4 +1,4 @@
-"""Whether the records can be trusted: contradictions, gaps, missing and late outcomes."""
+"""Whether the records can be trusted: classes, leads, contradictions, gaps, missing and late outcomes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import NO_TIME, Mask, arrow, micros, repeated, require
-from dialframe.analytics.attempt.attempt_table import count_attempts
-from dialframe.analytics.attempt.call_scope import known_then
-from dialframe.analytics.attempt.lead_match import logged
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP, OUTCOMES
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Mask,
+    arrow,
+    micros,
+    repeated,
+    require,
+    text,
+)
+from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
+from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
+from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
+from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP, NOTES, OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, sums, table
@@ -26,6 +35,156 @@ from dialframe.instants import When, instant
 _HOUR_US: Final = 3_600_000_000
 #: Hours since a call ended at which a new band begins.
 AGES_H: Final = (1, 24, 168)
+
+
+@analysis
+def classify(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+) -> Result:
+    """The outcome of each call, in classes that rates are made of.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; not needed.
+        taxonomy: What the codes mean.
+
+    Returns:
+        One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
+        it comes from (`business` or `telephony`); `telephony` and `business` are the class of
+        each, `business` null where no disposition that the taxonomy has was logged. `human` and
+        `right_party` are null where the call was answered and nothing says by whom. `positive`,
+        `appointment`, `conversion`, `machine`, `final` and `attempt` are flags of the class
+        (see `analytics.OUTCOMES`), `answered` says whether `answered_at` is there. `dnc_request` is
+        true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
+        layers that contradict each other, `unmapped` a code that would have decided the outcome
+        and is not in the taxonomy.
+
+    Raises:
+        ConfigError: A column is missing.
+
+    Example:
+        result = analytics.classify(calls, leads)
+    """
+    del leads
+    classified = classes(calls, taxonomy)
+    odd = int(classified.unmapped.sum())
+    return _of_every_call(
+        "classify",
+        f"{plural(len(calls), 'call')}: {int(classified.answered.sum()):,} answered, "
+        f"{int(classified.flag('human').sum()):,} by a person who is known to be one",
+        pd.DataFrame(class_table(classified), index=calls.index),
+        "The outcome of each call by what the network and the agent said of it",
+        calls, taxonomy, classified, mapping_warnings(calls, taxonomy, odd),
+    )  # fmt: skip
+
+
+@analysis
+def unmapped(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+) -> Result:
+    """The codes that the taxonomy does not have, most frequent first.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; not needed.
+        taxonomy: What the codes mean.
+
+    Returns:
+        Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
+        your own. `.table.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?`
+        is replaced by a class.
+
+    Raises:
+        ConfigError: A column is missing.
+
+    Example:
+        result = analytics.unmapped(calls, leads)
+    """
+    del leads
+    codes = unmapped_codes(calls, taxonomy)
+    return _of_every_call(
+        "unmapped",
+        f"{plural(len(codes), 'code')} without a class, on {int(codes['calls'].sum()):,} of "
+        f"{plural(len(calls), 'call')}" if len(codes) else "Every code has a class",
+        codes, "Codes of calls that the taxonomy does not have, and how many calls carry each",
+        calls, taxonomy, classes(calls, taxonomy),
+    )  # fmt: skip
+
+
+@analysis
+def match(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+) -> Result:
+    """The lead of each call.
+
+    A lead is found by the ids of an event or of a click-to-call; else by campaign and number; else
+    by number alone, if one lead only has it. The number is `to_number`, or `from_number` of an
+    inbound call. Nothing is guessed: several leads with the number are `ambiguous` and no lead is
+    given.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table.
+        events: Frame of the events table; `disposition.logged` names call and lead.
+        started: Answers to click-to-call: columns `call_id`, `lead_id`.
+        taxonomy: What the codes mean; it changes no match.
+
+    Returns:
+        One row per call on the index of `calls`: `lead_id` (null where none is given) and
+        `match_quality`. Table `qualities` counts each: `match_quality`, `calls`.
+
+    Raises:
+        ConfigError: A column is missing.
+
+    Example:
+        result = analytics.match(calls, leads)
+    """
+    matched = match_rows(calls, leads, events=events, started=started)
+    ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
+    frame = pd.DataFrame(
+        {
+            "lead_id": text([*ids, None], np.maximum(matched.lead, -1)),
+            "match_quality": text(list(QUALITIES), matched.quality),
+        },
+        index=calls.index,
+    )
+    counts = sums(matched.quality, len(QUALITIES))
+    qualities = table({"match_quality": list(QUALITIES), "calls": counts})
+    return _of_every_call(
+        "match",
+        f"{int((matched.lead >= 0).sum()):,} of {plural(len(calls), 'call')} have a lead; the numbers "
+        f"of {int(counts[QUALITIES.index('ambiguous')]):,} belong to several",
+        frame, "The lead of each call: by ids, by campaign and number, or by a number of one lead only",
+        calls, taxonomy, classes(calls, taxonomy), tables={"qualities": qualities},
+    )  # fmt: skip
+
+
+def _of_every_call(
+    name: str, said: str, frame: pd.DataFrame, definition: str, calls: pd.DataFrame,
+    taxonomy: Taxonomy, classified: Classes, warnings: tuple[str, ...] = (),
+    tables: dict[str, pd.DataFrame] | None = None,
+) -> Result:  # fmt: skip
+    """What is said of every call that was given, inbound and unfinished ones too."""
+    every = np.ones(len(calls), dtype=bool)
+    notes = {
+        ("unmapped", "calls"): int(classified.unmapped.sum()),
+        ("conflict", "calls"): int(classified.conflict.sum()),
+    }
+    return Result(
+        name, said, frame, definition, balance(Scope(every, {}, every), notes, NOTES), taxonomy,
+        latest(calls), tables or {}, warnings=warnings,
+    )  # fmt: skip
 
 
 @analysis
@@ -70,9 +229,9 @@ def conflicts(
     names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
     each = table(
         {
-            "id": found.calls["id"].iloc[rows].astype("str").array,
+            "id": found.column("id", rows).astype("str").array,
             "telephony": list(names[found.classes.telephony[rows]]),
-            "disposition": found.calls["disposition"].iloc[rows].astype("str").array,
+            "disposition": found.column("disposition", rows).astype("str").array,
             "business": list(names[found.classes.business[rows]]),
         }
     )
@@ -134,9 +293,7 @@ def missing_dispositions(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     long = found.flag("answered") & (np.nan_to_num(found.talk_s) >= human_length_s)
-    blank = np.asarray(
-        found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip() == ""
-    )
+    blank = np.asarray(found.column("disposition").astype("str").fillna("").str.strip() == "")
     ended = micros(found.calls["ended_at"])[found.rows]
     ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)
@@ -158,7 +315,7 @@ def missing_dispositions(
     ages = table({"age": labels, "calls": sums(np.where(long & blank, band, -1), len(labels))})
     rows = found.rows[missing]
     each = table(
-        {"id": found.calls["id"].iloc[rows].astype("str").array, "talk_s": found.talk_s[missing]}
+        {"id": found.column("id", rows).astype("str").array, "talk_s": found.talk_s[missing]}
     )
     return Result(
         "missing_dispositions",
@@ -212,6 +369,7 @@ def late_dispositions(
             "late dispositions need an earlier reading of the calls (earlier=) or the events "
             "(events=): the calls themselves do not say when they changed"
         )
+    require(calls, ("id",), "calls")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
     known = known_then(calls, instant("as_of", as_of))
     parts = [_reread(known, earlier), _told(known, events, late_h)]
@@ -232,6 +390,7 @@ def late_dispositions(
 def _reread(calls: pd.DataFrame, earlier: pd.DataFrame | None) -> pd.DataFrame:
     if earlier is None:
         return _changes([], [], [], [], [])
+    require(earlier, ("id", "disposition"), "earlier")
     before = earlier.drop_duplicates("id", keep="first").set_index("id")["disposition"]
     there = calls[calls["id"].isin(before.index)]
     was = before.reindex(there["id"]).astype("str").fillna("").to_numpy(dtype=object)

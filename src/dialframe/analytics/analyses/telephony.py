@@ -357,7 +357,7 @@ def durations(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=True,
     )  # fmt: skip
-    duration = found.calls["duration_seconds"].iloc[found.rows].to_numpy(float, na_value=np.nan)
+    duration = found.column("duration_seconds").to_numpy(float, na_value=np.nan)
     to_talk = np.abs(duration - found.talk_s)
     to_whole = np.abs(duration - found.talk_s - found.ring_s)
     known = found.flag("answered") & ~np.isnan(to_talk) & ~np.isnan(to_whole)

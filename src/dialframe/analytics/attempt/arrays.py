@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
@@ -38,7 +39,9 @@ _HALF: Final = np.uint64(32)
 #: Hashes are looked up by their last bits, in a table that a processor's cache can hold.
 _SLOTS: Final = np.uint32(1 << 22)
 
-_TEXTS: Final = frozenset({c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"})
+_TEXTS: Final = frozenset(
+    {c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"} | {"custom_fields"}
+)
 
 #: Characters of `+12125550100`.
 NANP_LENGTH: Final = 12
@@ -79,10 +82,15 @@ def as_frame(name: str, value: object) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ConfigError(f"the {name} frame has the column {twice!r} twice; drop one of them")
-    changed = {}
+    changed: dict[str, Any] = {}
     for column, kind in frame.dtypes.items():
-        if column == "duration_seconds" and not pd.api.types.is_numeric_dtype(kind):
-            changed[column] = _seconds(frame[column], name)
+        if column == "duration_seconds":
+            changed |= _seconds(frame[column], name)
+        if column == "custom_fields" and kind == np.dtype(object):
+            changed[column] = [
+                json.dumps(cell) if isinstance(cell, (dict, list)) else cell
+                for cell in frame[column]
+            ]
         if isinstance(kind, pd.ArrowDtype):
             changed[column] = _plain(pa.chunked_array(frame[column].array.__arrow_array__()))
         if column in _TEXTS and column != "_extra" and (
@@ -107,14 +115,20 @@ def _no_frame(name: str, value: object) -> ConfigError:
     )
 
 
-def _seconds(values: pd.Series, name: str) -> Any:
-    """Seconds that came as objects or text as numbers."""
+def _seconds(values: pd.Series, name: str) -> dict[str, Any]:
+    """Seconds that came as objects or text as numbers; nothing where they are numbers already."""
     try:
-        return pd.array(pd.to_numeric(values.array), dtype="Float64")
+        seconds = values.array
+        if not pd.api.types.is_numeric_dtype(values.dtype):
+            seconds = pd.array(pd.to_numeric(seconds), dtype="Float64")
+        numbers = seconds.to_numpy(dtype=float, na_value=np.nan)
     except (ValueError, TypeError):
         raise ConfigError(
             f"column {values.name!r} of the {name} frame holds text where seconds are needed"
         ) from None
+    if np.isinf(numbers).any():
+        raise ConfigError(f"column {values.name!r} of the {name} frame holds infinite seconds")
+    return {} if seconds is values.array else {str(values.name): seconds}
 
 
 def _is_number(column: object) -> bool:

@@ -32,7 +32,7 @@ from dialframe.analytics.attempt.arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
-from dialframe.analytics.attempt.classify import Classes, classes, unmapped
+from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import (
     PLACE as QUALITY_PLACE,
 )
@@ -225,6 +225,15 @@ class Attempts:
             found |= self.outcome == PLACE[name]
         return np.asarray(found)
 
+    def column(self, name: str, rows: Ints | None = None) -> pd.Series:
+        """A column of the calls as it was given, of the attempts or of some rows of the calls.
+
+        Raises:
+            ConfigError: There is no such column.
+        """
+        require(self.calls, (name,), "calls")
+        return self.calls[name].iloc[self.rows if rows is None else rows]
+
     def numbers(self, column: str) -> pa.Array:
         """A column of numbers of the attempts, as Arrow text."""
         whole = arrow(self.calls[column])
@@ -349,6 +358,7 @@ def count_attempts(
     require(calls, _NEEDED, "calls")
     at, begin, end = instant("as_of", as_of), instant("since", since), instant("until", until)
     people = no_leads() if leads is None else leads
+    require(people, ("id", "phone", "campaign_id"), "leads")
     known_campaign(campaign, calls, people)
 
     def work_out() -> tuple[Classes, Matched, Scope, dict[str, Any]]:
@@ -422,10 +432,10 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
     """What to do about calls whose codes the taxonomy does not have; nothing without any."""
     if not odd:
         return ()
-    found = unmapped(calls, taxonomy)
+    codes = unmapped_codes(calls, taxonomy)
     return (
         f"{odd:,} calls carry codes that the taxonomy does not have; save this, replace each "
-        f'"?" by a class and pass taxonomy.with_file(path):\n{found.attrs["stub"].rstrip()}',
+        f'"?" by a class and pass taxonomy.with_file(path):\n{codes.attrs["stub"].rstrip()}',
     )
 
 

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, booleans, micros, text
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    booleans,
+    micros,
+    require,
+    text,
+)
 from dialframe.analytics.attempt.attempt_table import (
     SOURCE,
     Attempts,
@@ -105,20 +113,21 @@ def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.D
     part = found.classes.take(rows)
     code, sources = source_level(found, source)
     certainty = np.where(clock.known, 0, np.where(clock.cell == NO_ZONE, 2, 1))
+    require(found.leads, ("created_at",), "leads")
     created = np.append(
         micros(found.leads["created_at"]) if len(found.leads) else np.zeros(0, np.int64), NO_TIME
     )[found.lead]
     columns: dict[str, Any] = {
-        "call_id": found.calls["id"].iloc[rows].astype("str").array
+        "call_id": found.column("id").astype("str").array
         if "id" in found.calls.columns else pd.array([None] * len(rows), dtype="str"),
         "lead_id": text([*(str(i) for i in found.leads["id"]), None], np.maximum(found.lead, -1)),
         "match_quality": text(list(QUALITIES), found.matched.quality[rows]),
-        "campaign_id": found.calls["campaign_id"].iloc[rows].array,
+        "campaign_id": found.column("campaign_id").array,
         "campaign": _names(found, campaigns),
         "source": text(list(sources), code),
-        "created_at": found.calls["created_at"].iloc[rows].array,
-        "answered_at": found.calls["answered_at"].iloc[rows].array,
-        "ended_at": found.calls["ended_at"].iloc[rows].array,
+        "created_at": found.column("created_at").array,
+        "answered_at": found.column("answered_at").array,
+        "ended_at": found.column("ended_at").array,
         "outcome": text(names, part.outcome),
         "telephony": text(names, part.telephony),
         "business": text([*names, None], np.maximum(part.business, -1)),
@@ -133,14 +142,14 @@ def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.D
         "local_hour": _whole(clock.hour, clock.known),
         "local_weekday": text([*WEEKDAYS, None], np.where(clock.known, clock.weekday, -1)),
         "local_certainty": text(["certain", "unclear", "none"], certainty),
-        "to_number": found.calls["to_number"].iloc[rows].array,
-        "caller_id": found.calls["from_number"].iloc[rows].array,
+        "to_number": found.column("to_number").array,
+        "caller_id": found.column("from_number").array,
         "caller_age_days": _floats(_caller_days(found)),
         "local_match": booleans(local_match(found)),
         "ring_s": _floats(found.ring_s),
         "talk_s": _floats(found.talk_s),
         **{
-            name: found.calls[name].iloc[rows].array
+            name: found.column(name).array
             for name in ("duration_seconds", "status", "hangup_cause", "disposition")
             if name in found.calls.columns
         },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ import pandas as pd
 from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
-    as_frame,
     booleans,
     encoded,
     present,
@@ -108,70 +107,28 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
     return _decided(*_every_case()).take(case.astype(np.int64))
 
 
-def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
-    """The outcome of each call, in classes that rates are made of.
-
-    Args:
-        calls: Frame of the calls table.
-        taxonomy: What the codes mean.
-
-    Returns:
-        One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
-        it comes from (`business` or `telephony`); `telephony` and `business` are the class of
-        each, `business` null where no disposition that the taxonomy has was logged. `human` and
-        `right_party` are null where the call was answered and nothing says by whom. `positive`,
-        `appointment`, `conversion`, `machine`, `final` and `attempt` are flags of the class
-        (see `outcomes.Outcome`), `answered` says whether `answered_at` is there. `dnc_request` is
-        true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
-        layers that contradict each other, `unmapped` a code that would have decided the outcome
-        and is not in the taxonomy. `.attrs["taxonomy_version"]` names the taxonomy.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.classify(calls)
-    """
-    calls = as_frame("calls", calls)
-    found = classes(calls, taxonomy)
+def class_table(found: Classes) -> dict[str, Any]:
+    """The columns of `analytics.classify`."""
     names: list[str | None] = [o.name for o in OUTCOMES]
-    frame = pd.DataFrame(
-        {
-            "outcome": text(names, found.outcome),
-            "layer": text(["telephony", "business"], found.decides.astype(np.int64)),
-            "telephony": text(names, found.telephony),
-            "business": text([*names, None], np.maximum(found.business, _NOTHING)),
-            **_class_flags(found.outcome),
-            "dnc_request": booleans(found.dnc_request),
-            "answered": booleans(found.answered),
-            "conflict": booleans(found.conflict),
-            "unmapped": booleans(found.unmapped),
-        },
-        index=calls.index,
-    )
-    frame.attrs["taxonomy_version"] = taxonomy.version
-    return frame
+    return {
+        "outcome": text(names, found.outcome),
+        "layer": text(["telephony", "business"], found.decides.astype(np.int64)),
+        "telephony": text(names, found.telephony),
+        "business": text([*names, None], np.maximum(found.business, _NOTHING)),
+        **_class_flags(found.outcome),
+        "dnc_request": booleans(found.dnc_request),
+        "answered": booleans(found.answered),
+        "conflict": booleans(found.conflict),
+        "unmapped": booleans(found.unmapped),
+    }
 
 
-def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
-    """The codes that the taxonomy does not have, most frequent first.
-
-    Args:
-        calls: Frame of the calls table.
-        taxonomy: What the codes mean.
-
-    Returns:
-        Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
-        your own. `.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?` is
-        replaced by a class.
+def unmapped_codes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
+    """The table of `analytics.unmapped`; `.attrs["stub"]` has a mapping file to be filled in.
 
     Raises:
         ConfigError: A column is missing.
-
-    Example:
-        result = analytics.unmapped(calls)
     """
-    calls = as_frame("calls", calls)
     require(calls, _NEEDED, "calls")
     fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
     rows = [
@@ -183,7 +140,7 @@ def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
     rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
     frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
     frame = frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
-    frame.attrs |= {"stub": _file(rows), "taxonomy_version": taxonomy.version}
+    frame.attrs["stub"] = _file(rows)
     return frame
 
 

@@ -16,14 +16,12 @@ from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
     arrow,
-    as_frame,
     frozen,
     in_order,
     is_word,
     numbered,
     once,
     require,
-    text,
     whole_numbers,
 )
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
@@ -63,52 +61,6 @@ class Matched:
         return np.asarray(self.quality == PLACE[name])
 
 
-def match(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame,
-    *,
-    events: pd.DataFrame | None = None,
-    started: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """The lead of each call.
-
-    A lead is found by the ids of an event or of a click-to-call; else by campaign and number; else
-    by number alone, if one lead only has it. The number is `to_number`, or `from_number` of an
-    inbound call. Nothing is guessed: several leads with the number are `ambiguous` and no lead is
-    given.
-
-    Args:
-        calls: Frame of the calls table.
-        leads: Frame of the leads table.
-        events: Frame of the events table; `disposition.logged` names call and lead.
-        started: Answers to click-to-call: columns `call_id`, `lead_id`.
-
-    Returns:
-        One row per call on the index of `calls`: `lead_id` (null where none is given) and
-        `match_quality` (of `QUALITIES`). `.attrs["match_quality"]` counts each quality.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.match(calls, leads)
-    """
-    calls, leads = as_frame("calls", calls), as_frame("leads", leads)
-    events = None if events is None else as_frame("events", events)
-    matched = match_rows(calls, leads, events=events, started=started)
-    ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
-    frame = pd.DataFrame(
-        {
-            "lead_id": text([*ids, None], np.maximum(matched.lead, _NO_LEAD)),
-            "match_quality": text(list(QUALITIES), matched.quality),
-        },
-        index=calls.index,
-    )
-    counts = np.bincount(matched.quality, minlength=len(QUALITIES))
-    frame.attrs["match_quality"] = dict(zip(QUALITIES, map(int, counts), strict=True))
-    return frame
-
-
 def match_rows(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
@@ -116,7 +68,10 @@ def match_rows(
     events: pd.DataFrame | None = None,
     started: pd.DataFrame | None = None,
 ) -> Matched:
-    """The same as arrays: rows of `leads` by position.
+    """The lead of each call as arrays: rows of `leads` by position.
+
+    A lead is found by the ids of an event or of a click-to-call; else by campaign and number; else
+    by number alone, if one lead only has it.
 
     Raises:
         ConfigError: A column is missing.

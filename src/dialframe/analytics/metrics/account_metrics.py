@@ -195,7 +195,7 @@ def appointment_show(inputs: Inputs) -> Measure:
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
     """Numbers of the campaign's leads, or dialed for it: appointments name no campaign."""
     found = inputs.attempts
-    known = set(found.calls["to_number"].iloc[found.rows].dropna().astype("str"))
+    known = set(found.column("to_number").dropna().astype("str"))
     if inputs.leads is not None:
         known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
     return np.asarray(phones.astype("str").isin(known), dtype=bool)
@@ -206,7 +206,7 @@ def missing_disposition(inputs: Inputs) -> Measure:
     found, choices = inputs.attempts, inputs.choices
     answered = found.flag("answered")
     long = answered & (np.nan_to_num(found.talk_s) >= choices.human_length_s)
-    said = found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip()
+    said = found.column("disposition").astype("str").fillna("").str.strip()
     blank: Mask = np.asarray(said == "", dtype=bool)
     ended = micros(found.calls["ended_at"])[found.rows]
     due = np.where(long, ended, 0) < inputs.as_of_us - int(choices.disposition_due_h * _HOUR_US)

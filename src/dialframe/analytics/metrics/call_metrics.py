@@ -84,7 +84,7 @@ def talk_time(inputs: Inputs) -> Measure:
 def duration_meaning(inputs: Inputs) -> Measure:
     """Share of answered calls whose `duration_seconds` is the talk rather than the whole call."""
     found = inputs.attempts
-    given = found.calls["duration_seconds"].iloc[found.rows]
+    given = found.column("duration_seconds")
     duration = given.to_numpy(dtype=float, na_value=np.nan)
     to_talk = np.abs(duration - found.talk_s)
     to_whole = np.abs(duration - found.talk_s - found.ring_s)

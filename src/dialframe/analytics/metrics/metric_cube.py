@@ -149,7 +149,7 @@ def _other_times(inputs: Inputs) -> list[Ints]:
 def _dimension(found: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
     """Levels, then the level of each attempt and of each lead."""
     if name in found.calls.columns and name != "id":
-        values = found.calls[name].iloc[found.rows].astype("str").fillna(NO_GROUP)
+        values = found.column(name).astype("str").fillna(NO_GROUP)
         code, names = in_order(values)
         if name not in found.leads.columns or not len(found.leads):
             every = sorted({*names, NO_GROUP})
