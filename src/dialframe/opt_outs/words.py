@@ -17,8 +17,9 @@ CodeMeaning = Literal["clear", "do_not_call", "unclear"]
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
 _WORDS: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = re.compile(r"([()|])")
-#: From so many characters on a text is kept in plain words, where it is asked for again.
+#: A text of so many characters is no name or phrase, and is read in another way.
 _LONG_CHARS: Final = 1_000
+_BLANKS: Final = re.compile(r"[\s_-]+")
 _NO_WORDS: Final = re.compile(r"(?:[^\w|]|_)+")
 #: Letters that have no decomposition and are still a plain letter with something added.
 _STROKES: Final = str.maketrans(
@@ -235,7 +236,13 @@ def is_suspect(text: str) -> bool:
         (True, False)
     """
     folded = fold(text)
-    return not folded.isascii() or _plain_anchors().search(folded) is not None
+    if not folded.isascii():
+        return True
+    if len(folded) < _LONG_CHARS:
+        return _plain_anchors().search(folded) is not None
+    # A pattern tries every anchor at every character; a megabyte is searched once for each.
+    bare = _BLANKS.sub("", folded)
+    return any(anchor.replace(" ", "") in bare for anchor in _anchors())
 
 
 @cache
