@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from dialframe.cli import text_tables
 from dialframe.cli.terminal import answer, say
 from dialframe.contract.limits import CUSTOM_FIELDS
-from dialframe.phones.column_reader import misses_compiler
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +63,8 @@ def tell(
     files = result.paths if brought is None else brought.files
     for name, path in files.items():
         say(f"  {name.replace('_', ' '):<16} {path}")
+    from dialframe.phones.column_reader import misses_compiler  # it loads pandas
+
     if misses_compiler():
         say("  So many odd phone numbers are read faster with pip install 'dialframe[fast]'")
     if "clean" in files and files["clean"].suffix == ".csv":
