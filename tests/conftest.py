@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal import charmap
+from hypothesis.internal.intervalsets import IntervalSet
 
 if TYPE_CHECKING:
     from xdist.scheduler import LoadFileScheduling
@@ -24,6 +26,12 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # What a shell starts in the background ignores Ctrl-C, and so would each command that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Text is drawn from what UTF-8 can write. Hypothesis finds that out by writing every character, for some seconds in each
+# process of a fresh clone, where there is no `.hypothesis` yet.
+UTF_8 = IntervalSet([(0, 0xD7FF), (0xE000, sys.maxunicode)]), IntervalSet()
+_from_codec = charmap.intervals_from_codec
+charmap.intervals_from_codec = lambda name: UTF_8 if name == "utf-8" else _from_codec(name)
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
 
