@@ -40,6 +40,9 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
         if rule.id in seen:
             return rule.id, f"rule ids occur twice: {rule.id}"
         seen[rule.id] = rule
+    alike: dict[tuple[object, ...], list[Rule]] = {}
+    for rule in rules:
+        alike.setdefault(_reach(rule), []).append(rule)
     for rule in rules:
         if isinstance(rule, HoursRule):
             linked = rule.parameters.holiday_rule
@@ -48,7 +51,7 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
         found = (
             nowhere(rule.jurisdiction)
             or _replaced(rule, seen)
-            or _same_twice(rule, rules)
+            or _same_twice(rule, alike[_reach(rule)])
             or _uncharted(rule)
             or _reaches_nothing(rule)
         )
@@ -119,10 +122,10 @@ def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
     return None
 
 
-def _same_twice(rule: Rule, rules: Sequence[Rule]) -> str | None:
+def _same_twice(rule: Rule, alike: Sequence[Rule]) -> str | None:
     """Two rules of one kind, place, reach and citation whose days overlap are one rule twice."""
-    for other in rules:
-        if other.id >= rule.id or _reach(other) != _reach(rule):
+    for other in alike:
+        if other.id >= rule.id:
             continue
         ends = [each.effective_to for each in (rule, other)]
         begins = [each.effective_from for each in (rule, other)]
