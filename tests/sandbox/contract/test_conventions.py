@@ -554,6 +554,7 @@ def test_malformed_id_in_a_body_is_refused(
     ("path", "params"),
     [
         ("/v1/leads", {"status": "archived"}),
+        ("/v1/leads", {"campaign_id": "x"}),
         ("/v1/leads", {"external_id": ""}),
         ("/v1/leads", {"external_id": "x" * 129}),
         ("/v1/calls", {"direction": "sideways"}),
