@@ -60,6 +60,7 @@ def test_accepted_leads_can_be_read(api: Api, campaign: str) -> None:
     assert (lead["full_name"], lead["status"], lead["attempts"]) == ("Ada Lovelace", "new", 0)
     assert lead["custom_fields"] == given["custom_fields"]
     assert (lead["campaign_id"], lead["external_id"]) == (campaign, tag)
+    assert lead["last_attempt_at"] is lead["disposition_code"] is lead["hangup_cause"] is None
     assert lead["created_at"].endswith("Z")
     assert [row["id"] for row in api.walk("/v1/leads", external_id=tag)] == [lead["id"]]
 
@@ -134,6 +135,12 @@ def test_field_rules(sandbox: Sandbox) -> None:
         ("accepted", None), ("accepted", None), ("invalid", "full_name"), ("invalid", None),
     ]  # fmt: skip
     assert {row["reason"] for row in answer["data"]} == {None, "field_rule", "invalid_phone"}
+    single = ok(api.post("/v1/leads", {"campaign_id": campaign, "phone": phone()}))
+    assert (single["status"], single["reason"], single["field"]) == (
+        "invalid",
+        "field_rule",
+        "email",
+    )
     api.close()
 
 
@@ -157,9 +164,10 @@ def test_bounds_of_an_import(api: Api, campaign: str) -> None:
     path = f"/v1/leads/import?campaign_id={campaign}"
     numbers = [f"+1213555{place:04d}" for place in range(200)]
     answer = send(api, campaign, *({"phone": number} for number in numbers))
-    assert answer["summary"]["received"] == 200
+    assert answer["summary"] == {"received": 200, "accepted": 200, "rejected": 0}
     too_many = {"leads": [{"phone": number} for number in [*numbers, "x"]]}
     refused(api.post(path, too_many), 400, "batch_too_large")
+    assert len(api.walk("/v1/leads", campaign_id=campaign, limit=100)) == 200
     bad = {
         "leads": [
             {"phone": phone(), "nickname": "x"}, {"phone": 1}, {"phone": "1" * 33},
@@ -214,12 +222,18 @@ def test_single_add(sandbox: Sandbox, api: Api, campaign: str) -> None:
 
     def outcome(**more: object) -> tuple[str, str | None]:
         given = ok(api.post("/v1/leads", {"campaign_id": campaign, "phone": phone(), **more}))
+        assert given["status"] == "duplicate" or given["lead_id"] is None
         return given["status"], given["reason"]
 
     assert outcome(phone=number) == ("duplicate", "duplicate_in_campaign")
     assert outcome(source="nobody") == ("invalid", "unknown_source")
     assert outcome(phone="x") == ("invalid", "invalid_phone")
-    assert outcome(phone=None) == ("invalid", "missing_phone")
+    for missing in (None, "", "  "):
+        assert outcome(phone=missing) == ("invalid", "missing_phone")
+    assert ok(api.post("/v1/leads", {"campaign_id": campaign}))["reason"] == "missing_phone"
+    listed = phone()
+    sandbox.console.add_dnc(sandbox.client_id, [listed])
+    assert outcome(phone=listed) == ("on_dnc", None)
     assert outcome(phone="+98 21 12345678") == ("blocked_country", None)
     for wrong in (
         {"phone": phone()}, {"campaign_id": "x", "phone": phone()}, {**body, "source": ""},
@@ -241,7 +255,9 @@ def test_update(sandbox: Sandbox, api: Api) -> None:
     path = f"/v1/leads/{lead_id}"
     before = api.get(path)
     after = api.send(
-        "PATCH", path, {"custom_fields": {"a": None, "c": 3}, "email": "e@example.com"}
+        "PATCH",
+        path,
+        {"custom_fields": {"a": None, "c": 3, "never": None}, "email": "e@example.com"},
     )
     lead = ok(after)
     assert lead["custom_fields"] == {"b": 2, "c": 3}
