@@ -114,7 +114,8 @@ def tried_level(found: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
     before = total - chance[order]
     before -= np.repeat(before[first], np.diff(first, append=len(lead)))
     tried = np.empty(len(found))
-    tried[order] = before
+    # Equal hours are equal: the sum's last digits depend on the calls before and on the processor.
+    tried[order] = np.round(before, 8)
     quarter = np.zeros(len(found), dtype=np.int64)
     for i in range(1, MOST_ATTEMPTS):
         mine = attempt == i
