@@ -12,6 +12,7 @@ __all__ = [
     "SIGNING_SECRET",
     "Reach",
     "mask",
+    "page_safe",
     "redact",
     "terminal_safe",
 ]
@@ -99,6 +100,19 @@ def terminal_safe(text: str) -> str:
         'a<U+001B>[31mb'
     """
     return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
+
+
+def page_safe(page: str) -> str:
+    r"""A page of HTML in which no control byte stands, and no mark that turns text around.
+
+    Args:
+        page: The whole page, escaped.
+
+    Example:
+        >>> page_safe("<td>invoice\u202efdp.exe</td>")
+        '<td>invoice&lt;U+202E&gt;fdp.exe</td>'
+    """
+    return _CONTROL.sub(lambda match: f"&lt;U+{ord(match[0]):04X}&gt;", page)
 
 
 def _mask_number(number: str) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.errors import ConfigError
+from dialframe.privacy import page_safe
 
 ROWS_SHOWN = 50
 
@@ -150,7 +151,7 @@ def render(page: Page) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(source.read_text(encoding="utf-8"))
-    return str(template.render(page=page)) + "\n"
+    return page_safe(str(template.render(page=page))) + "\n"
 
 
 def _style(column: pd.Series) -> str:

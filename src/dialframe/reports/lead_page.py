@@ -7,6 +7,8 @@ from html import escape
 from importlib import resources
 from typing import Any, Final
 
+from dialframe.privacy import page_safe
+
 #: Outcome to the words shown for it, in the order of the bar.
 OUTCOMES: Final = {
     "clean": "clean",
@@ -51,7 +53,7 @@ def render(report: Mapping[str, Any]) -> str:
         f"({_safe(report['csv_escape'])}), which reading takes off again.</p>",
         "</footer>\n</body>\n</html>",
     ]
-    return "\n".join(lines) + "\n"
+    return page_safe("\n".join(lines)) + "\n"
 
 
 def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
