@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,16 @@ import pandas as pd
 import pytest
 
 from analytics.test_metrics import audited
-from claims.worlds import Switches, made
+from claims.worlds import Switches, World, made
 from dialframe import frames
 from dialframe.analytics import metrics
 from dialframe.errors import ConfigError
 
-WORLD = made(3, Switches(leads=600, late=0.1))
-CUBE = metrics.compute(
-    WORLD.calls, WORLD.leads, by=["campaign_id", "lead_source", "from_number"], period="week"
-)
-LEADS_TOO = metrics.compute(
-    WORLD.calls, WORLD.leads, by=["campaign_id", "lead_source"], period="month"
-)
+
+@cache
+def world() -> World:
+    """An account with late outcomes, made for the first test that asks."""
+    return made(3, Switches(leads=600, late=0.1))
 
 
 #: Shares of numbers: one that is called in two weeks is in the cells of both.
@@ -30,7 +29,10 @@ DISTINCT = {"phone_penetration", "bad_number_ratio_numbers", "caller_ids_alerted
 
 def test_cells_sum_to_the_whole() -> None:
     """Numerators and denominators of every metric that is a share."""
-    for cube in (CUBE, LEADS_TOO):
+    for period, by in (("week", ["from_number"]), ("month", [])):
+        cube = metrics.compute(
+            world().calls, world().leads, by=["campaign_id", "lead_source", *by], period=period
+        )
         assert cube.cells is not None
         for metric in cube.metrics:
             if metric.definition.unit == "share" and metric.name not in DISTINCT:
@@ -41,13 +43,13 @@ def test_cells_sum_to_the_whole() -> None:
 
 def test_a_cell_is_the_metric_of_its_calls() -> None:
     """Value and counts of a cell are those of the metric asked of that campaign and week alone."""
-    cube = metrics.compute(WORLD.calls, WORLD.leads, by=["campaign_id"], period="week",
+    cube = metrics.compute(world().calls, world().leads, by=["campaign_id"], period="week",
                            names=["human_contact_rate", "talk_time"])  # fmt: skip
     assert cube.cells is not None
     for row in cube.cells.iloc[[0, 5, -1]].to_dict("records"):
         campaign, start = row["campaign_id"], row["start"]
         mine = cube.calls(row["metric"], campaign_id=campaign, start=start)
-        found = metrics.metric(row["metric"])(mine, WORLD.leads)
+        found = metrics.metric(row["metric"])(mine, world().leads)
         assert (found.value, found.denominator) == (
             pytest.approx(row["value"]), row["denominator"]
         )  # fmt: skip
@@ -55,21 +57,23 @@ def test_a_cell_is_the_metric_of_its_calls() -> None:
 
 def test_a_week_out_of_line_is_a_signal_and_others_are_not() -> None:
     """Limits are three errors from the series' own rate."""
-    calls = WORLD.calls.copy()
+    calls = world().calls.copy()
     week = calls["created_at"].between("2026-01-26", "2026-02-02")
     calls.loc[week, ["disposition", "hangup_cause"]] = ["NI", "NORMAL_CLEARING"]
     calls.loc[week, "answered_at"] = calls.loc[week, "created_at"]
-    cells = metrics.compute(calls, WORLD.leads, period="week", names="human_contact_rate").cells
+    cells = metrics.compute(calls, world().leads, period="week", names="human_contact_rate").cells
     assert cells is not None
     assert cells.loc[cells["start"] == "2026-01-26", "signal"].all()
-    usual = metrics.compute(WORLD.calls, WORLD.leads, period="week", names="human_contact_rate")
+    usual = metrics.compute(
+        world().calls, world().leads, period="week", names="human_contact_rate"
+    )
     assert usual.cells is not None
     assert int(usual.cells["signal"].sum()) <= 1
 
 
 def _beside() -> dict[str, pd.DataFrame]:
     """Callbacks, appointments, imports and a report that fit the leads of the world."""
-    leads, calls = WORLD.leads, WORLD.calls
+    leads, calls = world().leads, world().calls
     some = leads.iloc[:90].reset_index(drop=True)
     later = some["created_at"] + pd.Timedelta(days=3)
     report = (
@@ -99,7 +103,7 @@ def _beside() -> dict[str, pd.DataFrame]:
 def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
     """A cell of campaigns is the metric of that campaign alone, for all that are no adjusted effect."""
     beside = _beside()
-    cube = metrics.compute(WORLD.calls, WORLD.leads, by=["campaign_id"], **beside)
+    cube = metrics.compute(world().calls, world().leads, by=["campaign_id"], **beside)
     assert cube.cells is not None
     lacking = {name for name, why in cube.not_computed.items() if "answer of an audit" not in why}
     # No code of a drop is in this world, and no caller ID has dials enough to be judged.
@@ -107,7 +111,7 @@ def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
         "abandon_rate_ftc", "abandon_rate_ofcom", "caller_id_answer_drop", "caller_ids_alerted",
     }  # fmt: skip
     campaign = "cmp_1"
-    whole = metrics.compute(WORLD.calls, WORLD.leads, campaign=campaign, **beside)
+    whole = metrics.compute(world().calls, world().leads, campaign=campaign, **beside)
     cells = cube.cells[cube.cells["campaign_id"] == campaign].set_index("metric")
     adjusted = {"local_presence_lift", "caller_id_answer_drop", "caller_ids_alerted"}
     for metric in whole.metrics:
@@ -119,14 +123,14 @@ def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
 CHECKS = ("listed_number", "internal_dnc", "calling_hours", "attempt_caps")
 #: What an account may lack: nothing, the tables beside calls and leads, the leads, all but their columns.
 GIVEN: dict[str, Callable[[], dict[str, Any]]] = {
-    "calls": lambda: {"calls": WORLD.calls},
-    "calls and leads": lambda: {"calls": WORLD.calls, "leads": WORLD.leads},
-    "all tables": lambda: {"calls": WORLD.calls, "leads": WORLD.leads, **_beside()},
+    "calls": lambda: {"calls": world().calls},
+    "calls and leads": lambda: {"calls": world().calls, "leads": world().leads},
+    "all tables": lambda: {"calls": world().calls, "leads": world().leads, **_beside()},
     "an audit": lambda: {
-        "calls": WORLD.calls, "leads": WORLD.leads,
+        "calls": world().calls, "leads": world().leads,
         "audit": audited((5, 1, 1, 1, 2), **dict.fromkeys(CHECKS, (5, 3, 1, 1, 0))),
     },
-    "no rows": lambda: {"calls": WORLD.calls.iloc[:0], "leads": WORLD.leads.iloc[:0]},
+    "no rows": lambda: {"calls": world().calls.iloc[:0], "leads": world().leads.iloc[:0]},
 }  # fmt: skip
 
 
@@ -146,13 +150,13 @@ def test_every_metric_is_in_the_cube_or_refused_in_words(kind: str) -> None:
 def test_a_lead_is_of_the_caller_id_of_its_first_attempt() -> None:
     """Where leads lack a dimension that calls have; a dimension that nobody has is refused."""
     cells = metrics.compute(
-        WORLD.calls, WORLD.leads, by=["from_number"], names="contact_rate"
+        world().calls, world().leads, by=["from_number"], names="contact_rate"
     ).cells
     assert cells is not None
-    first = WORLD.calls.sort_values("created_at").drop_duplicates("to_number")
+    first = world().calls.sort_values("created_at").drop_duplicates("to_number")
     counted = cells.set_index("from_number")["denominator"].drop("(none)", errors="ignore")
     assert counted.astype(int).to_dict() == first["from_number"].value_counts().to_dict()
     with pytest.raises(ConfigError, match="period 'year' is not known"):
-        metrics.compute(WORLD.calls, WORLD.leads, period="year")  # type: ignore[arg-type]
+        metrics.compute(world().calls, world().leads, period="year")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"by=\['campaign_id'\]"):
-        metrics.compute(WORLD.calls, WORLD.leads, by="campaign_id")
+        metrics.compute(world().calls, world().leads, by="campaign_id")

@@ -16,7 +16,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from analytics.books import Ask, Books, stratum
 from analytics.synthetic import account
@@ -32,7 +31,9 @@ PLANTED_DROP = 0.5 * (1 - 0.062) / (1 - 0.012)
 
 def least(times: int, share: float) -> int:
     """The fewest hits that a right interval has, but for one case in a thousand."""
-    return int(stats.binom.ppf(0.001, times, share))
+    from scipy.stats import binom
+
+    return int(binom.ppf(0.001, times, share))
 
 
 @cache

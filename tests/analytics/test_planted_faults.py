@@ -17,8 +17,6 @@ from dialframe import analytics
 from dialframe.analytics import metrics
 
 NOW = dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC)
-MADE = account()
-CALLS, LEADS = MADE.calls, MADE.leads
 
 
 @pytest.mark.parametrize("seed", [7, 1, 2])
@@ -35,25 +33,25 @@ def test_the_flagged_caller_id_and_no_other(seed: int) -> None:
 
 def test_the_campaign_whose_duration_is_another_and_no_other() -> None:
     """Its duration is the whole call, everywhere else it is the talk."""
-    found = analytics.durations(CALLS).table
+    found = analytics.durations(account().calls).table
     whole = found["campaign_id"][(found["means"] == "whole").to_numpy(bool)]
-    assert set(whole) == MADE.planted("duration_is_total")
+    assert set(whole) == account().planted("duration_is_total")
     assert set(found["means"]) == {"talk", "whole"}
 
 
 def test_unmapped_codes_and_no_others() -> None:
     """The code that no taxonomy knows, with a file that gives it a meaning."""
-    found = analytics.unmapped(CALLS).table
+    found = analytics.unmapped(account().calls).table
     assert found["code"].tolist() == ["ZZTOP"]
-    assert found["calls"].sum() == len(MADE.planted("unmapped_code"))
+    assert found["calls"].sum() == len(account().planted("unmapped_code"))
     mine = analytics.DEFAULT.with_toml(found.attrs["stub"].replace('"?"', '"callback"'))
-    assert len(analytics.unmapped(CALLS, taxonomy=mine).table) == 0
+    assert len(analytics.unmapped(account().calls, taxonomy=mine).table) == 0
 
 
 def test_the_number_in_three_campaigns_and_no_other() -> None:
     """One number, three campaigns."""
-    found = analytics.duplicates(CALLS, LEADS).table
-    assert set(found["phone"]) == MADE.planted("phone_in_three_campaigns")
+    found = analytics.duplicates(account().calls, account().leads).table
+    assert set(found["phone"]) == account().planted("phone_in_three_campaigns")
     assert found["campaigns"].tolist() == [3]
 
 
@@ -147,23 +145,25 @@ def test_a_fault_is_found_and_no_other(fault: str, seed: int) -> None:
 
 def test_every_fault_of_the_answer_sheet_has_its_finder() -> None:
     """A fault that is planted and that nobody looks for would be missed for ever."""
-    assert set(FINDERS) | AUDITED == set(MADE.truth["fault"])
+    assert set(FINDERS) | AUDITED == set(account().truth["fault"])
 
 
 def test_no_fault_where_none_is_planted() -> None:
     """Neither conflicts nor impossible rows are in the account, and its own report agrees."""
-    assert not len(analytics.conflicts(CALLS).table)
-    checks = analytics.completeness(CALLS, LEADS, events=MADE.events).table
+    assert not len(analytics.conflicts(account().calls).table)
+    checks = analytics.completeness(
+        account().calls, account().leads, events=account().events
+    ).table
     assert checks["ok"].all()
-    report = _report(CALLS)
-    assert analytics.reconcile(CALLS, report=report).parameters["difference"] == 0
-    assert not analytics.changes(CALLS, LEADS).table["alert"].any()
+    report = _report(account().calls)
+    assert analytics.reconcile(account().calls, report=report).parameters["difference"] == 0
+    assert not analytics.changes(account().calls, account().leads).table["alert"].any()
 
 
 def test_what_a_report_differs_by_is_explained() -> None:
     """Days of another zone, inbound calls, edits and a hole in the pull are each told apart."""
-    shifted = _report(CALLS, hours=-5, inbound=True)
-    here = CALLS.copy()
+    shifted = _report(account().calls, hours=-5, inbound=True)
+    here = account().calls.copy()
     edited = here.index[(here["disposition"] == "NI").to_numpy()][:7]
     here.loc[edited, "disposition"] = "SALE"
     here = here.drop(index=here.index[(here["disposition"] == "NA").to_numpy()][100:110])
@@ -186,15 +186,15 @@ def _report(calls: pd.DataFrame, *, hours: int = 0, inbound: bool = False) -> pd
 
 def test_rates_come_back_as_they_were_drawn() -> None:
     """Local presence helps by the factor of the draw, callbacks are kept as often, and so on."""
-    lift = analytics.local_presence(CALLS, LEADS).table.iloc[2]
+    lift = analytics.local_presence(account().calls, account().leads).table.iloc[2]
     # Drawn with 1.25 against 0.93: a ratio of 1.34.
     assert lift["rate_matched"] / lift["rate_other"] == pytest.approx(1.34, abs=0.25)
     assert lift["low"] > 0
-    kept = metrics.callback_kept(CALLS, LEADS, callbacks=MADE.callbacks)
+    kept = metrics.callback_kept(account().calls, account().leads, callbacks=account().callbacks)
     assert kept.low is not None
     assert kept.high is not None
     assert kept.low < 0.62 / 0.92 < kept.high
-    show = metrics.appointment_show(CALLS, appointments=MADE.appointments)
+    show = metrics.appointment_show(account().calls, appointments=account().appointments)
     assert show.low is not None
     assert show.high is not None
     assert show.low < 0.70 / 0.88 < show.high
@@ -202,13 +202,13 @@ def test_rates_come_back_as_they_were_drawn() -> None:
 
 def test_the_best_hour_is_told_only_where_the_data_can() -> None:
     """The account of ten thousand calls cannot tell hours apart, and says so."""
-    found = analytics.best_time(CALLS, LEADS)
+    found = analytics.best_time(account().calls, account().leads)
     assert "no difference" in found.answer
     rng = np.random.default_rng(1)
-    made = CALLS.copy()
+    made = account().calls.copy()
     local = made["created_at"].dt.tz_convert("America/Chicago").dt.hour
     evening = (local >= 17).to_numpy() & (rng.random(len(made)) < 0.5)
     made.loc[evening, ["disposition", "hangup_cause"]] = ["NI", "NORMAL_CLEARING"]
     made.loc[evening, "answered_at"] = made.loc[evening, "created_at"]
-    strong = analytics.best_time(made, LEADS).tables["tests"].set_index("dimension")
+    strong = analytics.best_time(made, account().leads).tables["tests"].set_index("dimension")
     assert bool(strong.loc["hour", "differs"])
