@@ -169,7 +169,7 @@ class _Walk:
         near = self._window(data, at, 1 + min(span, _NEAR_LINES), final=final)
         if near is None:
             return None
-        records = parse(near[0], self.dialect, self.shape)
+        records = parse(near[0], self.dialect, self.shape, most=1)
         window, behind = near
         opened = scan(window.texts[0], self.dialect).state not in (CLEAN, STRAY)
         if opened and 0 in records.faults:
@@ -177,7 +177,7 @@ class _Walk:
             if far is None:
                 return None
             window, behind = far
-            records = parse(window, self.dialect, self.shape)
+            records = parse(window, self.dialect, self.shape, most=1)
         stop = records.stops[0]
         fault = records.faults.get(0)
         if opened and fault and stop == 1:

@@ -64,12 +64,14 @@ def _patterns(delimiter: str, quote: str) -> tuple[re.Pattern[str], re.Pattern[s
     )
 
 
-def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Records:
-    """All records from physical line `start` on."""
+def parse(
+    lines: Lines, dialect: Dialect, shape: Shape, start: int = 0, most: int | None = None
+) -> Records:
+    """All records from physical line `start` on, or the first so many of them."""
     records = Records([], [], [], lines=lines)
     texts, at, total = lines.texts, start, len(lines.texts)
     in_vain = 0
-    while at < total:
+    while at < total and (most is None or len(records.cells) < most):
         cells, state = scan(texts[at], dialect)
         stop = at + 1
         if state == BROKEN and _is_whole(texts[at], dialect, shape):
