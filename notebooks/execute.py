@@ -11,17 +11,17 @@ from nbclient import NotebookClient
 FOLDER = Path(__file__).parent
 
 
-def executed(path: Path) -> nbformat.NotebookNode:
-    """One notebook with the outputs of a run in its folder, without what changes from run to run."""
+def execute(path: Path) -> None:
+    """Run one notebook in its folder and write its outputs, without what changes from run to run."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(FOLDER)}}).execute()
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
-    return notebook
+    nbformat.write(notebook, path)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or sorted(p.name for p in FOLDER.glob("[0-9]*.ipynb")):
         print(name)
-        nbformat.write(executed(FOLDER / name), FOLDER / name)
+        execute(FOLDER / name)

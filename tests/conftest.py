@@ -44,7 +44,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 #: Folders and files whose tests are few and dear, the longest first.
 DEAR = (
-    "browser", "assistant", "compliance", "test_docs.py", "test_notebooks.py", "claims", "robustness", "leads",
+    "browser", "assistant", "compliance", "test_docs.py", "notebooks", "claims", "robustness", "leads",
     "widgets", "test_readme.py",
 )  # fmt: skip
 #: Folders that go to one process as a whole: their tests share an account, a server or a browser.
