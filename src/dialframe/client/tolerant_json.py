@@ -241,11 +241,6 @@ def read_rows(
 ) -> tuple[list[Shape], tuple[Quarantined, ...]]:
     """The rows of a page, and those that do not fit with the reason."""
     doubtful = _unexpected(raw, expected or {}, prefix)
-    if sound and not doubtful:
-        try:
-            return _rows(model).validate_python(raw), ()
-        except ValidationError:
-            pass
     rows: list[Shape] = []
     set_aside: list[Quarantined] = []
     for index, item in enumerate(raw):
@@ -436,11 +431,6 @@ def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]
 
 def _is_union(annotation: Any) -> bool:
     return get_origin(annotation) in (Union, UnionType)
-
-
-@cache
-def _rows(model: type[Shape]) -> TypeAdapter[list[Shape]]:
-    return TypeAdapter(list[model])  # type: ignore[valid-type]  # a list of a model known at run time only
 
 
 @cache

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
+from dialframe.contract.limits import CALL_MAX_MINUTES
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
@@ -34,8 +35,8 @@ ORDER: Final[tuple[Step, ...]] = (
 #: A click-to-call while the dialer is off: answered after ten seconds, ended a minute later.
 CLICK_RINGS_US: Final = 10 * SECOND_US
 CLICK_TALKS_US: Final = 60 * SECOND_US
-#: Longer than that no click-to-call lasts.
-CLICK_LASTS_US: Final = 30 * 60 * SECOND_US
+#: Contract, Limits: longer than that no click-to-call lasts.
+CLICK_LASTS_US: Final = CALL_MAX_MINUTES * 60 * SECOND_US
 
 #: Caller ID of an account that has registered none: a fictional number.
 NO_CALLER_ID: Final = "+12025550180"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
-from dialframe.contract.models.call_models import CallQuery, CallRef, CallStart
-from dialframe.contract.models.lead_models import CampaignQuery, CampaignRef
+from dialframe.contract.models.call_models import CallRef, CallStart
+from dialframe.contract.models.lead_models import CampaignRef
 from dialframe.contract.models.message_models import DispositionQuery
 from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
@@ -22,17 +22,9 @@ from dialframe.sandbox.world.recordings_and_transcripts import Conversation
 READY: Final = "ready"
 
 
-@on(operations.CALLS_LIST)
-def list_calls(context: Context[CallQuery]) -> Reply:
-    """Every call, `created_at` descending, then `id` descending."""
-    wanted = {"campaign_id": context.request.campaign_id, "direction": context.request.direction}
-    return replies.rows_of(context, CALL, wanted)
-
-
-@on(operations.CALLS_GET)
-def get_call(context: Context[CallRef]) -> Reply:
-    """One call."""
-    return answer(context.find(CALL, context.request.call_id))
+# Contract, Endpoints, Calls: `created_at` descending, then `id` descending.
+replies.lists(operations.CALLS_LIST, CALL)
+replies.finds(operations.CALLS_GET, CALL)
 
 
 @on(operations.CALLS_RECORDING)
@@ -184,18 +176,9 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
     )
 
 
-@on(operations.CAMPAIGNS_LIST)
-def list_campaigns(context: Context[CampaignQuery]) -> Reply:
-    """Campaigns that are not archived."""
-    # Resources, Campaign: archived ones are not listed.
-    wanted = {"status": context.request.status}
-    return replies.rows_of(context, CAMPAIGN, wanted, "status <> 'archived'")
-
-
-@on(operations.CAMPAIGNS_GET)
-def get_campaign(context: Context[CampaignRef]) -> Reply:
-    """One campaign, archived or not."""
-    return answer(context.find(CAMPAIGN, context.request.campaign_id))
+# Contract, Resources, Campaign: archived ones are not listed.
+replies.lists(operations.CAMPAIGNS_LIST, CAMPAIGN, "status <> 'archived'")
+replies.finds(operations.CAMPAIGNS_GET, CAMPAIGN)
 
 
 @on(operations.CAMPAIGNS_PROGRESS)

@@ -11,11 +11,9 @@ from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import (
     AppointmentCreate,
-    AppointmentQuery,
     AppointmentRef,
     AppointmentReschedule,
     CallbackCreate,
-    CallbackQuery,
     CallbackRef,
     CallbackReschedule,
 )
@@ -40,7 +38,6 @@ from dialframe.sandbox.world.api_objects import (
     Json,
     Refusal,
     check_if_match,
-    etag,
     invalid,
 )
 from dialframe.sandbox.world.clock import SECOND_US
@@ -189,11 +186,8 @@ def whatsapp(context: Context[WhatsAppSend]) -> Reply:
     raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
 
 
-@on(operations.CALLBACKS_LIST)
-def list_callbacks(context: Context[CallbackQuery]) -> Reply:
-    """One campaign's callbacks; a campaign that is not the client's has none."""
-    wanted = {"campaign_id": context.request.campaign_id, "status": context.request.status}
-    return replies.rows_of(context, CALLBACK, wanted)
+# Contract, Endpoints, Callbacks: a campaign of another account yields an empty page.
+replies.lists(operations.CALLBACKS_LIST, CALLBACK)
 
 
 @on(operations.CALLBACKS_CREATE)
@@ -268,16 +262,8 @@ def _plan_lead(context: Context[Any], lead_id: str | None, next_us: int | None) 
     )
 
 
-@on(operations.APPOINTMENTS_LIST)
-def list_appointments(context: Context[AppointmentQuery]) -> Reply:
-    """All appointments, newest first."""
-    return replies.rows_of(context, APPOINTMENT, {})
-
-
-@on(operations.APPOINTMENTS_GET)
-def get_appointment(context: Context[AppointmentRef]) -> Reply:
-    """One appointment."""
-    return _tagged(context.find(APPOINTMENT, context.request.appointment_id))
+replies.lists(operations.APPOINTMENTS_LIST, APPOINTMENT)
+replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
 
 
 @on(operations.APPOINTMENTS_CREATE)
@@ -300,7 +286,7 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     }
     booked = context.find(APPOINTMENT, context.add("appointments", "appointment", values))
     _tell(context, "appointment.booked", booked)
-    return _tagged(booked, status=201)
+    return replies.shown(context, booked, status=201)
 
 
 @on(operations.APPOINTMENTS_CANCEL)
@@ -310,12 +296,12 @@ def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     booked = context.find(APPOINTMENT, identifier)
     check_if_match(context.if_match, booked)
     if booked["status"] == "cancelled":
-        return _tagged(booked)
+        return replies.shown(context, booked)
     _refuse_in(_FINAL, booked)
     changes = {"status": "cancelled", "updated_at": context.now_us}
     booked = context.change(APPOINTMENT, identifier, changes)
     _tell(context, "appointment.cancelled", booked)
-    return _tagged(booked)
+    return replies.shown(context, booked)
 
 
 @on(operations.APPOINTMENTS_RESCHEDULE)
@@ -335,11 +321,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
         changes["timezone"] = wanted.timezone
     booked = context.change(APPOINTMENT, wanted.appointment_id, changes)
     _tell(context, "appointment.moved", booked)
-    return _tagged(booked)
-
-
-def _tagged(booked: Json, status: int = 200) -> Reply:
-    return answer(booked, status=status, headers=(("ETag", etag(booked)),))
+    return replies.shown(context, booked)
 
 
 def _check_zone(name: str | None) -> None:

@@ -22,8 +22,6 @@ from dialframe.contract.models.lead_models import (
     CustomFields,
     ExternalId,
     LeadHistoryQuery,
-    LeadQuery,
-    LeadRef,
     LeadUpdate,
 )
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
@@ -36,7 +34,6 @@ from dialframe.sandbox.world.api_objects import (
     Json,
     Refusal,
     check_if_match,
-    etag,
     invalid,
 )
 from dialframe.sandbox.world.clock import SECOND_US
@@ -273,22 +270,8 @@ _HISTORY_COLUMNS: Final = (
 )  # fmt: skip
 
 
-@on(operations.LEADS_LIST)
-def list_leads(context: Context[LeadQuery]) -> Reply:
-    """Leads, newest first."""
-    wanted = context.request
-    where = {
-        "campaign_id": wanted.campaign_id,
-        "status": wanted.status,
-        "external_id": wanted.external_id,
-    }
-    return replies.rows_of(context, LEAD, where)
-
-
-@on(operations.LEADS_GET)
-def get_lead(context: Context[LeadRef]) -> Reply:
-    """One lead."""
-    return _tagged(context.find(LEAD, context.request.lead_id))
+replies.lists(operations.LEADS_LIST, LEAD)
+replies.finds(operations.LEADS_GET, LEAD)
 
 
 @on(operations.LEADS_HISTORY)
@@ -372,15 +355,11 @@ def update(context: Context[LeadUpdate]) -> Reply:
             raise invalid("/custom_fields", "too_long")
         changes["custom_fields"] = kept
     if all(lead[name] == value for name, value in changes.items()):
-        return _tagged(lead)
+        return replies.shown(context, lead)
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
-    return _tagged(context.change(LEAD, wanted.lead_id, changes))
-
-
-def _tagged(lead: Json) -> Reply:
-    return answer(lead, headers=(("ETag", etag(lead)),))
+    return replies.shown(context, context.change(LEAD, wanted.lead_id, changes))
 
 
 def _entry(row: tuple[Any, ...]) -> Json:

@@ -28,6 +28,7 @@ from dialframe.sandbox.world.api_objects import (
     Resource,
     document,
     encode,
+    etag,
     headers_of,
 )
 from dialframe.sandbox.world.clients_and_keys import Caller
@@ -170,6 +171,12 @@ def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...
     return Reply(status, encode(body), (("Content-Type", "application/json"), *headers))
 
 
+def shown(context: Context[Any], body: Json, *, status: int = 200) -> Reply:
+    """An object in JSON, with its `ETag` where the operation has one."""
+    tag = (("ETag", etag(body)),) if context.operation.etag else ()
+    return answer(body, status=status, headers=tag)
+
+
 def refusal_answer(refusal: Refusal, *, request_id: str, docs_base: str) -> Reply:
     """The answer that a refusal becomes."""
     text = document(refusal, request_id=request_id, docs_base=docs_base)
@@ -232,13 +239,27 @@ def page(
     )
 
 
-def rows_of(
-    context: Context[Query], resource: Resource, where: Mapping[str, object | None], *fixed: str
-) -> Reply:
-    """One page of a resource's table."""
-    wanted = {f"{name} = ?": value for name, value in where.items() if value is not None}
-    source = Source(resource.table, resource.columns, wanted, fixed)
-    return page(context, source, resource.render)
+def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> None:
+    """Answer an operation with pages of a table; its filters are columns, `fixed` holds for each row."""
+
+    def handle(context: Context[Query]) -> Reply:
+        given = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
+        wanted = {f"{name} = ?": value for name, value in given.items()}
+        return page(
+            context, Source(resource.table, resource.columns, wanted, fixed), resource.render
+        )
+
+    on(operation)(handle)
+
+
+def finds(operation: Operation[Req, Any], resource: Resource) -> None:
+    """Answer an operation with the object of the id in its path."""
+    (name,) = operation.path_names
+
+    def handle(context: Context[Req]) -> Reply:
+        return shown(context, context.find(resource, getattr(context.request, name)))
+
+    on(operation)(handle)
 
 
 def _binding(context: Context[Query]) -> bytes:
