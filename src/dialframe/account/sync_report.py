@@ -80,7 +80,9 @@ class Meter:
 
     def hear(self, progress: Progress, now_s: float) -> None:
         """Take in one piece of news."""
-        news = self._heard.setdefault(progress.step, deque([(self._began_s, _nothing(progress))]))
+        news = self._heard.setdefault(
+            progress.step, deque([(self._began_s, Progress(progress.step, 0, progress.total))])
+        )
         news.append((now_s, progress))
         # The news before the window is its beginning.
         while len(news) > 2 and news[1][0] <= now_s - WINDOW_S:
@@ -108,10 +110,6 @@ def line(pace: Pace) -> str:
         return f"{pace.name:<12} {pace.rows:>11,} rows"
     left = "" if pace.left_s is None else f"  {_duration(pace.left_s)} left"
     return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{left}"
-
-
-def _nothing(progress: Progress) -> Progress:
-    return Progress(progress.step, 0, progress.total)
 
 
 def _requests(progress: Progress) -> int:

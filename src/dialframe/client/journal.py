@@ -453,7 +453,9 @@ class Journal:
                         self._log_anew(database)
                     before = _held(database)
                     # Another process may have noted more since the first look, and never less.
-                    if noted is not None and not _follows(before, noted):
+                    # It is the one that was noted, or a later one.
+                    later = noted is None or before[0] > noted[0]
+                    if not later and (before[0], f"{before[2]:064x}") != noted:
                         raise self._damaged("it is not the one that was written last")
                     if whole and not _is_guarded(database):
                         raise self._damaged("its tables are not those that were made")
@@ -548,11 +550,6 @@ def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
     if list(map(type, row)) != [int] * 4:
         raise sqlite3.DatabaseError("its sums are not what was written")
     return tuple(row)
-
-
-def _follows(held: tuple[int, int, int, int], noted: tuple[int, str]) -> bool:
-    """Whether a file is the one that was noted, or a later one."""
-    return held[0] > noted[0] or (held[0], f"{held[2]:064x}") == noted
 
 
 def _rows(database: sqlite3.Connection, table: str) -> list[Sequence[Any]]:

@@ -179,7 +179,9 @@ class Link:
 
     def prepare(self) -> None:
         """Choose the proxy and the headers that every request carries."""
-        _quieten()
+        for name in _FOREIGN_LOGGERS:
+            # Adding the same filter again changes nothing.
+            logging.getLogger(name).addFilter(_NOT_OURS)
         self._base = httpx.URL(self.address.url)
         self._proxy = self._chosen_proxy()
         self._headers = [
@@ -425,12 +427,6 @@ _FOREIGN_LOGGERS: Final = (
     "httpcore.socks",
 )
 _NOT_OURS: Final = _NotOurs()
-
-
-def _quieten() -> None:
-    for name in _FOREIGN_LOGGERS:
-        # Adding the same filter again changes nothing.
-        logging.getLogger(name).addFilter(_NOT_OURS)
 
 
 def _user_agent() -> str:

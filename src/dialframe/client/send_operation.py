@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -237,7 +237,8 @@ class Sender:
             answered = yield from self._loop.send(planned, consume, policy, trail)
         if answered.etag is not None:
             self.etags.remember(answered.value, answered.etag)
-        self.novelties.note(operation.name, novel_values(_values(answered.value)))
+        values = answered.value.data if isinstance(answered.value, Page) else (answered.value,)
+        self.novelties.note(operation.name, novel_values(values))
         return answered
 
     def _read(
@@ -269,10 +270,6 @@ class Sender:
             max_attempts=options.max_attempts or defaults.max_attempts,
             writes=operation.changes_data,
         )
-
-
-def _values(answer: Answer) -> Sequence[Answer]:
-    return answer.data if isinstance(answer, Page) else (answer,)
 
 
 class Etags:

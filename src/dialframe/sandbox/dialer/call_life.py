@@ -333,7 +333,10 @@ def _schedule(
         "phone": called.phone,
         "attempt": called.attempts + 1,
         "agent": agent,
-        "ai": agent is None and plan.answered_at is not None and _by_ai(context, call_id),
+        # Whether an AI agent takes the call instead of a person is drawn from its id.
+        "ai": agent is None
+        and plan.answered_at is not None
+        and int(call_id[-4:], 16) < (1 << 16) * context.dialer.ai_share,
     }
     agenda.add(plan.ended_at, "end", client, call_id, facts)
     if not agenda.needs(plan.ended_at):
@@ -364,8 +367,8 @@ def _end(context: DialContext, due: Due) -> None:
         "disposition": None if plan["human"] else plan["code"],
     }
     call = CALL.change(db, client, due.about, changes)
-    if plan["agent"] is not None and _agent_state(db, client, plan["agent"]) == "ringing":
-        _set_agent(db, client, plan["agent"], "ready")
+    if plan["agent"] is not None:
+        _set_agent(db, client, plan["agent"], "ready", before="ringing")
     context.emit("call.completed", events.call_completed(call))
     if plan["ai"]:
         context.emit("ai_call.completed", events.ai_call_completed(call, plan["code"]))
@@ -516,11 +519,6 @@ def _log(context: DialContext, due: Due) -> None:
     context.played["dispositions"] += 1
 
 
-def _by_ai(context: DialContext, call_id: str) -> bool:
-    """Whether an AI agent takes the call instead of a person."""
-    return int(call_id[-4:], 16) < (1 << 16) * context.dialer.ai_share
-
-
 def _agent(sender: Sender, call_id: str) -> str | None:
     """The agent who was joined to a call that a person answered."""
     rows = sender.db.execute(
@@ -529,15 +527,12 @@ def _agent(sender: Sender, call_id: str) -> str | None:
     return str(rows[int(call_id[-8:], 16) % len(rows)][0]) if rows else None
 
 
-def _agent_state(db: sqlite3.Connection, client: int, extension: str) -> str | None:
-    row = db.execute(
-        "SELECT state FROM agents WHERE client = ? AND extension = ?", (client, extension)
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _set_agent(db: sqlite3.Connection, client: int, extension: str, state: str) -> None:
+def _set_agent(
+    db: sqlite3.Connection, client: int, extension: str, state: str, *, before: str | None = None
+) -> None:
+    """Set an agent's state, if it was `before`; whatever it was without that."""
     db.execute(
-        "UPDATE agents SET state = ? WHERE client = ? AND extension = ?",
-        (state, client, extension),
+        "UPDATE agents SET state = ?1 WHERE client = ?2 AND extension = ?3"
+        " AND state = coalesce(?4, state)",
+        (state, client, extension, before),
     )

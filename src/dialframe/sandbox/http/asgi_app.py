@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -354,7 +354,8 @@ def _marked(send: Send, request_id: str, begun: asyncio.Event) -> Send:
 
 async def _body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
     declared = _declared_length(scope)
-    if declared > limit and _waits_for_leave(scope):
+    # Who waits for leave to send (RFC 9110, 10.1.1) sends nothing that would have to be read.
+    if declared > limit and _header(scope, b"expect").lower() == b"100-continue":
         return None
     whole = bytearray()
     over = declared > limit
@@ -387,10 +388,6 @@ def _header(scope: Scope, wanted: bytes) -> bytes:
 def _declared_length(scope: Scope) -> int:
     text: Any = _header(scope, b"content-length")
     return int(text) if text.isdigit() else 0
-
-
-def _waits_for_leave(scope: Scope) -> bool:
-    return _header(scope, b"expect").lower() == b"100-continue"
 
 
 WORKERS = 6
@@ -478,7 +475,7 @@ def build(
     app = Starlette(
         routes=routes,
         middleware=[Middleware(Edge, beside=later, hosts=hosts)],
-        exception_handlers={HTTPException: _no_route, Refusal: _refusal},
+        exception_handlers={HTTPException: _refusal, Refusal: _refusal},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -495,14 +492,9 @@ def _paths() -> dict[str, dict[str, Handler]]:
 
 
 async def _refusal(request: Request, error: Exception) -> Response:
-    reply = refused(request.scope, cast(Refusal, error), request.scope["state"]["request_id"])
-    return Response(reply.body, reply.status, dict(reply.headers))
-
-
-async def _no_route(request: Request, error: Exception) -> Response:
-    del error
-    # Conventions: an unknown path answers 404.
-    refusal = Refusal("route_not_available", "No operation has this path.")
+    # Contract, Conventions: an unknown path answers 404.
+    unknown = Refusal("route_not_available", "No operation has this path.")
+    refusal = error if isinstance(error, Refusal) else unknown
     reply = refused(request.scope, refusal, request.scope["state"]["request_id"])
     return Response(reply.body, reply.status, dict(reply.headers))
 

@@ -117,11 +117,7 @@ def _durations(world: World, traffic: Traffic) -> Ints:
     whole = world.people.campaign[calls.who] == world.campaigns.with_trait(DURATION_IS_TOTAL)
     total = whole & ~traffic.detached
     length = np.where(total, calls.ring + calls.talk, calls.talk)
-    return np.where(total | calls.answered, _round_s(length), -1)
-
-
-def _round_s(length: Ints) -> Ints:
-    return (length + SECOND // 2) // SECOND
+    return np.where(total | calls.answered, (length + SECOND // 2) // SECOND, -1)
 
 
 LEAD_STATUSES = ("new", "contacted", "callback", "dnc", "completed")

@@ -15,7 +15,7 @@ import sqlite3
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -31,15 +31,6 @@ CREDENTIAL: Final = re.compile(
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_CHARS: Final = 26
 _ULID_RANDOM_BITS: Final = 80
-
-
-@dataclass(frozen=True, slots=True)
-class NewKey:
-    """A key that was just made; only its hash is kept."""
-
-    credential_id: str
-    api_key: str = field(repr=False)
-    secret_hash: str = field(repr=False)
 
 
 def new(kind: str) -> str:
@@ -82,13 +73,6 @@ def new_request_id() -> str:
 def new_edge_id() -> str:
     """`edge_` plus 32 hex digits, for what never reached the API."""
     return "edge_" + secrets.token_hex(16)
-
-
-def new_key() -> NewKey:
-    """A test key; neither of its parts holds an underscore, so that it can be taken apart."""
-    credential_id, secret = secrets.token_hex(8), secrets.token_hex(24)
-    key = f"{KEY_PREFIXES['test']}{credential_id}_{secret}"
-    return NewKey(credential_id, key, hash_of(secret))
 
 
 def new_signing_secret() -> str:
@@ -279,8 +263,23 @@ def load(db: sqlite3.Connection) -> Access:
     (settings,) = db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
     return Access(
         Settings.model_validate_json(settings),
-        {row[0]: _client(row) for row in clients},
-        {row[0]: _credential(row) for row in credentials},
+        {
+            number: Client(
+                number,
+                client_id,
+                name,
+                frozenset(json.loads(scopes)),
+                tuple(json.loads(ip_allow)),
+                bool(enabled),
+            )
+            for number, client_id, name, scopes, ip_allow, enabled in clients
+        },
+        {
+            credential_id: Credential(
+                credential_id, client, secret_hash, bool(sending), bool(revoked)
+            )
+            for credential_id, client, secret_hash, sending, revoked in credentials
+        },
     )
 
 
@@ -306,31 +305,15 @@ def add_client(
 
 def add_key(db: sqlite3.Connection, client: int, *, sending: bool, now_us: int) -> str:
     """A new key of a client, in plain text for the last time."""
-    key = new_key()
+    # Neither part holds an underscore, so that the key can be taken apart.
+    credential_id, secret = secrets.token_hex(8), secrets.token_hex(24)
     db.execute(
         "INSERT INTO credentials VALUES (?, ?, ?, ?, 0, ?)",
-        (key.credential_id, client, key.secret_hash, int(sending), now_us),
+        (credential_id, client, hash_of(secret), int(sending), now_us),
     )
-    return key.api_key
+    return f"{KEY_PREFIXES['test']}{credential_id}_{secret}"
 
 
 def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
     """Keep the account's settings."""
     db.execute("INSERT OR REPLACE INTO meta VALUES ('settings', ?)", (settings.model_dump_json(),))
-
-
-def _credential(row: tuple[Any, ...]) -> Credential:
-    credential_id, client, secret_hash, sending, revoked = row
-    return Credential(credential_id, client, secret_hash, bool(sending), bool(revoked))
-
-
-def _client(row: tuple[Any, ...]) -> Client:
-    number, client_id, name, scopes, ip_allow, enabled = row
-    return Client(
-        number,
-        client_id,
-        name,
-        frozenset(json.loads(scopes)),
-        tuple(json.loads(ip_allow)),
-        bool(enabled),
-    )
