@@ -322,8 +322,10 @@ class Journal:
             for name, rows in (("writes", writes), ("evidence", evidence)):
                 _bring(database, name, rows)
             self._log_anew(database)
-        said = f"{FILE_NAME}: made anew with the {len(writes)} writes of it that can be read"
-        return [f"{said}, and {len(evidence)} wishes and consents"]
+        writes_in_words = (
+            f"{FILE_NAME}: made anew with the {len(writes)} writes of it that can be read"
+        )
+        return [f"{writes_in_words}, and {len(evidence)} wishes and consents"]
 
     @property
     def begun(self) -> bool:

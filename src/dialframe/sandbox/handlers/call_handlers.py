@@ -53,38 +53,38 @@ def summary(context: Context[CallRef]) -> Reply:
 @on(operations.CALLS_START)
 def start(context: Context[CallStart]) -> Reply:
     """Dial a customer for one of the account's agents: here, note it and let it end by itself."""
-    wanted = context.request
-    if wanted.campaign_id is not None:
-        context.find(CAMPAIGN, wanted.campaign_id)
+    request = context.request
+    if request.campaign_id is not None:
+        context.find(CAMPAIGN, request.campaign_id)
     lead_status = None
-    if wanted.lead_id is not None:
-        lead_status = context.find(LEAD, wanted.lead_id)["status"]
+    if request.lead_id is not None:
+        lead_status = context.find(LEAD, request.lead_id)["status"]
     # Contract, Endpoints, Calls: rules 1, 3, 4 and 6 in this order; nothing is dialed on refusal.
     extension = _ready_agent(context)
     caller_id = _caller_id(context)
-    contact_checks.country_reachable(context.sender, wanted.to, "/to")
-    contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
+    contact_checks.country_reachable(context.sender, request.to, "/to")
+    contact_checks.not_on_dnc(context.sender, request.to, "/to")
     if lead_status == "dnc":
         raise Refusal(
             "on_dnc", "The lead is marked as not to be called.", field=("/lead_id", "on_dnc")
         )
-    contact_checks.contact_allowed(context.sender, wanted.to, "dial_refused")
+    contact_checks.contact_allowed(context.sender, request.to, "dial_refused")
     contact_checks.affordable(context.sender, "call")
-    called = CalledParty(wanted.to, wanted.campaign_id)
-    if wanted.lead_id is not None:
-        lead = call_life.lead_called(context.db, context.client, wanted.lead_id)
-        called = replace(lead, phone=wanted.to, campaign_id=wanted.campaign_id)
+    called = CalledParty(request.to, request.campaign_id)
+    if request.lead_id is not None:
+        lead = call_life.lead_called(context.db, context.client, request.lead_id)
+        called = replace(lead, phone=request.to, campaign_id=request.campaign_id)
     dialing = automatic_dialing.context_at(context.sender)
     call_id = call_life.place(dialing, called, "click", caller_id=caller_id, agent=extension)
     return answer(
         {
             "call_id": call_id,
             "status": "dialing",
-            "to": wanted.to,
+            "to": request.to,
             "agent_extension": extension,
             "caller_id": caller_id,
-            "campaign_id": wanted.campaign_id,
-            "lead_id": wanted.lead_id,
+            "campaign_id": request.campaign_id,
+            "lead_id": request.lead_id,
             "recording": True,
             "created_at": clock.text(context.now_us),
         },
@@ -116,15 +116,15 @@ def _caller_id(context: Context[CallStart]) -> str:
         "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (context.client,)
     )
     numbers = [number for (number,) in owned]
-    wanted = context.request.caller_id or (numbers[0] if numbers else None)
+    caller_id = context.request.caller_id or (numbers[0] if numbers else None)
     # Endpoints, Calls 3.
-    if wanted not in numbers:
+    if caller_id not in numbers:
         raise Refusal(
             "dial_refused",
             "caller_id_not_registered: not a verified number of the account.",
             field=("/caller_id", "caller_id_not_registered"),
         )
-    return str(wanted)
+    return str(caller_id)
 
 
 @on(operations.ME)
@@ -148,10 +148,10 @@ def me(context: Context[Empty]) -> Reply:
 @on(operations.REPORTS_DISPOSITIONS)
 def dispositions(context: Context[DispositionQuery]) -> Reply:
     """Calls by UTC day, campaign and disposition; calls without one are counted under null."""
-    wanted = context.request
-    since = clock.from_day(wanted.start_date)
-    until = clock.from_day(wanted.end_date) + clock.DAY_US
-    campaign = () if wanted.campaign_id is None else (wanted.campaign_id,)
+    request = context.request
+    since = clock.from_day(request.start_date)
+    until = clock.from_day(request.end_date) + clock.DAY_US
+    campaign = () if request.campaign_id is None else (request.campaign_id,)
     rows = context.db.execute(
         f"SELECT created_at / {clock.DAY_US} AS day, campaign_id, disposition, count(*)"
         " FROM calls WHERE client = ? AND created_at >= ? AND created_at < ?"
@@ -161,8 +161,8 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
     )
     return answer(
         {
-            "start_date": wanted.start_date.isoformat(),
-            "end_date": wanted.end_date.isoformat(),
+            "start_date": request.start_date.isoformat(),
+            "end_date": request.end_date.isoformat(),
             "data": [
                 {
                     "date": clock.day_of(day * clock.DAY_US),

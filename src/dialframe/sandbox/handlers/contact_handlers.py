@@ -107,24 +107,24 @@ def record(context: Context[ConsentRecord]) -> Reply:
 @on(operations.SMS_SEND)
 def send(context: Context[SmsSend]) -> Reply:
     """Accept a text: here, note it. A reference is taken once and for all."""
-    wanted = context.request
+    request = context.request
     # Endpoints, SMS: a repeated reference sends nothing again.
     used = context.db.execute(
         "SELECT 1 FROM messages WHERE client = ? AND client_reference = ?",
-        (context.client, wanted.client_reference),
+        (context.client, request.client_reference),
     )
     if used.fetchone() is not None:
         raise Refusal("duplicate_client_reference", "The reference was used before.")
     # Endpoints, SMS: the checks before sending.
-    contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
-    contact_checks.country_reachable(context.sender, wanted.to, "/to")
-    contact_checks.contact_allowed(context.sender, wanted.to, "message_refused")
+    contact_checks.not_on_dnc(context.sender, request.to, "/to")
+    contact_checks.country_reachable(context.sender, request.to, "/to")
+    contact_checks.contact_allowed(context.sender, request.to, "message_refused")
     contact_checks.affordable(context.sender, "sms")
     contact_checks.spend(context.sender, "sms")
-    detail = {"body": wanted.body, "client_reference": wanted.client_reference}
-    message = {"recipient": wanted.to, "status": "queued", **detail}
+    detail = {"body": request.body, "client_reference": request.client_reference}
+    message = {"recipient": request.to, "status": "queued", **detail}
     message_id = context.add("messages", "message", message)
-    sent = Sent("sms", wanted.to, context.now_us, message_id, detail)
+    sent = Sent("sms", request.to, context.now_us, message_id, detail)
     contact_checks.note_sent(context.db, context.client, sent)
     return answer(context.find(MESSAGE, message_id), status=202)
 
@@ -193,20 +193,20 @@ replies.lists(operations.CALLBACKS_LIST, CALLBACK)
 @on(operations.CALLBACKS_CREATE)
 def create_callback(context: Context[CallbackCreate]) -> Reply:
     """Schedule one; when it is due, the lead is called."""
-    wanted = context.request
-    lead = context.find(LEAD, wanted.lead_id)
+    request = context.request
+    lead = context.find(LEAD, request.lead_id)
     if lead["campaign_id"] is None:
         raise invalid("/lead_id", "no_campaign", "The lead belongs to no campaign.")
     # Endpoints, Callbacks: a lead on the Do-Not-Call list answers 422.
     contact_checks.not_on_dnc(context.sender, lead["phone"], "/lead_id")
     contact_checks.spend(context.sender, "callback")
-    due_us = clock.from_datetime(wanted.scheduled_at)
+    due_us = clock.from_datetime(request.scheduled_at)
     values: Json = {
-        "lead_id": wanted.lead_id,
+        "lead_id": request.lead_id,
         "campaign_id": lead["campaign_id"],
         "scheduled_at": due_us,
         "status": "pending",
-        "notes": wanted.notes,
+        "notes": request.notes,
         "call_at": max(due_us, context.now_us),
         "asked_by": "request",
     }
@@ -269,18 +269,18 @@ replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
 @on(operations.APPOINTMENTS_CREATE)
 def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     """Book one and say so."""
-    wanted = context.request
-    _check_zone(wanted.timezone)
-    contact_checks.country_reachable(context.sender, wanted.phone, "/phone")
+    request = context.request
+    _check_zone(request.timezone)
+    contact_checks.country_reachable(context.sender, request.phone, "/phone")
     values: Json = {
         "status": "scheduled",
-        "scheduled_at": clock.from_datetime(wanted.scheduled_at),
-        "timezone": wanted.timezone,
-        "duration_minutes": wanted.duration_minutes or DURATION_MINUTES,
-        "service_type": wanted.service_type,
-        "contact_name": wanted.contact_name,
-        "phone": wanted.phone,
-        "notes": wanted.notes,
+        "scheduled_at": clock.from_datetime(request.scheduled_at),
+        "timezone": request.timezone,
+        "duration_minutes": request.duration_minutes or DURATION_MINUTES,
+        "service_type": request.service_type,
+        "contact_name": request.contact_name,
+        "phone": request.phone,
+        "notes": request.notes,
         "source": SOURCE,
         "updated_at": context.now_us,
     }
@@ -307,19 +307,19 @@ def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
 @on(operations.APPOINTMENTS_RESCHEDULE)
 def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
     """Move one and say so; its status stays. The request's shape is assumed."""
-    wanted = context.request
-    _check_zone(wanted.timezone)
-    booked = context.find(APPOINTMENT, wanted.appointment_id)
+    request = context.request
+    _check_zone(request.timezone)
+    booked = context.find(APPOINTMENT, request.appointment_id)
     _refuse_in((*_FINAL, "cancelled"), booked)
     changes: Json = {
-        "scheduled_at": clock.from_datetime(wanted.scheduled_at),
+        "scheduled_at": clock.from_datetime(request.scheduled_at),
         "updated_at": context.now_us,
     }
-    if wanted.duration_minutes is not None:
-        changes["duration_minutes"] = wanted.duration_minutes
-    if wanted.timezone is not None:
-        changes["timezone"] = wanted.timezone
-    booked = context.change(APPOINTMENT, wanted.appointment_id, changes)
+    if request.duration_minutes is not None:
+        changes["duration_minutes"] = request.duration_minutes
+    if request.timezone is not None:
+        changes["timezone"] = request.timezone
+    booked = context.change(APPOINTMENT, request.appointment_id, changes)
     _tell(context, "appointment.moved", booked)
     return replies.shown(context, booked)
 

@@ -161,17 +161,17 @@ def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
 def _without_repeats(judged: list[JudgedLead]) -> list[JudgedLead]:
     phones: set[str] = set()
     names: set[str] = set()
-    kept: list[JudgedLead] = []
+    outcomes: list[JudgedLead] = []
     for lead in judged:
         if lead.status != "accepted":
-            kept.append(lead)
+            outcomes.append(lead)
             continue
         again = lead.phone in phones or lead.row.external_id in names
-        kept.append(_refused(lead, "duplicate", "duplicate_in_request") if again else lead)
+        outcomes.append(_refused(lead, "duplicate", "duplicate_in_request") if again else lead)
         phones.add(lead.phone)
         if lead.row.external_id is not None:
             names.add(lead.row.external_id)
-    return kept
+    return outcomes
 
 
 def _without_known(
@@ -209,14 +209,14 @@ def _without_known(
 
 
 def _by_rules(rules: list[FieldRule], judged: list[JudgedLead]) -> list[JudgedLead]:
-    kept: list[JudgedLead] = []
+    outcomes: list[JudgedLead] = []
     for lead in judged:
         broken = next((rule.field for rule in rules if rule.broken_by(lead.row)), None)
         if lead.status == "accepted" and broken is not None:
-            kept.append(_refused(lead, "invalid", "field_rule", field=broken))
+            outcomes.append(_refused(lead, "invalid", "field_rule", field=broken))
         else:
-            kept.append(lead)
-    return kept
+            outcomes.append(lead)
+    return outcomes
 
 
 def _by_list(db: sqlite3.Connection, client: int, judged: list[JudgedLead]) -> list[JudgedLead]:
@@ -286,11 +286,11 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
 @taking(operations.LEADS_IMPORT, ImportRows)
 def import_leads(context: Context[ImportRows]) -> Reply:
     """One result per lead, by its index."""
-    wanted = context.request
-    campaign = context.find(CAMPAIGN, wanted.campaign_id)
+    request = context.request
+    campaign = context.find(CAMPAIGN, request.campaign_id)
     _check_state(campaign, IMPORTABLE)
     contact_checks.screen_can_run(context.sender)
-    judged = _judge(context, wanted.campaign_id, wanted.leads)
+    judged = _judge(context, request.campaign_id, request.leads)
     results = [
         {
             "index": index,
@@ -298,7 +298,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
             "status": lead.status,
             "reason": lead.reason,
             "field": lead.field,
-            "lead_id": _stored(context, lead, wanted.campaign_id),
+            "lead_id": _stored(context, lead, request.campaign_id),
         }
         for index, lead in enumerate(judged)
     ]
@@ -308,31 +308,31 @@ def import_leads(context: Context[ImportRows]) -> Reply:
         "accepted": accepted,
         "rejected": len(judged) - accepted,
     }
-    return answer({"campaign_id": wanted.campaign_id, "data": results, "summary": summary})
+    return answer({"campaign_id": request.campaign_id, "data": results, "summary": summary})
 
 
 @taking(operations.LEADS_CREATE, CreateRow)
 def create(context: Context[CreateRow]) -> Reply:
-    """Add one lead, if wanted at the front of a running campaign's dialing order."""
-    wanted = context.request
+    """Add one lead, if request at the front of a running campaign's dialing order."""
+    request = context.request
     # Endpoints, Leads: checked before anything is written.
-    if wanted.dial_now:
+    if request.dial_now:
         contact_checks.may_start_calls(context.caller)
-    campaign = context.find(CAMPAIGN, wanted.campaign_id)
+    campaign = context.find(CAMPAIGN, request.campaign_id)
     _check_state(campaign, (*IMPORTABLE, "running"))
     if campaign["status"] == "running":
         contact_checks.may_start_calls(context.caller)
     contact_checks.screen_can_run(context.sender)
     lead = _judged_single(context)
-    lead_id = _stored(context, lead, wanted.campaign_id)
+    lead_id = _stored(context, lead, request.campaign_id)
     return answer(
         {
             "status": lead.status,
             "reason": lead.reason,
             "field": lead.field,
             "lead_id": lead_id,
-            "external_id": wanted.external_id,
-            "campaign_id": wanted.campaign_id,
+            "external_id": request.external_id,
+            "campaign_id": request.campaign_id,
             "dial_now": _dial_now(context, lead, lead_id, campaign),
         }
     )
@@ -341,25 +341,25 @@ def create(context: Context[CreateRow]) -> Reply:
 @on(operations.LEADS_UPDATE)
 def update(context: Context[LeadUpdate]) -> Reply:
     """Change name, e-mail or custom fields; what is not given stays."""
-    wanted, given = context.request, context.request.model_fields_set
-    lead = context.find(LEAD, wanted.lead_id)
+    request, given = context.request, context.request.model_fields_set
+    lead = context.find(LEAD, request.lead_id)
     check_if_match(context.if_match, lead)
     changes: Json = {
-        name: getattr(wanted, name) for name in ("full_name", "email") if name in given
+        name: getattr(request, name) for name in ("full_name", "email") if name in given
     }
     if "custom_fields" in given:
         # Endpoints, Leads: a key that is null is removed, keys not sent are kept.
-        merged = {**(lead["custom_fields"] or {}), **wanted.custom_fields}
-        kept = {name: value for name, value in merged.items() if value is not None}
-        if len(kept) > limits.CUSTOM_FIELDS:
+        merged = {**(lead["custom_fields"] or {}), **request.custom_fields}
+        present = {name: value for name, value in merged.items() if value is not None}
+        if len(present) > limits.CUSTOM_FIELDS:
             raise invalid("/custom_fields", "too_long")
-        changes["custom_fields"] = kept
+        changes["custom_fields"] = present
     if all(lead[name] == value for name, value in changes.items()):
         return replies.shown(context, lead)
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
-    return replies.shown(context, context.change(LEAD, wanted.lead_id, changes))
+    return replies.shown(context, context.change(LEAD, request.lead_id, changes))
 
 
 def _entry(row: tuple[Any, ...]) -> Json:
@@ -386,20 +386,20 @@ def _judge(context: Context[Any], campaign_id: str, rows: list[Any]) -> list[Jud
 
 
 def _judged_single(context: Context[CreateRow]) -> JudgedLead:
-    wanted = context.request
-    if wanted.source is not None:
+    request = context.request
+    if request.source is not None:
         known = context.db.execute(
             "SELECT 1 FROM lead_sources WHERE client = ? AND code = ?",
-            (context.client, wanted.source),
+            (context.client, request.source),
         )
         if known.fetchone() is None:
-            return JudgedLead(wanted, "invalid", "unknown_source")
-        custom = {**(wanted.custom_fields or {}), "lead_source": wanted.source}
+            return JudgedLead(request, "invalid", "unknown_source")
+        custom = {**(request.custom_fields or {}), "lead_source": request.source}
         if len(custom) > limits.CUSTOM_FIELDS:
             # It is stored as a custom field, and a lead has no room for a 21st.
             raise invalid("/custom_fields", "too_long")
-        wanted = wanted.model_copy(update={"custom_fields": custom})
-    lead = _judge(context, wanted.campaign_id, [wanted])[0]
+        request = request.model_copy(update={"custom_fields": custom})
+    lead = _judge(context, request.campaign_id, [request])[0]
     status, reason = _SINGLE.get(lead.reason or "", (lead.status, lead.reason))
     return replace(lead, status=status, reason=reason)
 

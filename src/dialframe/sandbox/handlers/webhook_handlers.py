@@ -45,9 +45,9 @@ def get_webhook(context: Context[WebhookRef]) -> Reply:
 @on(operations.WEBHOOKS_CREATE)
 def create(context: Context[WebhookCreate]) -> Reply:
     """A new endpoint with its secret, which is shown this once."""
-    wanted = context.request
-    _check_events(wanted.events)
-    _check_url(context, wanted.url)
+    request = context.request
+    _check_events(request.events)
+    _check_url(context, request.url)
     (count,) = context.db.execute(
         "SELECT count(*) FROM webhooks WHERE client = ?", (context.client,)
     ).fetchone()
@@ -56,9 +56,9 @@ def create(context: Context[WebhookCreate]) -> Reply:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
     secret = clients_and_keys.new_signing_secret()
     values = {
-        "url": wanted.url,
-        "description": wanted.description or "",
-        "events": json.dumps(wanted.events),
+        "url": request.url,
+        "description": request.description or "",
+        "events": json.dumps(request.events),
         "enabled": 1,
         "secret": secret,
         "updated_at": context.now_us,
@@ -70,25 +70,25 @@ def create(context: Context[WebhookCreate]) -> Reply:
 @on(operations.WEBHOOKS_UPDATE)
 def update(context: Context[WebhookUpdate]) -> Reply:
     """Change an endpoint; what is not given stays."""
-    wanted, given = context.request, context.request.model_fields_set - {"webhook_id"}
-    nulls = [name for name in _NEVER_NULL if name in given and getattr(wanted, name) is None]
+    request, given = context.request, context.request.model_fields_set - {"webhook_id"}
+    nulls = [name for name in _NEVER_NULL if name in given and getattr(request, name) is None]
     if nulls:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
         raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
-    _check_events(wanted.events or [])
-    _find(context, wanted.webhook_id)
-    if wanted.url is not None:
-        _check_url(context, wanted.url)
+    _check_events(request.events or [])
+    _find(context, request.webhook_id)
+    if request.url is not None:
+        _check_url(context, request.url)
     columns: dict[str, Any] = {
-        "url": wanted.url,
-        "description": wanted.description or "",
-        "events": json.dumps(wanted.events),
-        "enabled": int(bool(wanted.enabled)),
+        "url": request.url,
+        "description": request.description or "",
+        "events": json.dumps(request.events),
+        "enabled": int(bool(request.enabled)),
     }
     changes = {name: value for name, value in columns.items() if name in given}
     if changes:
-        _change(context, wanted.webhook_id, {**changes, "updated_at": context.now_us})
-    return answer(_find(context, wanted.webhook_id))
+        _change(context, request.webhook_id, {**changes, "updated_at": context.now_us})
+    return answer(_find(context, request.webhook_id))
 
 
 @on(operations.WEBHOOKS_DELETE)
@@ -179,8 +179,8 @@ def _shown(row: tuple[Any, ...]) -> Json:
     }
 
 
-def _check_events(wanted: list[Any]) -> None:
-    if len(set(wanted)) < len(wanted):
+def _check_events(events_wanted: list[Any]) -> None:
+    if len(set(events_wanted)) < len(events_wanted):
         raise invalid("/events", "duplicate_item")
 
 
@@ -207,12 +207,12 @@ def get_event(context: Context[EventRef]) -> Reply:
 @on(operations.EVENTS_REPLAY)
 def replay(context: Context[EventReplay]) -> Reply:
     """Send an event again, to one endpoint or to all that received it and are still there."""
-    event_id, one = context.request.event_id, context.request.webhook_id
+    event_id, endpoint_id = context.request.event_id, context.request.webhook_id
     event = events.find(context.db, context.client, event_id, context.now_us)
     before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}
-    wanted = [one] if one is not None else list(reversed(before))
-    urls = {webhook_id: url for webhook_id in wanted if (url := _url(context, webhook_id))}
-    if one is not None and one not in urls:
+    receivers = [endpoint_id] if endpoint_id is not None else list(reversed(before))
+    urls = {webhook_id: url for webhook_id in receivers if (url := _url(context, webhook_id))}
+    if endpoint_id is not None and endpoint_id not in urls:
         raise Refusal("not_found", "The id names no endpoint of the account.")
     _count(context, event_id)
     for url in urls.values():
