@@ -120,7 +120,7 @@ def test_a_bare_list_that_hardly_fits_the_given_region_is_refused(lead_file, wro
     # All of them are landlines of Rome, or mobile numbers of France and South Africa.
     ("NL", "FR", [f"06{at % 5 + 1}{at:02}55501" for at in range(40)]),
     ("NL", "ZA", [f"06{at % 5 + 1}{at:02}55501" for at in range(40)]),
-    ("AT", "DE", [f"06{at % 40 + 60}1234{at:02}" for at in range(18)]),
+    ("AT", "DE", [f"0{(660, 664, 676, 680, 681, 688, 699)[at % 7]}12345{at:02}" for at in range(18)]),
     ("ZA", "IT", [f"0{71 + at % 14}55501{at:02}" for at in range(40)]),
     # Universal access numbers of Britain, as nobody writes them there.
     ("PK", "GB", [f"0301 23456{at:02}" for at in range(20)]),
@@ -131,7 +131,10 @@ def test_numbers_far_likelier_in_another_plan_are_refused(lead_file, right, wron
     """By their leading digits, lengths, types and groups; the right region is taken."""
     file = lead_file("Name,Phone\n" + "".join(f"Kim,{cell}\n" for cell in cells))
 
-    assert right in (decide_region(file, wrong).against or "")
+    decision = decide_region(file, wrong)
+
+    assert decision.against is not None
+    assert right in {candidate.region for candidate in decision.candidates}
     assert decide_region(file, right).against is None
 
 
@@ -388,3 +391,29 @@ def test_a_long_list_of_two_kinds_of_rows_in_turn_shows_both(lead_file):
     columns = leads.map_columns(lead_file(f"Name,Phone\n{rows}"), region="DE")
 
     assert column_doubts(lead_file(f"Name,Phone\n{rows}").frame, columns)["Phone"].keeps_zero
+
+
+@pytest.mark.parametrize(("region", "wrong", "names"), [
+    ("PK", "US", "Muhammad Khan,Bilal Ahmed,Ayesha Malik,Imran Butt,Sana Iqbal,Tariq Qureshi"),
+    ("PH", "GB", "Maricel Dela Cruz,Jomar Santos,Rowena Bautista,Rodel Reyes,Lorna Ocampo"),
+])  # fmt: skip
+def test_names_of_people_speak_for_a_country(lead_file, region, wrong, names):
+    """Beside numbers that could be of another: who is on the list is what tells."""
+    example = {"PK": "30123456{:02}", "PH": "0905123456{:01}"}[region]
+    people = names.split(",")
+    rows = "".join(f"{person},{example.format(at)}\n" for at, person in enumerate(people))
+    file = lead_file(f"Name,Phone\n{rows}")
+
+    assert decide_region(file, region).against is None
+    decision = decide_region(file, wrong)
+    assert decision.against is not None
+
+
+def test_numbers_of_several_plans_without_anything_else_are_asked_about(lead_file):
+    """Pakistani mobile numbers without their zero are hardly numbers of fifty American towns."""
+    numbers = [f"3{at * 3 % 49:02}55501{at:02}" for at in range(30)]
+    file = lead_file("\n".join(["Phone", *numbers]))
+
+    assert decide_region(file, "PK").settled() == "PK"
+    assert decide_region(file, "US").against is not None
+    assert decide_region(file, "CO").against is not None

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from math import log
 from typing import Any, Final, Literal
 
 import pandas as pd
 import phonenumbers
-from phonenumbers import PhoneNumberType
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.cells import is_nothing, tidy
@@ -30,59 +29,50 @@ from dialframe.leads.columns.country_names import (
 )
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.region_signs import (
-    GROUPED_NUMBERS,
-    TYPE_SHARES,
     Weights,
-    fitting_regions,
     grouped_share,
-    is_weighed,
-    likelihoods,
-    line_types_in,
+    people_of,
     shares_elsewhere,
     weigh,
 )
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
+from dialframe.phones.number_likelihood import plan_fits
 from dialframe.phones.vectorized import are_valid
 
 #: Where a region comes from: the caller, the records themselves (`+`, or a column of countries),
 #: the evidence of the list, or nowhere yet.
 Source = Literal["given", "records", "inferred", "open"]
 
+#: Calling code of a region.
+CODE: Final = phonenumbers.country_code_for_region
+
 _SAMPLE_ROWS: Final = 2000
-_SAMPLE_NUMBERS: Final = 120
-_FIRST_NUMBERS: Final = 16
+_SAMPLE_NUMBERS: Final = 80
 _LEAST_DIGITS: Final = 6
 _MOST_DIGITS: Final = 15
 _PHONE_LIKE_SHARE: Final = 0.6
 #: A plan fits where so many of the numbers are valid in it; a true list has a few bad ones.
 _FITS: Final = 0.8
-_FITS_AS_WELL: Final = 0.1
-#: A plan in which fewer are valid is no rival.
-_RIVAL: Final = 0.6
-_MAY_FIT: Final = 0.5
-_ALONE_NUMBERS: Final = 10
 _ALONE_UNAIDED: Final = 30
-_SOME_NUMBERS: Final = 8
-#: Weight of evidence from which a country is beyond doubt, and how far the next must stay behind.
-_ENOUGH: Final = 2.0
-_LEAD: Final = 1.5
-_LANGUAGE_LEAD: Final = 1.0
-#: What headers in English weigh at most: the whole world writes them.
-_ENGLISH: Final = 0.4
-#: How much more of a list fits another plan where that speaks against the given one.
-_FAR_MORE: Final = 0.3
-_SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
-#: Evidence of the numbers alone in natural logarithms: enough, enough where they are grouped as in the
-#: given plan, and where that has hardly a mobile number or landline among them; share of numbers from
-#: which a grouping or a type is the list's.
-_ENOUGH_NUMBERS: Final = 16.0
-_ENOUGH_UNGROUPED: Final = 40.0
-_ENOUGH_ODD: Final = 2.0
-_GROUPED: Final = 0.8
-_SAMPLE_LIKELY: Final = 48
+_NAMED: Final = 6
+#: Weight of evidence that only one country has.
+_ENOUGH: Final = 2.0
+#: What a weight of 1 counts in natural logarithms of likelihood; from which lead on a country is beyond
+#: doubt.
+_NATS: Final = 5.0
+#: The same of numbers that are all written in groups as the country writes them.
+_GROUPED: Final = 8.0
+_ENOUGH_NATS: Final = 7.0
+#: How far a given region may stay behind another: much where the numbers are of one area, which any plan
+#: may have, little where they are of many, next to nothing where the list has nothing but digits.
+_LEEWAY_OF_ONE: Final = 12.0
+_LEEWAY: Final = 4.5
+_LEEWAY_OF_DIGITS: Final = 0.5
+_MANY_AREAS: Final = 12
+_AREA_DIGITS: Final = 3
 #: Share of the records of a second country from which a list is of both, and how many they are at least.
 _SECOND: Final = 0.1
 _SECOND_RECORDS: Final = 2
@@ -105,12 +95,14 @@ class RegionCandidate:
         weight: What else of the list speaks for it; 2 is as much as one kind of evidence that
             only one country has.
         evidence: That evidence in words.
+        likely: Natural logarithm of how likely the list is one of it; for comparison within a list.
     """
 
     region: str
     fit: float
     weight: float
     evidence: tuple[str, ...] = ()
+    likely: float = 0.0
 
     def __str__(self) -> str:
         because = f" ({'; '.join(self.evidence)})" if self.evidence else ""
@@ -231,18 +223,14 @@ def decide_region(
     national, abroad = _split(phones, _with_country(frame, columns))
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
-    weights = weigh(frame, phones, national, abroad)
-    if known and _is_unquestioned(known, weights, national):
-        candidates = _better_plan(national, weights, known)
-        against = _hardly(file.name, known, *candidates) if candidates else None
-        return RegionDecision(file.name, known, "given", len(national), candidates, against)
-    codes = _candidates(national, weights, known)
+    codes = _candidates(national, weigh(frame, phones, national, abroad), known)
     if known:
-        against = _against(file.name, known, codes, len(national))
+        leeway = _leeway(frame, phones, national)
+        against = _against(file.name, known, codes, national, leeway)
         return RegionDecision(file.name, known, "given", len(national), codes, against)
     if _is_beyond_doubt(codes, len(national)) and not (
         _says_another(frame, columns, phones, codes[0].region)
-        or _is_mixed(frame, phones, national, weights, codes[0])
+        or _is_mixed(frame, phones, national, codes)
     ):
         region = codes[0].region
         return RegionDecision(file.name, region, "inferred", len(national), codes)
@@ -352,157 +340,48 @@ def _validity(numbers: Sequence[str], regions: Sequence[str]) -> list[bool]:
     return list(valid)
 
 
-def _may_fit(digits: Sequence[str], region: str) -> bool:
-    """Whether a plan may be a rival, by the lengths and first digits that it allows; quick to tell."""
-    form = _outline(region)
-    if form is None:
-        return True
-    alike = sum(any(map(form.fullmatch, (each, f"0{each}"))) for each in digits)
-    return alike >= _MAY_FIT * len(digits)
-
-
-@cache
-def _outline(region: str) -> re.Pattern[str] | None:
-    """What every number of a plan looks like; None where the plan rewrites what is dialed."""
-    metadata = phonenumbers.PhoneMetadata.metadata_for_region(region, None)
-    if (
-        metadata is None
-        or metadata.general_desc is None
-        or metadata.national_prefix_transform_rule
-    ):
-        return None
-    code, trunk = metadata.country_code, metadata.national_prefix_for_parsing or ""
-    return re.compile(
-        f"(?:(?:00)?{code})?(?:{trunk})?(?:{metadata.general_desc.national_number_pattern})"
-    )
-
-
 def _candidates(
     numbers: Sequence[str], weights: Weights, given: str | None
 ) -> tuple[RegionCandidate, ...]:
-    """Countries whose plan fits, one for each calling code, those with the most evidence first."""
-    step = max(1, len(numbers) // _SAMPLE_NUMBERS)
-    sample = numbers[::step][:_SAMPLE_NUMBERS]
-    first = sample[:: max(1, len(sample) // _FIRST_NUMBERS)][:_FIRST_NUMBERS]
-    digits = ["".join(_DIGITS.findall(number)) for number in first]
-    plans, unnamed = [], []
-    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
-        members = [region for region in regions if region in phonenumbers.SUPPORTED_REGIONS]
-        if not members:
-            continue
-        region = max(members, key=lambda one: weights.get(one, (0.0, ()))[0])
-        if given and phonenumbers.country_code_for_region(given) == code:
-            region = given
-        plans.append(region)
-        if region != given and not weights.get(region, (0.0, ()))[0]:
-            unnamed.append(region)
-    rivals = [region for region in unnamed if _may_fit(digits, region)]
-    fits = dict(zip(rivals, _shares(first, rivals), strict=True))
-    asked = [
-        region for region in plans if region not in unnamed or fits.get(region, 0.0) >= _MAY_FIT
+    """Countries whose plan fits, one for each calling code, the likeliest first."""
+    sample = numbers[:: max(1, -(-len(numbers) // _SAMPLE_NUMBERS))]
+    nothing: tuple[float, tuple[str, ...]] = (0.0, ())
+    regions: dict[int, str] = {}
+    for region in sorted(weights, key=lambda one: weights[one][0]):
+        regions[CODE(region)] = region
+    if given:
+        regions[CODE(given)] = given
+    spoken = [code for code, region in regions.items() if weights.get(region, nothing)[0] >= 1]
+    fits = plan_fits(sample, [*spoken, *([CODE(given)] if given else [])])
+    found = []
+    for code, (fit, likelihood) in fits.items():
+        region = regions.get(code, phonenumbers.region_code_for_country_code(code))
+        weight, evidence = weights.get(region, nothing)
+        likely = likelihood + _NATS * weight + log(people_of(region))
+        found.append(RegionCandidate(region, fit, weight, evidence, likely))
+    found.sort(key=lambda one: -one.likely)
+    near = found[0].likely - _GROUPED
+    grouped = [
+        replace(one, likely=one.likely + _GROUPED * grouped_share(sample, one.region))
+        if one.likely >= near or one.region == given
+        else one
+        for one in found
     ]
-    found = [
-        RegionCandidate(region, fit, *weights.get(region, (0.0, ())))
-        for region, fit in zip(asked, _shares(sample, asked), strict=True)
-    ]
-    kept = [one for one in found if one.fit >= _RIVAL or one.region == given or one.weight >= 1]
-    return tuple(sorted(kept, key=lambda one: (one.fit < _RIVAL, -one.weight, -one.fit)))
-
-
-def _is_unquestioned(given: str, weights: Weights, national: Sequence[str]) -> bool:
-    """Whether the numbers fit the given region and nothing speaks for another; quick to tell."""
-    code = phonenumbers.country_code_for_region(given)
-    own = max(
-        (
-            weight
-            for region, (weight, _) in weights.items()
-            if phonenumbers.country_code_for_region(region) == code
-        ),
-        default=0.0,
-    )
-    most = max((weight for weight, _ in weights.values()), default=0.0)
-    if most >= _ENOUGH and most - own >= _LEAD:
-        return False
-    return _shares(national[:_SAMPLE_NUMBERS], [given])[0] >= _FITS
-
-
-def _better_plan(
-    national: Sequence[str], weights: Weights, given: str
-) -> tuple[RegionCandidate, ...]:
-    """The given region and the one of which the numbers are far likelier, none where there is none.
-
-    All of a list of Dutch mobile numbers are mobile numbers of France as well. But numbers drawn from all
-    of those would not all be Dutch ones, of which there are fewer: by area, the logarithms of how much
-    likelier each number is under one plan than under the other are added up. Landlines are not drawn
-    so: where all of them fit, they may be of one city, and their groups alone are looked at.
-    """
-    own_weight = weights.get(given, (0.0, ()))[0]
-    if own_weight >= _ENOUGH or len(national) < GROUPED_NUMBERS:
-        return ()
-    sample = national[:: max(1, len(national) // _SAMPLE_LIKELY)][:_SAMPLE_LIKELY]
-    types = {given: line_types_in(sample, given)}
-    fits = {given: sum(kind >= 0 for kind in types[given]) / len(sample)}
-    for region in fitting_regions(sample[:: max(1, len(sample) // _FIRST_NUMBERS)], given):
-        if weights.get(region, (0.0, ()))[0] < own_weight - _ENGLISH:
-            continue
-        kinds = line_types_in(sample, region)
-        fit = sum(kind >= 0 for kind in kinds) / len(sample)
-        if fit >= max(_SURELY_FITS, fits[given]):
-            types[region], fits[region] = kinds, fit
-    if len(fits) == 1:
-        return ()
-    likely = likelihoods(sample, types, given)
-    best = max((region for region in types if region != given), key=lambda one: likely[one])
-    lead = likely[best] - likely[given]
-    if lead < 0:
-        return ()
-    own, other = (grouped_share(sample, region) for region in (given, best))
-    if own >= _GROUPED and lead < _ENOUGH_UNGROUPED:
-        return ()
-    odd = sum(kind in TYPE_SHARES for kind in types[given]) < _MAY_FIT * len(sample)
-    mobile = types[given].count(PhoneNumberType.MOBILE) >= _GROUPED * len(sample)
-    if not (
-        (lead >= _ENOUGH_NUMBERS and (mobile or fits[given] < _SURELY_FITS))
-        or (own <= 1 - _GROUPED and other >= _GROUPED)
-        or (odd and lead >= _ENOUGH_ODD)
-    ):
-        return ()
-    because = ("leading digits, lengths and types of its numbers",)
-    return (
-        RegionCandidate(best, fits[best], weights.get(best, (0.0, ()))[0], because),
-        RegionCandidate(given, fits[given], own_weight),
-    )
-
-
-def _hardly(name: str, given: str, best: RegionCandidate, own: RegionCandidate) -> str:
-    return (
-        f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
-        f"of {given}, but by {best.evidence[0]} they are rather of {country_name(best.region)} "
-        f"({best.region}, {best.fit:.0%}); say the right --region, or insist with --region {given} "
-        f"--force-region"
-    )
+    return tuple(sorted(grouped, key=lambda one: -one.likely))
 
 
 def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
-    fitting = [one for one in candidates if one.fit >= _RIVAL]
-    if not fitting or fitting[0].fit < max(_FITS, max(one.fit for one in fitting) - _FITS_AS_WELL):
+    best, *others = candidates
+    if best.fit < _FITS:
         return False
-    best, *others = fitting
-    second = max((one.weight for one in others), default=0.0)
-    elsewhere = max((one.weight for one in candidates if one.fit < _RIVAL), default=0.0)
-    if elsewhere >= _ENOUGH and elsewhere > best.weight:
-        return False  # the rest of the list speaks for a country whose plan does not fit
-    if best.weight >= _ENOUGH and best.weight - second >= _LEAD:
-        return count >= 1
-    if any(not is_weighed(one.region) and one.fit >= best.fit for one in others):
-        return False  # a country of which nothing but its plan is known fits as well
-    if not others and count >= _ALONE_NUMBERS:
-        return best.weight > 0 or count >= _ALONE_UNAIDED
-    return (
-        best.weight >= _LANGUAGE_LEAD
-        and best.weight - second >= _LANGUAGE_LEAD
-        and count >= _SOME_NUMBERS
-    )
+    lead = best.likely - max((one.likely for one in others), default=float("-inf"))
+    if any(one.weight >= max(_ENOUGH, best.weight) for one in others):
+        return (
+            False  # the rest of the list speaks for another country, whether or not its plan fits
+        )
+    if best.weight > 0:
+        return lead >= _ENOUGH_NATS
+    return lead >= _ENOUGH_NATS and count >= _ALONE_UNAIDED and len(others) == 0
 
 
 def _says_another(
@@ -520,15 +399,15 @@ def _is_mixed(
     frame: pd.DataFrame,
     phones: Sequence[pd.Series],
     national: Sequence[str],
-    weights: Weights,
-    best: RegionCandidate,
+    candidates: Sequence[RegionCandidate],
 ) -> bool:
     """Whether some records are of a second country: a list from both sides of a border.
 
     Its places or mails are in the list and some of the numbers fit it, or numbers that do not fit the
     likeliest country fit the other.
     """
-    code = phonenumbers.country_code_for_region(best.region)
+    best = candidates[0]
+    code = CODE(best.region)
 
     def others(regions: Iterable[str]) -> list[str]:
         return [
@@ -548,35 +427,43 @@ def _is_mixed(
     strange = [number for number, is_own in zip(sample, own, strict=True) if not is_own]
     if len(strange) < max(_SECOND_NUMBERS, _SECOND * len(sample)):
         return False
-    rivals = others(region for region, (weight, _) in weights.items() if weight > 0)
+    rivals = others(one.region for one in candidates if one.weight > 0)
     fitting = max(_shares(strange, rivals), default=0.0) * len(strange)
     return fitting >= max(_SECOND_NUMBERS, _SECOND * len(sample))
 
 
+def _leeway(frame: pd.DataFrame, phones: Sequence[pd.Series], numbers: Sequence[str]) -> float:
+    """How far a given region may stay behind another, in natural logarithms."""
+    if len(frame.columns) == len(phones) and all(number.isdigit() for number in numbers):
+        return _LEEWAY_OF_DIGITS
+    digits = ("".join(_DIGITS.findall(number)).lstrip("0") for number in numbers)
+    areas = len({text[:_AREA_DIGITS] for text in digits})
+    return max(_LEEWAY, _LEEWAY_OF_ONE * (1 - areas / _MANY_AREAS))
+
+
 def _against(
-    name: str, given: str, candidates: Sequence[RegionCandidate], count: int
+    name: str,
+    given: str,
+    candidates: Sequence[RegionCandidate],
+    numbers: Sequence[str],
+    leeway: float,
 ) -> str | None:
-    """Why the list plainly is of another country, or None."""
+    """Why the list plainly is of another country, or may be as well, or None."""
     own = next(one for one in candidates if one.region == given)
     others = [one for one in candidates if one.region != given and one.fit >= _FITS]
     if not others:
         return None
-    best = max(others, key=lambda one: (one.weight, one.fit))
-    told = best.weight >= _ENOUGH and best.weight - own.weight >= _LEAD
-    # A bare list of numbers speaks by its plan alone: what is hardly valid here, and all of it there.
-    far_more = best.fit >= _SURELY_FITS and best.fit - own.fit >= _FAR_MORE
-    foreign = far_more and best.weight >= own.weight - _ENGLISH and count >= _SOME_NUMBERS
-    if not told and not foreign:
+    best = others[0]
+    if (
+        best.weight - own.weight >= 1
+        or grouped_share(numbers, best.region) - grouped_share(numbers, given) >= _FITS
+    ):
+        leeway = 0.0  # something besides the digits speaks for the other
+    if own.likely - best.likely >= -leeway:
         return None
-    fits = f"{own.fit:.0%} of its numbers are numbers of {given}"
-    insist = f"insist with --region {given} --force-region"
-    if best.weight < _LANGUAGE_LEAD:
-        return (
-            f"{name} is hardly a list of {country_name(given)}: {fits}, and it may be "
-            f"{'; '.join(map(str, others[:_SHOWN]))}; say the right --region, or {insist}"
-        )
-    because = f": {'; '.join(best.evidence)}" if best.evidence else ""
+    near = [one for one in others if one.likely >= best.likely - _NATS][:_NAMED]
     return (
-        f"{name} is not a list of {country_name(given)}: {fits}, {best.fit:.0%} of "
-        f"{country_name(best.region)} ({best.region}){because}; say --region {best.region}, or {insist}"
+        f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
+        f"of {given}, but it is rather one of {'; or '.join(map(str, near))}; say the right --region, "
+        f"as in --region {best.region}, or insist with --region {given} --force-region"
     )

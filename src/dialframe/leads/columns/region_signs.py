@@ -6,25 +6,23 @@ its weight is 2 where only one country can be meant.
 
 from __future__ import annotations
 
-import random
 import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import phonenumbers
-from phonenumbers import PhoneNumberFormat, PhoneNumberType
+from phonenumbers import PhoneNumberFormat
 
 from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.country_names import read_region
 from dialframe.opt_outs import plain, plain_parts
-from dialframe.phones import TYPES
-from dialframe.phones.single_number import read_number
 from dialframe.phones.vectorized import line_types
 
 #: What speaks for each country: how much, and in which words.
@@ -32,6 +30,8 @@ Weights = dict[str, tuple[float, tuple[str, ...]]]
 
 _SAMPLE_ROWS: Final = 2000
 _LEAST_KNOWN_CELLS: Final = 3
+_LONGEST_NAME: Final = 60
+_ENOUGH_NAMES: Final = 8
 _POST_SHARE: Final = 0.8
 #: So many cells show the form of a column.
 _POST_CODES: Final = 500
@@ -41,27 +41,11 @@ _STYLE_SHARE: Final = 0.5
 _MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
 #: Tables of the file that are not of one country.
-_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "scripts", "styles"})
+_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "names", "scripts", "styles"})
 
 
-#: How often a number of a list of leads is of a type; hardly anybody calls premium numbers.
-TYPE_SHARES: Final = {
-    PhoneNumberType.MOBILE: 0.5,
-    PhoneNumberType.FIXED_LINE: 0.4,
-    PhoneNumberType.FIXED_LINE_OR_MOBILE: 0.9,
-    PhoneNumberType.VOIP: 0.03,
-    PhoneNumberType.TOLL_FREE: 0.02,
-}
-_OTHER_TYPE: Final = 0.004
-#: Share of the numbers of a true list that are none, and the least share of a plan that is known.
-_BAD: Final = 0.02
-_LEAST_DENSITY: Final = 0.005
-#: What the tables of numbering say where they alone cannot tell.
-_UNSURE: Final = -2
+#: Digits by which numbers are of one area.
 _AREA_DIGITS: Final = 3
-_FEW_NUMBERS: Final = 3
-#: Plans that rewrite what is dialed, which the tables alone cannot read.
-_REWRITTEN: Final = ("AR", "BR", "MX")
 #: Numbers of which the groups are looked at.
 GROUPED_NUMBERS: Final = 12
 _DIGITS: Final = re.compile(r"\d")
@@ -98,6 +82,7 @@ def weigh(
         _of_mails(columns),
         _of_places(columns),
         _of_post_codes(columns),
+        _of_names(columns),
         _of_header_words(headers),
         _of_language(headers),
         _of_scripts(headers, columns),
@@ -157,9 +142,9 @@ def shares_elsewhere(
     return shares
 
 
-def is_weighed(region: str) -> bool:
-    """Whether anything that a list may say is known of a region."""
-    return region in _table()
+def people_of(region: str) -> float:
+    """How many people live in a region, in millions; of one that the table has not, few."""
+    return float(_table().get(region, {}).get("people", 0.05))
 
 
 _Weights = dict[str, tuple[float, str]]
@@ -227,6 +212,47 @@ def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> 
         )
         for region, count in known.items()
     }
+
+
+def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Names of people that are frequent in some countries; where people of all live, they say less."""
+    facts, known = _file()["names"], _people()
+    groups: Counter[frozenset[int]] = Counter()
+    different: set[str] = set()
+    for cells in columns.values():
+        for cell, count in Counter(cells).items():
+            words = plain(cell[:_LONGEST_NAME]).split() if not _NO_PLACE.search(cell) else []
+            pairs = [" ".join(pair) for pair in pairwise(words)]
+            hits = [known[word] for word in (*words, *pairs) if word in known]
+            if hits:
+                different.update(word for word in words if word in known)
+                common = frozenset.intersection(*hits)
+                groups[common or frozenset.union(*hits)] += count
+    total = sum(groups.values())
+    if total < _LEAST_KNOWN_CELLS:
+        return {}
+    shares: dict[str, float] = defaultdict(float)
+    for found, count in groups.items():
+        for region in {each for at in found for each in facts["groups"][at]["regions"].split()}:
+            shares[region] += count / total
+    for region in facts["everywhere"].split():
+        shares[region] = max(shares[region], facts["least"])
+    weight = facts["weight"] * min(1.0, len(different) / _ENOUGH_NAMES)
+    words_of = f"{total} cells with names of people that are frequent there"
+    return {
+        region: (weight * share, words_of if share > facts["least"] else "")
+        for region, share in shares.items()
+    }
+
+
+@cache
+def _people() -> dict[str, frozenset[int]]:
+    """Groups of countries by the names of people that are frequent there."""
+    known: dict[str, frozenset[int]] = {}
+    for at, group in enumerate(_file()["names"]["groups"]):
+        for name in plain_parts(group["words"]):
+            known[name] = known.get(name, frozenset()) | {at}
+    return known
 
 
 def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -357,108 +383,8 @@ def _of_styles(national: Sequence[str]) -> _Weights:
 # ---- the numbers
 
 
-def fitting_regions(numbers: Sequence[str], given: str) -> list[str]:
-    """Countries that the tables know and whose plan nearly all of the numbers fit, quick to tell."""
-    code = phonenumbers.country_code_for_region(given)
-    regions = [
-        region
-        for region in _table()
-        if phonenumbers.country_code_for_region(region) != code and region != "CA"
-    ]
-    texts = [*numbers, *(f"0{number}" for number in numbers)]
-    kinds = line_types(texts * len(regions), np.repeat(regions, len(texts)).tolist())
-    valid = (kinds >= 0).reshape(len(regions), 2, len(numbers)).any(axis=1).mean(axis=1)
-    start = _start([_digits(number) for number in numbers])
-    few = numbers[:_FEW_NUMBERS]
-    return [
-        region
-        for region, fit in zip(regions, valid.tolist(), strict=True)
-        if fit >= _FITS
-        or (
-            (
-                region in _REWRITTEN
-                or start.startswith(str(phonenumbers.country_code_for_region(region)))
-            )
-            and min(line_types_in(few, region)) >= 0
-        )
-    ]
-
-
-def _start(texts: Sequence[str]) -> str:
-    """With what all texts begin."""
-    first, last = min(texts), max(texts)
-    return first[: next((at for at, char in enumerate(first) if char != last[at]), len(first))]
-
-
 def _digits(number: str) -> str:
     return "".join(_DIGITS.findall(number))
-
-
-_KINDS: Final = {name: kind for kind, name in TYPES.items()}
-
-
-def line_types_in(numbers: Sequence[str], region: str) -> list[int]:
-    """The type of each number in the plan, with the trunk 0 or without; negative for none."""
-    kinds: list[int] = line_types(numbers, [region] * len(numbers)).tolist()
-    for at, number in enumerate(numbers):
-        texts = [number, f"0{number}"] if number.isdigit() else [number]
-        for text in texts if kinds[at] < 0 else ():
-            reading = read_number(text, region)
-            if reading.valid:
-                kinds[at] = _KINDS[reading.type or ""]
-                break
-    return kinds
-
-
-def likelihoods(
-    numbers: Sequence[str], types: Mapping[str, Sequence[int]], given: str
-) -> dict[str, float]:
-    """By country, the logarithm of how much likelier the numbers are than any digits, once for each area."""
-    digits = [_digits(number) for number in numbers]
-    start = _start(digits)
-    # Numbers of one area or kind, or all with a country code: only what follows tells them apart.
-    start = start if start[:1] != "0" else ""
-    likely = {}
-    for region, kinds in types.items():
-        areas: dict[str, list[float]] = {}
-        for text, kind in zip(digits, kinds, strict=True):
-            lead = start or (text[0] if text[0] in "01" else "")
-            if kind < 0:
-                value = _BAD
-            else:
-                densities = _densities(region, lead, len(text))
-                density = densities.get(kind, 0.0)
-                value = TYPE_SHARES.get(kind, _OTHER_TYPE) / max(density, _LEAST_DENSITY)
-                if start:  # numbers of one area are often of one type
-                    value = 1 / max(
-                        _MAY_FIT, sum(densities[each] for each in densities if each >= 0)
-                    )
-                if region == given and kind in TYPE_SHARES:
-                    value = max(1.0, value)  # what the given plan has is nothing against it
-            area = text[len(start) :].lstrip("0")[:_AREA_DIGITS]
-            areas.setdefault(area, []).append(float(np.log(value)))
-        likely[region] = sum(sum(values) / len(values) for values in areas.values())
-    return likely
-
-
-@lru_cache(maxsize=1024)
-def _densities(region: str, lead: str, length: int) -> dict[int, float]:
-    """Share of the texts of so many digits that are a number of each type in the plan."""
-    drawn = random.Random(length)  # noqa: S311 - a sample, no secret
-    first = [f"{lead}{digits:02}" for digits in range(0 if lead else 20, 100)]
-    texts = [
-        f"{begin}{drawn.randrange(10**length):0{length}}"[:length] for begin in (*first, *first)
-    ]
-    kinds = line_types(texts, [region] * len(texts))
-    if np.count_nonzero(kinds == _UNSURE) > len(texts) // 10:
-        kinds = np.array(
-            line_types_in(texts[: len(first)], region)
-        )  # the plan rewrites such numbers
-    elif lead[:1] != "0":
-        with_zero = line_types([f"0{text}" for text in texts], [region] * len(texts))
-        kinds = np.where(kinds >= 0, kinds, with_zero)
-    each, counts = np.unique(kinds, return_counts=True)
-    return dict(zip(each.tolist(), (counts / len(kinds)).tolist(), strict=True))
 
 
 def grouped_share(numbers: Sequence[str], region: str) -> float:

@@ -1,0 +1,307 @@
+"""How likely the national numbers of a list are under each of the world's numbering plans.
+
+A plan is a model of the numbers that people of a country write down: how they write them (with the
+trunk prefix, without it, with the calling code), of which types they are, in which areas, and then
+any number of that area. Each choice of a list is drawn from a Dirichlet distribution around what is
+usual (Minka 2000, Estimating a Dirichlet distribution), so that a list which is of one city, or of
+one way of writing, pays for that once; mobile numbers are spread over all prefixes of a country in
+most lists, landlines are often of one area. What a plan cannot have written is a slip of the pen,
+which is rare.
+
+Sums of logarithms over all numbers of a list make two plans comparable: a list of which all numbers
+are numbers of both is likelier one of the plan that has fewer others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from math import lgamma, log
+from typing import Final, NamedTuple
+
+import numpy as np
+import phonenumbers
+from numpy.typing import NDArray
+from phonenumbers import PhoneNumberType
+
+from dialframe.phones.number_automata import LONGEST
+from dialframe.phones.single_number import read_number
+from dialframe.phones.vectorized import plan as shared_plan
+
+#: How often a number of a list of contacts is of a type, where the plan has that type.
+_TYPE_SHARES: Final = {
+    PhoneNumberType.MOBILE: 0.5,
+    PhoneNumberType.FIXED_LINE: 0.4,
+    PhoneNumberType.FIXED_LINE_OR_MOBILE: 0.9,
+}
+#: All other types together: a number in a hundred, and no list is one of them alone.
+_OTHER: Final = 11
+_OTHER_SHARE: Final = 0.01
+_TYPES: Final = (*_TYPE_SHARES, _OTHER)
+#: How often numbers are written as at home, without what is dialed before them there, and in full
+#: without a plus.
+_WAYS: Final = {"home": 0.6, "bare": 0.3, "full": 0.1}
+#: Share of the numbers of a list that are none.
+_SLIPS: Final = 0.01
+#: Weights of the Dirichlet distributions: of ways and types; and of a digit behind others, where a list
+#: is spread over its country and where it is gathered in a few places, with how often that is so.
+_CHOICES: Final = 2.0
+_SPREAD, _GATHERED = 25.0, 0.7
+_GATHERED_AREAS: Final = 0.5
+_GATHERED_MOBILE: Final = 0.1
+_GATHERED_BEHIND: Final = 0.3
+#: Plans whose mobile numbers have the area codes of landlines.
+_MOBILE_BY_AREA: Final = frozenset({52, 54, 55})
+_LONGEST_TRUNK: Final = 3
+#: `011 15 2345-6789` is a mobile number of Buenos Aires, dialed +54 9 11 2345 6789 from abroad.
+_REWRITTEN: Final = re.compile(r"0?(?:11|[2-9]\d{2,3})15\d{6,8}")
+_REWRITING: Final = 54
+_LEAST_LENGTH: Final = 4
+_AREA_DIGITS: Final = 2
+_WIDTH: Final = LONGEST + 5
+_POSSIBLE: Final = 0
+_UNKNOWN: Final = 99
+_BLANK: Final = 15
+_KINDS: Final = np.full(256, _OTHER, np.uint8)
+_KINDS[[*_TYPE_SHARES, _UNKNOWN]] = [*_TYPE_SHARES, _UNKNOWN]
+#: A plan of which fewer numbers are valid than this share is none of the list.
+_RIVAL: Final = 0.5
+
+
+class PlanFit(NamedTuple):
+    """How numbers fit the plan behind a calling code.
+
+    Attributes:
+        fit: Share of the numbers that are valid in it, 0 to 1.
+        log_likelihood: Natural logarithm of the likelihood of all of them together.
+    """
+
+    fit: float
+    log_likelihood: float
+
+
+def plan_fits(numbers: Sequence[str], asked: Sequence[int] = ()) -> dict[int, PlanFit]:
+    """How the numbers fit each plan of which at least half of them are.
+
+    Args:
+        numbers: Distinct numbers as they are written, without a plus.
+        asked: Calling codes whose plans are wanted in any case.
+
+    Returns:
+        The fit by calling code.
+
+    Example:
+        >>> fits = plan_fits(["07400 123456", "07900 123456"])
+        >>> 44 in fits, 1 in fits
+        (True, False)
+    """
+    written = ["".join(re.findall(r"[0-9]", number))[:_WIDTH] for number in numbers]
+    readings = _readings(written, [(code, *way) for code in _codes() for way in _prefixes(code)])
+    if any(map(_REWRITTEN.fullmatch, written)):
+        national = [_as_dialed(text) for text in written]
+        readings[_REWRITING] = _readings(
+            national, [(_REWRITING, *way) for way in _prefixes(_REWRITING)]
+        )[_REWRITING]
+    fits: dict[int, PlanFit] = {}
+    for code, drawn in readings.items():
+        fit = len(drawn) / len(written) if written else 0.0
+        if fit >= _RIVAL or code in asked:
+            slips = [len(text) for row, text in enumerate(written) if row not in drawn]
+            unlikely = sum(log(_SLIPS) - size * log(10) for size in slips)
+            fits[code] = PlanFit(fit, unlikely + _likelihood(code, list(drawn.values())))
+    return fits
+
+
+class _Drawn(NamedTuple):
+    """A number as one of a plan: how it is written, its length, type, digits, and the states between them."""
+
+    way: str
+    length: int
+    kind: int
+    digits: str
+    states: tuple[int, ...]
+
+
+def _readings(
+    written: Sequence[str], ways: Sequence[tuple[int, str, str]]
+) -> dict[int, dict[int, _Drawn]]:
+    """By calling code and place in the list, each number that is valid there, as it is usually written."""
+    plan = shared_plan()
+    size = np.array([len(text) for text in written], np.intp)
+    digits = np.full((len(written), _WIDTH + 1), _BLANK, np.uint8)
+    for row, text in enumerate(written):
+        digits[row, : len(text)] = np.frombuffer(text.encode(), np.uint8) - ord("0")
+    codes = np.array([code for code, _, _ in ways], np.intp)
+    begin = np.array([len(prefix) for _, _, prefix in ways], np.intp)[:, None]
+    begins = [[text.startswith(prefix) for text in written] for _, _, prefix in ways]
+    state = np.where(begins, plan.root[codes].astype(np.intp)[:, None], 0)
+    rows = np.arange(len(written))[None, :]
+    passed = [state]
+    for at in range(LONGEST):
+        following = plan.step[state, digits[rows, np.minimum(begin + at, _WIDTH)]]
+        state = np.where(begin + at < size, following, state)
+        passed.append(state)
+    states = np.stack(passed, axis=-1)
+    length = size - begin
+    possible = plan.length[plan.main[codes][:, None], np.clip(length, 0, LONGEST)] == _POSSIBLE
+    valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & possible & (length <= LONGEST)
+    found: dict[int, dict[int, _Drawn]] = {code: {} for code in codes.tolist()}
+    for way, row in zip(*(each.tolist() for each in np.nonzero(valid)), strict=True):
+        code, name, prefix = ways[way]
+        kind = int(plan.kind[state[way, row]])
+        drawn = _Drawn(
+            name,
+            int(length[way, row]),
+            kind if kind in _TYPE_SHARES else _OTHER,
+            written[row][len(prefix) :],
+            tuple(states[way, row].tolist()),
+        )
+        found[code].setdefault(row, drawn)
+    return found
+
+
+def _as_dialed(digits: str) -> str:
+    """A number of Argentina as its plan has it, where it is written with the `15` of mobile numbers."""
+    reading = read_number(digits, "AR") if _REWRITTEN.fullmatch(digits) else None
+    return f"0{reading.e164[3:]}" if reading is not None and reading.e164 else digits
+
+
+def _likelihood(code: int, drawn: Sequence[_Drawn]) -> float:
+    """The logarithm of the likelihood of numbers of the plan."""
+    total = len(drawn) * log(1 - _SLIPS)
+    chosen: dict[tuple[str, int, int], list[_Drawn]] = {}
+    for number in drawn:
+        chosen.setdefault(number[:3], []).append(number)
+    shares, ends = _shares(code), _ends(code)
+    total += _dirichlet(
+        _CHOICES, [(len(chosen[key]), shares[key]) for key in chosen if key in shares]
+    )
+    for (way, length, kind), numbers in chosen.items():
+        if (way, length, kind) not in shares:
+            total += len(numbers) * log(_OTHER_SHARE)
+        by_area = kind != PhoneNumberType.MOBILE or code in _MOBILE_BY_AREA
+        first = _GATHERED_AREAS if by_area else _GATHERED_MOBILE
+        branches = [(0, numbers)]
+        while branches:
+            at, alike = branches.pop()
+            if len(alike) == 1 or at == length:  # any number of what is left
+                total -= log(ends.behind(length - at, alike[0].states[at], kind))
+                continue
+            twigs: dict[str, list[_Drawn]] = {}
+            for number in alike:
+                twigs.setdefault(number.digits[at], []).append(number)
+            parent = ends.behind(length - at, alike[0].states[at], kind)
+            level = [
+                (len(own), ends.behind(length - at - 1, own[0].states[at + 1], kind) / parent)
+                for own in twigs.values()
+            ]
+            gathered = _GATHERED_BEHIND if at >= _AREA_DIGITS else first
+            total += float(
+                np.logaddexp(
+                    log(1 - gathered) + _dirichlet(_SPREAD, level),
+                    log(gathered) + _dirichlet(_GATHERED, level),
+                )
+            )
+            branches += [(at + 1, own) for own in twigs.values()]
+    return total
+
+
+def _dirichlet(weight: float, drawn: Sequence[tuple[int, float]]) -> float:
+    """The logarithm of the likelihood of draws, each with how often it was drawn and its usual share."""
+    count = sum(number for number, _ in drawn)
+    return (
+        lgamma(weight)
+        - lgamma(weight + count)
+        + sum(lgamma(number + weight * share) - lgamma(weight * share) for number, share in drawn)
+    )
+
+
+@cache
+def _codes() -> tuple[int, ...]:
+    root = shared_plan().root
+    return tuple(
+        code
+        for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
+        if regions[0] in phonenumbers.SUPPORTED_REGIONS and root[code]
+    )
+
+
+@cache
+def _prefixes(code: int) -> tuple[tuple[str, str], ...]:
+    """The ways of writing a number of the plan and what stands before it so, the usual first."""
+    plan = shared_plan()
+    trunks, begun = [], [("", int(plan.national[plan.main[code]]))]
+    for prefix, state in begun:  # which grows as long as no prefix is whole
+        for digit in range(10 if state else 0):
+            following = int(plan.prefix_step[state, digit])
+            if following and plan.prefix_match[following] == 0:
+                trunks.append(f"{prefix}{digit}")
+            elif following and len(prefix) < _LONGEST_TRUNK - 1:
+                begun.append((f"{prefix}{digit}", following))
+    homes = [("home", trunk) for trunk in trunks if trunk != str(code)]
+    # A spreadsheet takes the zero of `06` alone.
+    rests = {trunk.removeprefix("0") for trunk in trunks if trunk[0] == "0" < trunk[1:]}
+    bare = [("bare" if homes else "home", rest) for rest in (*sorted(rests, reverse=True), "")]
+    return (*homes, *bare, ("full", str(code)))
+
+
+@cache
+def _shares(code: int) -> dict[tuple[str, int, int], float]:
+    """How usual each way, length and type is in lists of the country."""
+    root, ends = int(shared_plan().root[code]), _ends(code)
+    lengths = {
+        kind: [
+            length
+            for length in range(_LEAST_LENGTH, LONGEST + 1)
+            if ends.behind(length, root, kind) > 0
+        ]
+        for kind in _TYPES
+    }
+    ways = dict.fromkeys(way for way, _ in _prefixes(code))
+    scale = sum(_WAYS[way] for way in ways) * sum(
+        share for kind, share in _TYPE_SHARES.items() if lengths[kind]
+    )
+    return {
+        (way, length, kind): _WAYS[way] * share / len(lengths[kind]) / scale
+        for way in ways
+        for kind, share in _TYPE_SHARES.items()
+        for length in lengths[kind]
+    }
+
+
+class _Ends(NamedTuple):
+    """How many numbers of a plan end behind each of its states.
+
+    Attributes:
+        states: The states of the plan, in order.
+        counts: Numbers by digits that are left, state and type.
+    """
+
+    states: NDArray[np.intp]
+    counts: NDArray[np.float64]
+
+    def behind(self, left: int, state: int, kind: int) -> float:
+        """How many numbers of a type have so many digits left behind a state."""
+        return float(self.counts[left, np.searchsorted(self.states, state), _TYPES.index(kind)])
+
+
+@cache
+def _ends(code: int) -> _Ends:
+    plan = shared_plan()
+    seen = np.zeros(len(plan.step), np.bool_)
+    frontier = np.array([0, plan.root[code]], np.intp)
+    while len(frontier):
+        seen[frontier] = True
+        following = np.zeros_like(seen)
+        following[plan.step[frontier, :10].ravel()] = True
+        frontier = np.flatnonzero(following & ~seen)
+    states = np.flatnonzero(seen)
+    kinds = _KINDS[plan.kind[states]]
+    counts = np.zeros((LONGEST + 1, len(states), len(_TYPES)))
+    counts[0] = kinds[:, None] == np.array(_TYPES)
+    counts[0, 0] = 0.0  # the dead state
+    places = np.searchsorted(states, plan.step[states, :10])
+    for left in range(1, LONGEST + 1):
+        counts[left] = counts[left - 1][places].sum(axis=1)
+    return _Ends(states, counts)
