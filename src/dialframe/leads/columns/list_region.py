@@ -56,6 +56,7 @@ _PHONE_LIKE_SHARE: Final = 0.6
 #: A plan fits where so many of the numbers are valid in it; a true list has a few bad ones.
 _FITS: Final = 0.8
 _ALONE_UNAIDED: Final = 30
+_SOME_NUMBERS: Final = 8
 _SHOWN: Final = 4
 _NAMED: Final = 6
 #: Weight of evidence that only one country has.
@@ -459,6 +460,8 @@ def _against(
         or grouped_share(numbers, best.region) - grouped_share(numbers, given) >= _FITS
     ):
         leeway = 0.0  # something besides the digits speaks for the other
+    elif own.fit == 0.0 and len(numbers) < _SOME_NUMBERS:
+        return None  # none of the few is a number there, so that none is taken
     if own.likely - best.likely >= -leeway:
         return None
     near = [one for one in others if one.likely >= best.likely - _NATS][:_NAMED]
