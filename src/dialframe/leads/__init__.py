@@ -27,8 +27,7 @@ from dialframe.leads.judged_files import Choices
 from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
 from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
 from dialframe.leads.pipeline import Pipeline, clean, clean_files
-from dialframe.leads.reading.file_formats import read, read_all
-from dialframe.leads.reading.reading_in_blocks import ReadOptions
+from dialframe.leads.reading.file_formats import ReadOptions, read, read_all
 from dialframe.leads.writing.clean_file import CleanLayout
 from dialframe.leads.writing.import_bodies import (
     LeadInput,

@@ -43,9 +43,9 @@ from dialframe.leads.judging.record_judgment import (
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
+from dialframe.leads.reading.file_formats import ReadOptions
 from dialframe.leads.reading.reading_in_blocks import (
     Batch,
-    ReadOptions,
     TakenIn,
     sample_step,
     take_in,

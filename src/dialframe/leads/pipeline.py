@@ -54,8 +54,8 @@ from dialframe.leads.judged_files import (
 from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
+from dialframe.leads.reading.file_formats import ReadOptions
 from dialframe.leads.reading.reading_in_blocks import (
-    ReadOptions,
     expanded,
     take_in_all,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -63,6 +62,29 @@ class _Table:
     repaired: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.int64))
 
 
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the caller knows of the files; see `read`.
+
+    Attributes:
+        format: `csv` reads a text file as delimited text even if it looks like JSON.
+        encoding: Encoding of text files.
+        delimiter: Delimiter of text files.
+        quote: Quote character of text files.
+        header: Where the header is.
+        sheet: Sheet of a workbook.
+        max_line_bytes: Longest line of a text file that is read.
+    """
+
+    format: Format = "auto"
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    header: HeaderChoice = "auto"
+    sheet: str | int | None = None
+    max_line_bytes: int = MAX_LINE_BYTES
+
+
 def read(
     path: str | os.PathLike[str],
     *,
@@ -102,32 +124,27 @@ def read(
         file = dialframe.leads.read("autumn.csv")
         print(file.decisions.encoding, file.decisions.header_line)
     """
-    read_one = partial(
-        _read,
-        form=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        quote=quote,
-        header=header,
-        sheet=sheet,
+    return read_as(
+        path, ReadOptions(format, encoding, delimiter, quote, header, sheet, max_line_bytes)
     )
-    found = sources(path, max_line_bytes=max_line_bytes)
+
+
+def read_as(path: str | os.PathLike[str], told: ReadOptions) -> LeadFile:
+    """`read`, with what is known of the file as one value."""
     files = [
-        file if sheet is not None else _with_alike_sheets(source, file, read_one)
-        for source in found
-        for file in (read_one(source),)
+        file if told.sheet is not None else _with_alike_sheets(source, file, told)
+        for source in sources(path, max_line_bytes=told.max_line_bytes)
+        for file in (_read(source, told),)
     ]
     return together(Path(path), files)
 
 
-def _with_alike_sheets(
-    source: Source, file: LeadFile, read_one: Callable[..., LeadFile]
-) -> LeadFile:
+def _with_alike_sheets(source: Source, file: LeadFile, told: ReadOptions) -> LeadFile:
     """A workbook whose list goes on in other sheets with the same header, as one list."""
     alike = file.decisions.alike_sheets
     if not alike:
         return file
-    sheets = [file, *(read_one(source, sheet=name) for name in alike)]
+    sheets = [file, *(_read(source, replace(told, sheet=name)) for name in alike)]
     same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
     names = tuple(str(one.decisions.sheet) for one in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
@@ -168,33 +185,24 @@ def read_all(
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return [
-        _read(source)
+        _read(source, ReadOptions())
         for path in several
         for source in sources(path, max_line_bytes=max_line_bytes)
     ]
 
 
-def _read(
-    source: Source,
-    *,
-    form: Format = "auto",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    header: HeaderChoice = "auto",
-    sheet: str | int | None = None,
-) -> LeadFile:
+def _read(source: Source, told: ReadOptions) -> LeadFile:
     try:
         if source.kind == "workbook":
-            table = _sheet(source, sheet, header)
+            table = _sheet(source, told)
         elif source.kind == "parquet":
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
-            text = _decoded(source, encoding)
-            in_blocks = _in_blocks(source, text, form, delimiter, quote, header)
+            text = _decoded(source, told.encoding)
+            in_blocks = _in_blocks(source, text, told)
             if in_blocks is not None:
                 return in_blocks
-            table = _text(source, text, form, delimiter, quote, header)
+            table = _text(source, text, told)
         table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
         return _lead_file(source, table)
     except LeadFileError as problem:
@@ -205,10 +213,10 @@ def _read(
         ) from None
 
 
-def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Table:
-    sheet = workbook.read_sheet(source.path, source.data, name)
+def _sheet(source: Source, told: ReadOptions) -> _Table:
+    sheet = workbook.read_sheet(source.path, source.data, told.sheet)
     check_width(max(map(len, sheet.records.cells), default=0))
-    layout = lay_out(sheet.records, header)
+    layout = lay_out(sheet.records, told.header)
     decisions = Decisions(
         "workbook",
         sheet=sheet.name,
@@ -254,23 +262,16 @@ def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     return decoded
 
 
-def _in_blocks(
-    source: Source,
-    decoded: encodings.Decoded,
-    form: Format,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> LeadFile | None:
+def _in_blocks(source: Source, decoded: encodings.Decoded, told: ReadOptions) -> LeadFile | None:
     """The file in blocks, or None where it is too irregular for that."""
-    if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
+    if decoded.repaired or (told.format == "auto" and begins_like_json(decoded.text)):
         return None
     try:
         content = in_memory(decoded.text.encode())
     except UnicodeEncodeError:
         return None  # half of a surrogate pair
     blocks: list[Block] = []
-    surveyed = survey(content, delimiter, quote, header, blocks.append)
+    surveyed = survey(content, told.delimiter, told.quote, told.header, blocks.append)
     if surveyed is None:
         return None
     known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
@@ -296,41 +297,27 @@ def _encoding(
     )
 
 
-def _text(
-    source: Source,
-    decoded: encodings.Decoded,
-    form: Format,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> _Table:
-    lines = split_lines(decoded.text)
-    keyed = (
-        json_and_parquet.read_json(source.path, decoded.text, lines) if form == "auto" else None
-    )
-    table = (
-        _keyed(keyed, header)
-        if keyed
-        else _delimited(decoded.text, lines, delimiter, quote, header)
-    )
+def _text(source: Source, decoded: encodings.Decoded, told: ReadOptions) -> _Table:
+    lines, keyed = split_lines(decoded.text), None
+    if told.format == "auto":
+        keyed = json_and_parquet.read_json(source.path, decoded.text, lines)
+    table = _keyed(keyed, told.header) if keyed else _delimited(decoded.text, lines, told)
     repaired = _line_numbers(lines, decoded.repaired)
-    told = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
-    return replace(table, decisions=told, repaired=repaired)
+    decisions = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
+    return replace(table, decisions=decisions, repaired=repaired)
 
 
-def _delimited(
-    text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
-) -> _Table:
+def _delimited(text: str, lines: Lines, told: ReadOptions) -> _Table:
     own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:
         lines = replace(lines, texts=dialects.unwrapped(lines.texts) or lines.texts)
-        found = dialects.detect(lines.texts, delimiter, quote)
+        found = dialects.detect(lines.texts, told.delimiter, told.quote)
     check_width(found.shape.width)
     records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
     records = replace(records, lines=whole)
-    layout = lay_out(records, header, own=own is not None)
+    layout = lay_out(records, told.header, own=own is not None)
     decisions = Decisions(
         "tsv" if found.dialect.delimiter == "\t" else "csv",
         dialect=found.dialect,

@@ -20,10 +20,14 @@ from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
 from dialframe.leads.reading import delimited, text_plausibility
 from dialframe.leads.reading.delimited import Surveyed, survey
 from dialframe.leads.reading.delimited_blocks import Block
-from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, kind_of
+from dialframe.leads.reading.file_bytes import kind_of
 from dialframe.leads.reading.file_discovery import reaching, tables_in
-from dialframe.leads.reading.file_formats import Format, begins_like_json, read, read_all
-from dialframe.leads.reading.header_row import HeaderChoice
+from dialframe.leads.reading.file_formats import (
+    ReadOptions,
+    begins_like_json,
+    read_all,
+    read_as,
+)
 from dialframe.leads.reading.spool import Spool
 from dialframe.leads.reading.utf8_text import Content, open_utf8
 
@@ -34,29 +38,6 @@ _MAGIC_BYTES: Final = 512
 _ZIP: Final = b"PK"
 _LINE: Final = "line"
 _ORDINAL: Final = "ordinal"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """What the caller knows of the files; see `file_formats.read`.
-
-    Attributes:
-        format: `csv` reads a text file as delimited text even if it looks like JSON.
-        encoding: Encoding of text files.
-        delimiter: Delimiter of text files.
-        quote: Quote character of text files.
-        header: Where the header is.
-        sheet: Sheet of a workbook.
-        max_line_bytes: Longest line of a text file that is read.
-    """
-
-    format: Format = "auto"
-    encoding: str | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    header: HeaderChoice = "auto"
-    sheet: str | int | None = None
-    max_line_bytes: int = MAX_LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,17 +109,7 @@ def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> li
             return [one for file in tables_in(Path(path)) for one in take_in(file, told, spool)]
         every = read_all(path, max_line_bytes=told.max_line_bytes)
         return [take_in_all(file, spool) for file in every]
-    file = read(
-        path,
-        format=told.format,
-        encoding=told.encoding,
-        delimiter=told.delimiter,
-        quote=told.quote,
-        header=told.header,
-        sheet=told.sheet,
-        max_line_bytes=told.max_line_bytes,
-    )
-    return [take_in_all(file, spool)]
+    return [take_in_all(read_as(path, told), spool)]
 
 
 def sample_step(rows: int) -> int:
