@@ -445,6 +445,11 @@ PARAMETERS = [
     ({"campaign": 7}, "not text"),
     ({"taxonomy": "default"}, "Taxonomy"),
     ({"window": 30}, "window"),
+    ({"min_calls": None}, "min_calls=None"),
+    ({"min_calls": float("inf")}, "no number|whole number"),
+    ({"alpha": 1e-300}, "probability"),
+    ({"most": 0}, "1 to 1,000"),
+    ({"most": 10**9}, "1 to 1,000"),
 ]
 
 
@@ -454,12 +459,46 @@ def test_thresholds_and_times_are_taken_or_refused_in_words(
 ) -> None:
     """A day, an instant and their texts mean the same; all else is named in the refusal."""
     account = ACCOUNTS["one call"]
-    ask = analytics.funnel if "window" in given else analytics.hours
+    ask = {"window": analytics.funnel, "most": analytics.attempts}.get(
+        next(iter(given)), analytics.hours
+    )
     if words is None:
         assert len(ask(account.calls, account.leads, **given).table)
         return
     with pytest.raises(DialframeError, match=words):
         ask(account.calls, account.leads, **given)
+
+
+#: Arguments that some other functions refuse, and words that the refusal has.
+REFUSED_BY: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
+    (analytics.carriers, {"limits": 5}, "limits=5"),
+    (analytics.carriers, {"limits": (1.0,)}, "limits"),
+    (analytics.cohorts, {"ages": 10**9}, "1 to 1,000"),
+    (analytics.compare, {"a": None, "b": "cmp_b"}, "a=None"),
+    (
+        analytics.taxonomy_effect,
+        {"before": "x", "after": analytics.DEFAULT},
+        "before is no Taxonomy",
+    ),
+    (analytics.time_to_contact, {"idle_days": float("inf")}, "no number"),
+    (analytics.return_calls, {"within": None}, "within=None"),
+    (metrics.compute, {"names": 5}, "names=5"),
+    (metrics.compute, {"names": [5]}, "name of a metric"),
+    (metrics.compute, {"taxonomy": None}, "no Taxonomy"),
+    (metrics.compute, {"choices": 5}, "choices is int"),
+    (metrics.compute, {"audit": 5}, "audit is int"),
+    (metrics.human_contact_rate, {"campaign": ["cmp_a"]}, "not text"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "words"), REFUSED_BY)
+def test_what_a_function_cannot_use_is_refused_in_words(
+    function: Callable[..., Any], given: dict[str, Any], words: str
+) -> None:
+    """Never a traceback of what is inside."""
+    account = ACCOUNTS["one call"]
+    with pytest.raises(DialframeError, match=words):
+        function(account.calls, account.leads, **given)
 
 
 def test_a_look_that_is_none_is_refused_in_words() -> None:

@@ -64,6 +64,19 @@ def test_a_result_becomes_a_figure(name: str) -> None:
         assert result.answer.split()[0] in words(picture)
 
 
+@pytest.mark.parametrize("name", ["caller_ids", "machines", "carriers", "changes", "scorecard"])
+def test_rows_stand_in_the_order_of_what_is_drawn(name: str) -> None:
+    """The greatest share on top, whatever the order of the table."""
+    picture = _draw(name, ASKED[name](_account()))
+    marks = [
+        line for line in picture.figure.axes[0].lines if line.get_marker() not in ("", "None", "|")
+    ]
+    points = sorted((float(line.get_ydata()[0]), float(line.get_xdata()[0])) for line in marks)
+    values = [value for _, value in points]
+    assert len(values) > 1
+    assert values == sorted(values, reverse=True)
+
+
 @pytest.mark.parametrize(
     "name",
     [

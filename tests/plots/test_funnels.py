@@ -10,7 +10,7 @@ from dialframe import plots
 from dialframe.analytics import funnel
 from dialframe.errors import ConfigError
 from plots.examples import CALLS, PEOPLE, shown
-from plots.looked_at import overlapping, words
+from plots.looked_at import overlapping, small, words
 
 
 def test_title_states_the_finding() -> None:
@@ -80,6 +80,17 @@ def test_great_numbers_have_room() -> None:
     split = funnel(CALLS, PEOPLE, by="src")
     object.__setattr__(split, "table", split.table.assign(count=split.table["count"] * 123_456))
     assert overlapping(plots.funnel_by(split)) == []
+
+
+def test_a_stage_that_all_reach_has_room() -> None:
+    """100 % with its interval stands beside the count, not on it, in a small file too."""
+    every = calls(*(call(i, answered=True, disposition="NI") for i in range(800)))
+    result = funnel(every, leads(*(lead(i) for i in range(800))))
+    picture = plots.funnel(result)
+    picture.figure.set_dpi(70)
+    small(picture)
+    at = {text.get_text(): text.get_window_extent() for text in picture.figure.axes[0].texts}
+    assert at["100.0 %  (99.5 to 100.0 %)"].x0 - at["800"].x1 > at["800"].height / 2
 
 
 def test_each_picture_wants_its_funnel() -> None:

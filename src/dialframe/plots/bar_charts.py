@@ -105,7 +105,11 @@ def caller_load(result: Result, *, look: Look = "light") -> Picture:
         for r in result.table.to_dict("records")
     ]  # fmt: skip
     return _bars(
-        result, bars, look, what="calls", subtitle="Calls on the busiest day of each caller ID"
+        result,
+        sorted(bars, key=lambda bar: -bar[1]),
+        look,
+        what="calls",
+        subtitle="Calls on the busiest day of each caller ID",
     )
 
 

@@ -62,6 +62,7 @@ def forest(
     footer: str = "",
     zero: bool = False,
     unit: str = "%",
+    by_value: bool = False,
 ) -> Picture:
     """The picture of some rows.
 
@@ -74,6 +75,7 @@ def forest(
         footer: How to read it, besides the interval and the taxonomy.
         zero: Draw a line at zero, for differences.
         unit: `%` for shares, `points` for differences of shares, else the unit of the axis.
+        by_value: Draw the greatest value on top, whatever the order of the table.
     """
     known = [row for row in rows if not pd.isna(row.value)]
     if not known:
@@ -81,6 +83,8 @@ def forest(
         few = bool(result.table[behind].sum().sum())
         return nothing(what, subtitle, look, result.table, few=few)
     shown = known[:MOST_ROWS]
+    if by_value:
+        shown = sorted(shown, key=lambda row: -row.value)
     left_out = (
         (len(known) - len(shown), "more in the table"),
         (len(rows) - len(known), "without a value in the table"),

@@ -29,7 +29,7 @@ _NARROWEST: Final = "\N{BLACK RIGHT-POINTING TRIANGLE}  "
 MAX_GROUPS: Final = 12
 
 # Where the columns of numbers stand, in units of the full bar.
-_COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.22, 1.84, 2.08, 2.09
+_COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.24, 2.0, 2.25, 2.26
 
 
 @draws

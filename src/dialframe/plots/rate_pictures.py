@@ -57,7 +57,7 @@ def caller_ids(result: Result, *, look: Look = "light") -> Picture:
             not row["judged"])
         for row in result.table.to_dict("records")
     ]  # fmt: skip
-    return forest(result, rows, look, what="calls",
+    return forest(result, rows, look, what="calls", by_value=True,
                   subtitle="Calls that a person answered, by caller ID; diamonds lost their answers",
                   footer="Upright mark: what the mix of the calls gives reason for. Gray: too few "
                   "calls to be judged.")  # fmt: skip
@@ -84,7 +84,7 @@ def carriers(result: Result, *, look: Look = "light") -> Picture:
         )
         for r, f in zip(rows, flags, strict=True)
     ]
-    return forest(result, rows, look, what="answered calls",
+    return forest(result, rows, look, what="answered calls", by_value=True,
                   subtitle=f"Answered calls of {result.parameters['short_s']:g} s or less",
                   footer=f"Upright mark: where carriers warn ({100 * limits[0]:.0f} %); they charge "
                   f"from {100 * limits[1]:.0f} %.")  # fmt: skip
@@ -95,7 +95,7 @@ def changes(result: Result, *, look: Look = "light") -> Picture:
     """The rate of each group in the last days against its own before."""
     named(result, "changes")
     rows = of_table(result, str(result.table.columns[0]), mark="rate_before", loud="alert")
-    return forest(result, rows, look, what="calls",
+    return forest(result, rows, look, what="calls", by_value=True,
                   subtitle=f"{str(result.parameters['metric']).replace('_', ' ').capitalize()} in the last "
                   f"{result.parameters['recent_days']:g} days", footer="Upright mark: the time before.")  # fmt: skip
 
@@ -143,7 +143,7 @@ def machines(result: Result, *, look: Look = "light") -> Picture:
         for r, u in zip(of_table(result, str(result.table.columns[0]), noun="answers", loud="hidden"),
                         result.table["unknown"], strict=True)
     ]  # fmt: skip
-    return forest(result, rows, look, what="answered calls",
+    return forest(result, rows, look, what="answered calls", by_value=True,
                   subtitle="Answers that were machines; diamonds: most unknown answers sound like machines")  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def machines(result: Result, *, look: Look = "light") -> Picture:
 def missing_dispositions(result: Result, *, look: Look = "light") -> Picture:
     """Conversations without a disposition, by campaign."""
     named(result, "missing_dispositions")
-    return forest(result, of_table(result, "campaign_id"), look, what="conversations",
+    return forest(result, of_table(result, "campaign_id"), look, what="conversations", by_value=True,
                   subtitle=result.definition)  # fmt: skip
 
 
@@ -176,7 +176,12 @@ def return_calls(result: Result, *, look: Look = "light") -> Picture:
     rows = [Row(r.label, r.value, r.low, r.high, r.note)
             for r in of_table(result, "from_number", noun="dials")]  # fmt: skip
     return forest(
-        result, rows, look, what="dials", subtitle="Dials without a person that were called back"
+        result,
+        rows,
+        look,
+        what="dials",
+        by_value=True,
+        subtitle="Dials without a person that were called back",
     )
 
 

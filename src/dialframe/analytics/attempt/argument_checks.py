@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -27,6 +28,11 @@ _FRAMES: Final = frozenset({
 })  # fmt: skip
 _TIMES: Final = ("as_of", "since", "until")
 _SPANS: Final = frozenset({"window", "recent", "within", "early", "late"})
+
+#: Chances below which normal quantiles are not worked out.
+_LEAST_ALPHA: Final = 1e-9
+#: Rows that a caller may ask for.
+_MOST_ROWS: Final = 1_000
 
 _MARK: Final = ("call_id", "attempt", "local_certainty", "caller_id")
 #: Columns of calls by the name that they have among the attempts.
@@ -74,16 +80,29 @@ def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
         if value is None and "None" in str(parameter.annotation):
             return None
         return as_frame(name, value)
+    kind = str(parameter.annotation)
+    if value is None and name not in _TIMES and "Taxonomy" not in kind and "None" not in kind:
+        raise ConfigError(f"{name}=None is not known; leave {name} out for what is usual")
     if name in _TIMES:
         return instant(name, value)
     if name in _SPANS and value is not None:
         return age(name, value)
-    kind = str(parameter.annotation)
-    if value is None or name == "taxonomy":
-        if name == "taxonomy" and not isinstance(value, Taxonomy):
-            raise ConfigError("taxonomy is no Taxonomy; pass analytics.DEFAULT or one made of it")
+    if "Taxonomy" in kind:
+        return as_taxonomy(name, value)
+    if value is None:
         return value
     _plain_value(name, value, kind)
+    return value
+
+
+def as_taxonomy(name: str, value: object) -> Taxonomy:
+    """The same, once it is known to be one.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    if not isinstance(value, Taxonomy):
+        raise ConfigError(f"{name} is no Taxonomy; pass analytics.DEFAULT or one made of it")
     return value
 
 
@@ -95,10 +114,24 @@ def _plain_value(name: str, value: object, kind: str) -> None:
         raise ConfigError(f"{name}={value!r} is not a number")
     if wanted == "int" and isinstance(value, float) and not value.is_integer():
         raise ConfigError(f"{name}={value!r} is not a whole number")
-    if wanted in ("int", "float") and isinstance(value, (int, float)) and not value >= 0:
+    if (
+        wanted in ("int", "float")
+        and isinstance(value, (int, float))
+        and not 0 <= value < math.inf
+    ):
         raise ConfigError(f"{name}={value!r} is negative or no number; use 0 or more")
-    if name in ("alpha", "alarm") and isinstance(value, (int, float)) and not 0 < value < 1:
+    if name == "alpha" and isinstance(value, (int, float)) and not _LEAST_ALPHA <= value < 1:
         raise ConfigError(f"{name}={value!r} is no probability; use 0.05, for instance")
+    if name == "planned_calls" and value == 0:
+        raise ConfigError("planned_calls=0 plans nothing; use the calls that are meant to be made")
+    if wanted.startswith("tuple") and not (
+        isinstance(value, tuple)
+        and len(value) == wanted.count("float")
+        and all(isinstance(part, (int, float)) and 0 <= part < math.inf for part in value)
+    ):
+        raise ConfigError(f"{name}={value!r} is no {wanted}; use (0.15, 0.2), for instance")
+    if name in ("most", "ages") and isinstance(value, int) and not 1 <= value <= _MOST_ROWS:
+        raise ConfigError(f"{name}={value!r} is how many rows there are; use 1 to {_MOST_ROWS:,}")
     if (wanted == "str" or wanted.startswith("Literal")) and not isinstance(value, str):
         raise ConfigError(f"{name}={value!r} is not text")
     if wanted == "bool" and not isinstance(value, bool):

@@ -165,16 +165,22 @@ def compute(
     if by or period is not None:
         return _cut(inputs, names, by, period)
     if names is not None:
-        wanted = [names] if isinstance(names, str) else list(names)
+        wanted = _listed(names)
         return Metrics(tuple(measured(metric(name), inputs) for name in wanted), {})
     return every(inputs)
+
+
+def _listed(names: str | Iterable[str]) -> list[str]:
+    if not isinstance(names, Iterable):
+        raise ConfigError(f"names={names!r} is no list of metrics")
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _cut(
     inputs: Inputs, names: str | Iterable[str] | None, by: Sequence[str], period: Period | None
 ) -> Metrics:
     """Metrics with their cells; those without their frames are left out and say so."""
-    wanted = [names] if isinstance(names, str) else None if names is None else list(names)
+    wanted = None if names is None else _listed(names)
     definitions_ = METRICS if wanted is None else tuple(metric(name) for name in wanted)
     where = cut(inputs, by, period)
     made, parts, left_out = [], [], {}
@@ -238,6 +244,10 @@ def metric(name: str) -> Definition:
     Raises:
         ConfigError: There is none, or the API cannot give it; the words say why.
     """
+    if not isinstance(name, str):
+        raise ConfigError(
+            f"{name!r} is no name of a metric; use 'human_contact_rate', for instance"
+        )
     name = RENAMED.get(name, name)
     if name in BY_NAME:
         return BY_NAME[name]

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.argument_checks import refuse_swapped
+from dialframe.analytics.attempt.argument_checks import as_taxonomy, refuse_swapped
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
@@ -114,6 +114,17 @@ class Inputs:
 
         Such calls are set aside where they are counted.
         """
+        as_taxonomy("taxonomy", self.taxonomy)
+        if not isinstance(self.campaign, str | None):
+            raise ConfigError(f"campaign={self.campaign!r} is not text")
+        if not isinstance(self.choices, Choices):
+            raise ConfigError(
+                f"choices is {type(self.choices).__name__}; pass metrics.Choices(...)"
+            )
+        if self.audit is not None and not hasattr(self.audit, "coverage"):
+            raise ConfigError(
+                f"audit is {type(self.audit).__name__}; pass what dialframe.audit(account) gave"
+            )
         for name in ("calls", "leads", *(n for n in get_args(Needed) if n != "audit"), "events"):
             value = getattr(self, name)
             if name == "calls" or value is not None:
