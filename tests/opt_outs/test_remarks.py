@@ -191,3 +191,26 @@ def test_a_prohibition_counts_beside_anything(phrase, text):
     """Before it or behind it, between separators."""
     assert read_remark(f"{text}; {phrase}") in ("opt_out", "opt_out_unclear")
     assert read_remark(f"{phrase} | {text}") in ("opt_out", "opt_out_unclear")
+
+
+@pytest.mark.parametrize("cell", [
+    "Mr Jones wants zero contact going forward", "scrub her off everything",
+    "her son asked that we refrain from phoning", "has instructed solicitors re nuisance calls",
+    "not to be approached again", "exige que dejemos de marcarle", "quiere salir de la lista",
+    "souhaite ne plus être sollicité", "que la dejen en paz", "verbietet weitere Anrufe",
+    "will von uns nichts mehr hören", "si oppone al trattamento", "não quer mais ser incomodado",
+    "odwołał zgodę marketingową", "spärrad i NIX", "samtykke trukket tilbage", "要求删除号码",
+])  # fmt: skip
+def test_words_of_refusal_that_stand_together_hold_a_record(cell):
+    """Whatever stands between them: the tables name the words, not the sentences."""
+    assert read_remark(cell) in ("opt_out", "opt_out_unclear")
+
+
+@pytest.mark.parametrize("cell", [
+    "no contact made yet", "has not been contacted", "could not reach, line busy",
+    "number rings out", "complained about the price", "wants his number called after five",
+    "nicht erreicht", "bisher keine Anrufe", "pas de réponse", "no contesta", "niet bereikt",
+])  # fmt: skip
+def test_a_report_of_a_call_holds_nobody(cell):
+    """What an agent did or met refuses nothing."""
+    assert read_remark(cell) is None

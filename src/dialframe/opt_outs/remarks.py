@@ -20,6 +20,7 @@ from dialframe.opt_outs.words import (
     phrases_from,
     plain,
     text_parts,
+    together,
     word_set,
 )
 
@@ -41,11 +42,7 @@ _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
 _SHORT_WORDS: Final = 6
-#: Tables of beginnings of words that refuse together, whatever stands between them.
-_TOGETHER: Final = (
-    ("revokes", "revoked"), ("erases", "erased"), ("threatens", "threatened"),
-    ("wants", "wanted", "not_wanted"), ("wants", "gone"),
-)  # fmt: skip
+_LEAST_WORDS: Final = 3
 #: Words behind a death that say when.
 _WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
@@ -208,7 +205,15 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
     """Whether the words leave only other channels, take a consent back or ask for deletion."""
     if word_set("regulators").intersection(tokens):
         return True
-    if any(_begin_near(tokens, *tables) for tables in _TOGETHER):
+    # `No contact`, `not contacted yet` and `do not contact by email` are no refusal of calls.
+    others = word_set("other_channels").intersection(tokens)
+    reported = word_set("reports").intersection(tokens) or len(tokens) < _LEAST_WORDS
+    denies = not reported and (not others or bool(word_set("calls").intersection(tokens)))
+    if any(
+        _begin_near(tokens, *tables)
+        for tables in together()
+        if denies or not tables[0].startswith(("nevers", "nones"))
+    ):
         return True
     # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
     places = [at for at, token in enumerate(tokens) if token in word_set("only")]
@@ -219,9 +224,18 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
 
 
 def _begin_near(tokens: Sequence[str], *tables: str) -> bool:
-    """Whether words that begin as those of each table stand within a few words."""
-    ends = [tuple(word_set(name)) for name in tables]
-    found = [[at for at, token in enumerate(tokens) if token.startswith(end)] for end in ends]
+    """Whether words that begin as those of each table stand within a few words.
+
+    A table whose name ends in `=` holds whole words.
+    """
+    found = []
+    for name in tables:
+        words = word_set(name.removesuffix("="))
+        if name.endswith("="):
+            found.append([at for at, token in enumerate(tokens) if token in words])
+        else:
+            starts = tuple(words)
+            found.append([at for at, token in enumerate(tokens) if token.startswith(starts)])
     return any(
         all(any(abs(at - other) < _SHORT_WORDS for other in places) for places in found[1:])
         for at in found[0]

@@ -104,6 +104,12 @@ def word_set(name: str) -> frozenset[str]:
 
 
 @cache
+def together() -> tuple[tuple[str, ...], ...]:
+    """Tables of words that refuse together, whatever stands between them."""
+    return tuple(tuple(row.split()) for row in _table("words.toml")["together"]["tables"])
+
+
+@cache
 def answer_set(name: str) -> frozenset[str]:
     """The answers of one table of `answers.toml`, without accents."""
     words = str(_table("answers.toml")[name]["words"]).split("|")

@@ -232,6 +232,8 @@ _CALL_FLAGS: Final = headers.listed(
     "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
     "| telefonisch | telefonkontakt | telefonmarketing | telefonforsaljning | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
     "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
+    "| telefonische kontaktaufnahme | kontaktaufnahme | telefonischer kontakt | contact telephonique"
+    "| contacto telefonico | contatto telefonico | contato telefonico | kontakt telefoniczny"
     "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
     "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
 )
