@@ -195,7 +195,9 @@ def _records(run: Engine) -> tuple[int, int, int]:
             join calling_hours_graded g on g.call = c.call
             where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2)"""
     screened, due, used = run.con.execute(f"""
-        select (select count(*) from last_screens where screen_at is not null and (check_at is null or screen_at > check_at)),
+        select (select coalesce(sum(g.calls), 0)::bigint from scrub_at_call_situations g join scrub_at_call_verdicts v using (situation)
+            where g.screen_is_newer and (v.state <> 'checked in time'
+              or g.case_id in (select case_id from weak_cases where check_name = 'scrub_at_call'))),
           {near if run.db.rows["due_callbacks"] else 0},
           (select count(*) from checks_in cross join settings s
             where phone is not null and listed is not null and checked_at <= s.as_of)

@@ -64,38 +64,18 @@ create or replace table spoken as
 select phone from checks where listed union select phone from requests union select phone from refusals
 union select phone from leads where status = 'dnc' and phone is not null;
 
-create or replace table listed_asked as
--- Empty without last_checks.
--- Calls that need a look: to such a number, or without a fresh check that said not listed.
-select l.* from last_checks l cross join settings s
-where s.every_row or l.phone in (select phone from spoken)
-  or l.case_id in (select case_id from weak_cases where check_name = 'listed_number')
-  or l.call not in (select call from scrub_settled where not listed)
-  or l.case_id not in (select case_id from listing_law where declared and not exempt);
-
-create or replace table checks_before as
--- Empty without listed_asked.
+create or replace table checks_at_call as
+-- Empty without check_turns, records_around.
 -- The newest check strictly before the call, where one is at its very instant: that came too late to be known.
-select l.call, k.at_utc as check_at, k.listed, k.ref
-from (select * from listed_asked where check_at = at_utc) l asof left join checks k on k.phone = l.phone and k.at_utc < l.at_utc;
-
-create or replace table checks_after as
--- Empty without listed_asked.
--- The oldest check at or after the call, where that is not one of `next_checks`.
-select call, at_utc as next_at, listed as next_listed, ref as next_ref from listed_asked where check_at = at_utc
-union all
-select l.call, k.at_utc, k.listed, k.ref
-from (
-  select call, phone, at_utc from listed_asked where check_at is distinct from at_utc and call not in (select call from scrub_doubtful)
-) l asof left join (
-  select * from checks where phone in (select phone from listed_asked where call not in (select call from scrub_doubtful))
-) k on k.phone = l.phone and k.at_utc > l.at_utc;
+select r.call, k.before_at, k.before_listed
+from (select call, phone, check_at from records_around where check_at = at_utc) r
+join check_turns k on k.phone = r.phone and k.check_at = r.check_at;
 
 create or replace table records_after as
--- Empty without listed_asked.
+-- Empty without records_around.
 -- The oldest check, or mark of a lead, at or after the call, where the lead is marked. An import after the call clears nothing.
 with marked as (
-  select call, phone, at_utc from listed_asked where phone in (select phone from flags)
+  select call, phone, at_utc from records_around where phone in (select phone from flags)
 ), marks as (
   select phone, at_utc, listed, ref, 'check' as source from checks where phone in (select phone from flags)
   union all select phone, at_utc, true, ref, 'lead status' from flags
@@ -105,15 +85,6 @@ with marked as (
 )
 select l.call, k.at_utc as following_at, k.listed as following_listed, k.ref as following_ref, k.source as following_source
 from marked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc;
-
-create or replace table screens_before as
--- Empty without listed_asked.
--- The newest screen at or before the call, where that is not one of `last_screens`.
-select l.call, k.at_utc as screen_at, k.ref as screen_ref
-from (select call, phone, at_utc from listed_asked where call not in (select call from scrub_doubtful)) l
-asof left join (
-  select * from screens where phone in (select phone from listed_asked where call not in (select call from scrub_doubtful))
-) k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table listed_runs as
 -- Empty without checks.
@@ -128,14 +99,15 @@ create or replace macro before(began_at, source, at_utc) as
   began_at < at_utc or (began_at = at_utc and source in ('dnc.add', 'suppression'));
 
 create or replace table request_spans as
--- Empty without calls, listed_asked, offsets, place_clocks, request_rules, requests, rules, situation_rules.
+-- Empty without calls, offsets, place_clocks, request_rules, requests, rules, situation_rules.
 -- When calls break a rule on requests: from the end of the time allowed, for as long as the request binds.
 with days as (
   select c.call, q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
-  from listed_asked c join calls a using (call) join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
-  join situation_rules k on k.situation = a.situation and not k.lifted
+  from calls c join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
+  join situation_rules k on k.situation = c.situation and not k.lifted
   join request_rules b on b.rule = k.rule join rules r on r.rule = k.rule and r.asked
-  join place_clocks z on z.place = a.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
+  join place_clocks z on z.place = c.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
+  where c.graded and c.missing_input is null
 ), in_force as (
   select d.* from days d join rules r using (rule)
   where (r.effective_from is null or d.day >= r.effective_from) and (r.effective_to is null or d.day <= r.effective_to)
@@ -150,7 +122,7 @@ left join deadlines e on e.rule = d.rule and e.zone = d.zone and e.day = d.day
 group by d.call, d.request, d.rule;
 
 create or replace table requests_before as
--- Empty without listed_asked, requests.
+-- Empty without records_around, requests.
 -- What each earlier request means for a call: 2 broken, 1 not over or over for good. `law` is a number of its rules.
 with held as (
   select c.call, c.at_utc, q.request, q.began_at, q.at_utc as asked_at,
@@ -158,7 +130,7 @@ with held as (
     coalesce(bool_or(c.at_utc > p.starts_at and (p.ends_at is null or c.at_utc <= p.ends_at)), false) as late,
     coalesce(bool_and(p.ends_at is not null and c.at_utc > p.ends_at), false) as over_,
     list(p.rule order by p.rule) filter (p.rule is not null) as law
-  from listed_asked c join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
+  from records_around c join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
   left join request_spans p on p.call = c.call and p.request = q.request
   group by c.call, c.at_utc, q.request, q.began_at, q.at_utc
 ), judged as (
@@ -178,31 +150,24 @@ create or replace table first_requests as
 select phone, min(at_utc) as requested_at, arg_min(request, (began_at, request)) as request from requests group by phone;
 
 create or replace table refused_before as
--- Empty without listed_asked, refusals.
+-- Empty without records_around, refusals.
 select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as ref, arg_min(f.code, f.at_utc) as code
-from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
+from records_around c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
 
 create or replace view listed_evidence as
--- Empty without listed_asked.
--- Everything on record around each of these calls, side by side.
+-- Empty without records_around.
+-- Everything on record around each call, side by side.
 with around as (
-  select l.call, l.at_utc, l.phone, l.case_id, l.check_at as at_check_at, l.listed as at_check_listed,
-    case when l.check_at = l.at_utc then b.check_at else l.check_at end as check_at,
-    case when l.check_at = l.at_utc then b.listed else l.listed end as check_listed,
-    case when l.check_at = l.at_utc then b.ref else l.ref end as check_ref,
-    case when n.call is null then x.next_at else n.next_at end as next_at,
-    case when n.call is null then x.next_listed else n.next_listed end as next_listed,
-    case when n.call is null then x.next_ref else n.next_ref end as next_ref,
-    case when s.call is null then i.screen_at else s.screen_at end as screen_at,
-    case when s.call is null then i.screen_ref else s.screen_ref end as screen_ref
-  from listed_asked l left join next_checks x on x.call = l.call left join last_screens i on i.call = l.call
-  left join checks_before b on b.call = l.call left join checks_after n on n.call = l.call
-  left join screens_before s on s.call = l.call
+  select r.call, r.at_utc, r.phone, r.case_id, r.check_at as at_check_at, r.listed as at_check_listed,
+    case when r.check_at = r.at_utc then b.before_at else r.check_at end as check_at,
+    case when r.check_at = r.at_utc then b.before_listed else r.listed end as check_listed,
+    case when r.check_at = r.at_utc then r.check_at else r.next_at end as next_at,
+    case when r.check_at = r.at_utc then r.listed else r.next_listed end as next_listed, r.screen_at
+  from records_around r left join checks_at_call b using (call)
 )
 select l.*,
   case when g.phone is null then l.next_at else a.following_at end as following_at,
   case when g.phone is null then l.next_listed else a.following_listed end as following_listed,
-  case when g.phone is null then l.next_ref else a.following_ref end as following_ref,
   case when g.phone is not null then a.following_source when l.next_at is not null then 'check' end as following_source,
   q.request, q.broken, q.asked_at, q.during, q.over_, q.rules as request_rules, coalesce(q.law, -1) as law,
   f.requested_at, f.request as first_request, g.at_utc as flag_at, g.ref as flag_ref,
@@ -256,8 +221,8 @@ create or replace table listed_number_situations as
 -- Empty without listed_looked_at.
 select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from listed_looked_at group by all;
 
-create or replace table listed_number_members as
--- Empty without listed_looked_at, listed_number_situations.
+create or replace view listed_number_members as
+-- Empty without listed_number_situations.
 select l.call, g.situation from listed_looked_at l join listed_number_situations g
   on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
   and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.doubtful = l.doubtful and g.refused = l.refused
@@ -311,12 +276,16 @@ from asked;
 
 create or replace view listed_number as
 -- Empty without listed_number_members, listed_number_verdicts.
-select m.call, v.severity, v.basis, v.missing, v.rules, e.* exclude (call)
-from listed_number_members m join listed_number_verdicts v using (situation) left join listed_decided e using (call);
+select m.call, v.severity, v.basis, v.missing, v.rules, e.* exclude (call),
+  k.ref as check_ref, n.ref as next_ref, case when g.phone is null then n.ref else a.following_ref end as following_ref, s.ref as screen_ref
+from listed_number_members m join listed_number_verdicts v using (situation) left join listed_decided e using (call)
+left join checks k on k.phone = e.phone and k.at_utc = e.check_at left join checks n on n.phone = e.phone and n.at_utc = e.next_at
+left join screens s on s.phone = e.phone and s.at_utc = e.screen_at
+left join records_after a using (call) left join flags g on g.phone = e.phone;
 
 create or replace table listed_number_default as
 -- Empty without listing_law.
--- Every other call had a fresh check that said not listed, on lists that the firm declared.
+-- The rules on lists of each case.
 select case_id, 0 as severity, rules, null::varchar as missing from listing_law;
 
 create or replace table listed_spoken as

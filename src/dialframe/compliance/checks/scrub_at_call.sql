@@ -18,51 +18,82 @@ select row_number() over () as need, * from (
   from cases c cross join settings s where s.plain_age is not null
 );
 
-create or replace table last_checks as
+create or replace table scrub_limits as
+-- Empty without scrub_needs.
+-- What a case holds records against: ages, and the days from which the service's answers cover the lists.
+select case_id, bool_or(by_quarter) as by_quarter,
+  list(distinct max_age) filter (check_since is not null)
+    || list(distinct max_age - refreshed) filter (check_since is not null) as check_ages,
+  list(distinct check_since) filter (check_since is not null) as check_days,
+  list(distinct max_age) filter (screen_since is not null) as screen_ages,
+  list(distinct screen_since) filter (screen_since is not null) as screen_days
+from scrub_needs group by case_id;
+
+create or replace table check_turns as
+-- Empty without checks.
+-- Each check, known from its instant on, beside the one before and the one after it. Before the first
+-- check of a number only that one is there.
+select phone, at_utc as known_from, at_utc as check_at, listed,
+  lag(at_utc) over numbered as before_at, lag(listed) over numbered as before_listed,
+  lead(at_utc) over numbered as next_at, lead(listed) over numbered as next_listed
+from checks window numbered as (partition by phone order by at_utc)
+union all
+select phone, timestamp '-infinity', null, null, null, null, min(at_utc), arg_min(listed, at_utc) from checks group by phone;
+
+create or replace table records_around as
 -- Empty without calls.
-select c.call, c.phone, c.at_utc, c.case_id, k.at_utc as check_at, k.listed, k.ref
+-- The records of the number around each call: the newest check at or before it, the oldest one after it,
+-- and the newest screen at or before it.
+select c.call, c.phone, c.at_utc, c.case_id, k.check_at, k.listed, k.next_at, k.next_listed, s.at_utc as screen_at
 from (select call, phone, at_utc, case_id from calls where graded and missing_input is null) c
-asof left join checks k on k.phone = c.phone and k.at_utc <= c.at_utc;
+asof left join check_turns k on k.phone = c.phone and k.known_from <= c.at_utc
+asof left join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
 
-create or replace table scrub_settled as
--- Empty without last_checks, scrub_needs.
--- Calls whose newest check is fresh by the strictest rule of their case.
-with strictest as (
-  select case_id, min(max_age - refreshed) as max_age, max(check_since) as since, bool_or(by_quarter) as by_quarter
-  from scrub_needs group by case_id having bool_and(check_since is not null)
-)
-select l.call, l.listed
-from last_checks l join strictest n using (case_id)
-where l.at_utc - l.check_at <= n.max_age and l.check_at >= n.since
-  and (not n.by_quarter or date_trunc('quarter', l.at_utc) = date_trunc('quarter', l.check_at));
+create or replace table scrub_looked_at as
+-- Empty without calls or records_around.
+-- What decides the grade of a call: which records there are, how many limits of age they are past, from
+-- how many days of cover on they were made, whether in the quarter of the call, and the input without
+-- which the call cannot be placed.
+select r.call, r.case_id, check_at is not null as checked, next_at is not null as checked_after, screen_at is not null as screened,
+  coalesce(screen_at > check_at, screen_at is not null) as screen_is_newer,
+  len(list_filter(n.check_ages, lambda age: age < r.at_utc - check_at)) as check_age,
+  len(list_filter(n.check_days, lambda day: day <= check_at)) as check_cover,
+  n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', check_at) as check_in_quarter,
+  len(list_filter(n.screen_ages, lambda age: age < r.at_utc - screen_at)) as screen_age,
+  len(list_filter(n.screen_days, lambda day: day <= screen_at)) as screen_cover,
+  n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', screen_at) as screen_in_quarter,
+  null::varchar as missing_input
+from records_around r left join scrub_limits n using (case_id)
+union all
+select call, null, false, false, false, false, null, null, null, null, null, null, missing_input
+from calls where graded and missing_input is not null;
 
-create or replace table scrub_doubtful as
--- Empty without last_checks.
-select l.* from last_checks l cross join settings s
-where s.every_row or l.call not in (select call from scrub_settled)
-  or l.case_id in (select case_id from weak_cases where check_name = 'scrub_at_call');
+create or replace table scrub_at_call_situations as
+-- Empty without scrub_looked_at.
+select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from scrub_looked_at group by all;
 
-create or replace table next_checks as
--- Empty without scrub_doubtful.
-select l.call, k.at_utc as next_at, k.listed as next_listed, k.ref as next_ref
-from scrub_doubtful l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
-
-create or replace table last_screens as
--- Empty without scrub_doubtful.
-select l.call, k.at_utc as screen_at, k.ref as screen_ref, l.check_at
-from scrub_doubtful l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
+create or replace view scrub_at_call_members as
+-- Empty without scrub_at_call_situations.
+select l.call, g.situation from scrub_looked_at l join scrub_at_call_situations g
+  on g.case_id is not distinct from l.case_id and g.checked = l.checked and g.checked_after = l.checked_after
+  and g.screened = l.screened and g.screen_is_newer = l.screen_is_newer
+  and g.check_age is not distinct from l.check_age and g.check_cover is not distinct from l.check_cover
+  and g.check_in_quarter is not distinct from l.check_in_quarter
+  and g.screen_age is not distinct from l.screen_age and g.screen_cover is not distinct from l.screen_cover
+  and g.screen_in_quarter is not distinct from l.screen_in_quarter
+  and g.missing_input is not distinct from l.missing_input;
 
 create or replace table scrub_by_need as
--- Empty without last_screens, next_checks, scrub_doubtful, scrub_needs.
+-- Empty without records_around, scrub_at_call_situations, scrub_needs.
 with held as (
-  select l.call, n.need, n.max_age, n.by_quarter, n.check_since, n.refreshed, l.at_utc, l.check_at, s.screen_at, x.next_at,
-    coalesce(l.check_at >= n.check_since, false) as covered,
-    coalesce(s.screen_at >= n.screen_since, false) as screen_covered,
-    l.at_utc - l.check_at as age,
-    not n.by_quarter or date_trunc('quarter', l.at_utc) = date_trunc('quarter', l.check_at) as in_quarter
-  from scrub_doubtful l join scrub_needs n using (case_id) join last_screens s using (call) join next_checks x using (call)
+  select g.situation, n.need, n.max_age, n.by_quarter, n.check_since, n.refreshed, r.at_utc, r.check_at, r.screen_at, r.next_at,
+    coalesce(r.check_at >= n.check_since, false) as covered,
+    coalesce(r.screen_at >= n.screen_since, false) as screen_covered,
+    r.at_utc - r.check_at as age,
+    not n.by_quarter or date_trunc('quarter', r.at_utc) = date_trunc('quarter', r.check_at) as in_quarter
+  from scrub_at_call_situations g join records_around r on r.call = g.first join scrub_needs n on n.case_id = g.case_id
 )
-select call, need,
+select situation, need,
   case
     when covered and age + refreshed <= max_age and in_quarter then 'checked in time'
     when covered and age <= max_age and in_quarter then 'list may be older'
@@ -76,40 +107,13 @@ select call, need,
     else 'never' end as state
 from held;
 
-create or replace table scrub_looked_at as
--- Empty without calls or next_checks, scrub_doubtful.
--- What decides the grade of a call: its case, the state of each need, both as one number (`answers`),
--- whether there is any check, and the input without which the call cannot be placed.
-with answered as (
-  select call, list(need * 16 + case state when 'checked in time' then 1 when 'list may be older' then 2
-      when 'screened at import' then 3 when 'stale' then 4 when 'list not declared' then 5
-      when 'before the list was covered' then 6 when 'screened at import, list not declared' then 7
-      when 'only after' then 8 else 9 end) as answers
-  from scrub_by_need group by call
-)
-select d.call, d.case_id, a.answers, d.check_at is not null as checked, x.next_at is not null as checked_after, null::varchar as missing_input
-from scrub_doubtful d join next_checks x using (call) left join answered a using (call)
-union all
-select call, null, null, false, false, missing_input from calls where graded and missing_input is not null;
-
-create or replace table scrub_at_call_situations as
--- Empty without scrub_looked_at.
-select row_number() over () as situation, case_id, answers, checked, checked_after, missing_input, min(call) as first, count(*) as calls
-from scrub_looked_at group by case_id, answers, checked, checked_after, missing_input;
-
-create or replace table scrub_at_call_members as
--- Empty without scrub_at_call_situations, scrub_looked_at.
-select l.call, g.situation from scrub_looked_at l join scrub_at_call_situations g
-  on g.case_id is not distinct from l.case_id and g.answers is not distinct from l.answers and g.checked = l.checked
-  and g.checked_after = l.checked_after and g.missing_input is not distinct from l.missing_input;
-
 create or replace table scrub_at_call_verdicts as
 -- Empty without scrub_at_call_situations.
 with graded as (
-  select g.situation, n.rules, n.max_age, n.refreshed, b.state,
+  select b.situation, n.rules, n.max_age, n.refreshed, b.state,
     case b.state when 'checked in time' then 0
       when 'list may be older' then 3 when 'screened at import' then 3 when 'stale' then 3 else 2 end as severity
-  from scrub_at_call_situations g join scrub_by_need b on b.call = g.first join scrub_needs n using (need)
+  from scrub_by_need b join scrub_needs n using (need)
 ), worst as (
   select situation, max(severity) as severity from graded group by situation
 ), told as (
@@ -139,9 +143,10 @@ left join (
 create or replace view scrub_at_call as
 -- Empty without scrub_at_call_members, scrub_at_call_verdicts.
 select m.call, v.severity, v.rules, v.missing, v.state, v.max_age, v.refreshed,
-  d.check_at, d.listed, d.ref, n.screen_at, n.screen_ref, s.next_at, s.next_listed
-from scrub_at_call_members m join scrub_at_call_verdicts v using (situation) left join scrub_doubtful d using (call)
-left join last_screens n using (call) left join next_checks s using (call);
+  r.check_at, r.listed, k.ref, r.screen_at, s.ref as screen_ref, r.next_at, r.next_listed
+from scrub_at_call_members m join scrub_at_call_verdicts v using (situation) left join records_around r using (call)
+left join checks k on k.phone = r.phone and k.at_utc = r.check_at
+left join screens s on s.phone = r.phone and s.at_utc = r.screen_at;
 
 create or replace table scrub_at_call_default as
 -- Empty without scrub_needs.
