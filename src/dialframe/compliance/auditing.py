@@ -240,8 +240,8 @@ def _answer(
         question, piece, advice, len(checks),
         findings=Pending(lambda: pieces.findings(listed, run.view)),
         coverage=_coverage(run, question.book, leads, question.now),
-        hours=Pending(lambda: _whole(run, "calling_hours", hours.every_call)),
-        listed=Pending(lambda: _whole(run, "listed_number", speaking)),
+        hours=Pending(lambda: hours.every_call(run.view)),
+        listed=Pending(lambda: speaking(run.view)),
         parts=_parts(run),
         law=run.asked.law,
     ).held_by(run)  # fmt: skip
@@ -378,12 +378,6 @@ def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _whole(run: Engine, name: str, frame: Callable[[View], pd.DataFrame]) -> pd.DataFrame:
-    """A frame of every call, each looked at closely; the grades are those that were counted."""
-    run.whole(name, *(("scrub_at_call",) if name == "listed_number" else ()))
-    return frame(run.view)
-
-
 def federal_age(book: RuleBook, day: date) -> int:
     """How old a check may be by the federal rules where they are asked, in days; 31 elsewhere."""
     ages = [r.parameters.max_age_days for r in book.freshness(day) if r.jurisdiction == "US"]
@@ -398,7 +392,7 @@ def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -
 
     covered = Coverage(
         numbers=Pending(numbers),
-        calls=Pending(lambda: _whole(run, "scrub_at_call", in_time)),
+        calls=Pending(lambda: in_time(run.view)),
         summary=Pending(lambda: summary(covered.numbers, people(leads, now), dialed(run.view))),
         as_of=moment(now).to_pydatetime(),
         max_age_days=federal_age(book, moment(now).date()),
@@ -418,11 +412,7 @@ def _parts(run: Engine) -> Parts:
     return Parts(
         {
             "attempts": Pending(
-                lambda: (
-                    _whole(run, "attempt_caps", _attempts)
-                    if "attempt_caps" in run.ran
-                    else _attempts_of_none(view)
-                )
+                lambda: _attempts(run) if "attempt_caps" in run.ran else _attempts_of_none(view)
             ),
             "requests": of("internal_dnc", internal_dnc.requests, internal_dnc.COLUMNS),
             "abandonment": of("abandonment", abandonment.table, abandonment.COLUMNS),
@@ -451,8 +441,10 @@ def _attempts_of_none(view: View) -> pd.DataFrame:
     return shaped(rows, attempt_caps.COLUMNS)
 
 
-def _attempts(view: View) -> pd.DataFrame:
+def _attempts(run: Engine) -> pd.DataFrame:
     """Every graded call against the caps on attempts; one that no cap reaches passes and has no count."""
+    run.count_every_attempt()
+    view = run.view
     rows = attempt_caps.CHECK.rows(view, "true")
     rest = view.frame("""
         select call, call_id, to_number, campaign_id, at_utc as created_at,

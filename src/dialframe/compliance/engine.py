@@ -115,9 +115,7 @@ class Engine:
                 self.view.run("abandonment_days")
             check.settle(self.view)
 
-    def whole(self, name: str, *more: str) -> None:
-        """Look at every call closely from now on, and run some checks again: the grades stay."""
-        if not self.con.execute("select every_row from settings").fetchone()[0]:  # type: ignore[index]
-            self.con.execute("update settings set every_row = true")
-        for each in (*more, name):
-            BY_NAME[each].settle(self.view)
+    def count_every_attempt(self) -> None:
+        """Count the attempts of every call, of numbers too that were dialed seldom: the grades stay."""
+        self.con.execute("update settings set every_row = true")
+        BY_NAME["attempt_caps"].settle(self.view)

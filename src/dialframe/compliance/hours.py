@@ -66,9 +66,7 @@ def audit(
         hours.audit(account.calls(), rules=book)
     """
     law = Law(rules, rules, frozen(practice), declared)
-    asked = Asked(
-        law, _LAST, states=states, exemptions=take_exemptions(exemptions, rules), every_row=True
-    )
+    asked = Asked(law, _LAST, states=states, exemptions=take_exemptions(exemptions, rules))
     engine = Engine(leads, calls, None, callbacks, asked)
     engine.run(("calling_hours",))
     graded = every_call(engine.view)

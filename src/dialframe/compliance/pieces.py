@@ -212,12 +212,7 @@ def _by_rule(run: Engine) -> pd.DataFrame:
         "calling_hours": """
             select m.rule_id, m.severity, sum(g.calls) as calls from (
               select h.situation, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
-            ) m join calling_hours_situations g using (situation) group by all
-            union all
-            select r.rule_id, 0, sum(c.calls) from (
-              select case_id, count(*) as calls from calls
-              where graded and missing_input is null and call not in (select call from hours_doubtful) group by case_id
-            ) c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id) group by all""",
+            ) m join calling_hours_situations g using (situation) group by all""",
         "attempt_caps": """
             select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
             where b.graded group by all""",

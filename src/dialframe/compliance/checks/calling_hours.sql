@@ -2,8 +2,8 @@
 --
 -- Inside in all candidate zones passes, outside in all is a violation, anything between is uncertain.
 -- Windows are half-open: 21:00:00 is outside 08:00-21:00. Every rule that reaches the call is asked;
--- the worst answer counts. Most calls lie inside the strictest window of all their rules and zones
--- (`envelope`) and are settled by that alone.
+-- the worst answer counts. No window and no clock begins or ends within a *slot* (`hours_grain`), so
+-- that one call answers for all of its case in the same slot of such a day.
 
 create or replace table hours_rules as
 -- Empty without case_rules, rules.
@@ -11,51 +11,62 @@ select k.case_id, k.rule, k.missing, k.doubtful, k.everywhere, r.effective_from,
 from case_rules k join rules r using (rule)
 where r.check_name = 'calling_hours' and r.asked and not k.lifted;
 
-create or replace table envelope as
--- Empty without hours_rules, windows.
--- One row per case and weekday: no rule of the case, in no zone of it, objects to a start in here.
-with longest as (
-  select rule, weekday, list_max(list_transform(spans, lambda s: s.closes - s.opens)) as length, spans from windows
-  where weekday < 7
-), spans as (
-  select rule, weekday, list_filter(spans, lambda s: s.closes - s.opens = length)[1] as span from longest
-)
-select h.case_id, s.weekday, max(s.span.opens) as opens_us, min(s.span.closes) as closes_us
-from hours_rules h join spans s using (rule)
-group by h.case_id, s.weekday
-having bool_and(h.everywhere) and count(s.span) = count(*)
-  and not bool_or(h.rule in (select rule from fixed_clocks));
+create or replace table window_spans as
+-- Empty without windows.
+select rule, weekday, unnest(spans, recursive := true) from windows;
 
 create or replace table window_spans as
 -- Empty without windows.
 select rule, weekday, unnest(spans, recursive := true) from windows;
 
-create or replace table hours_special_days as
--- Empty without hours_rules, special_days.
-select distinct h.case_id, d.day from hours_rules h join special_days d using (rule);
+create or replace table hours_grain as
+-- The longest span that divides every hour at which a window opens or closes, and every offset of a clock.
+with spans as (
+  select 86400000000 as span_us union select opens from window_spans union select closes from window_spans
+  union select abs(offset_us) from offsets union select abs(offset_us) from fixed_clocks
+)
+select list_reduce(list(span_us), lambda a, b: gcd(a, b)) as grain_us from spans;
 
-create or replace table hours_doubtful as
+create or replace table hours_odd_days as
+-- Empty without hours_rules.
+-- Days on which, or near which on some clock, a rule of the case is closed, has hours of its own, begins or ends.
+with days as (
+  select h.case_id, d.day from hours_rules h join special_days d using (rule)
+  union select case_id, effective_from from hours_rules where effective_from is not null
+  union select case_id, effective_to from hours_rules where effective_to is not null
+)
+select distinct case_id, day + shift::int as day from days cross join range(-3, 4) r(shift);
+
+create or replace table hours_calls as
 -- Empty without calls.
-select c.call, c.at_utc, c.place, c.case_id
-from calls c cross join settings s
-left join envelope e on e.case_id = c.case_id and e.weekday = isodow(c.first_day) - 1
-where c.graded and c.missing_input is null and (
-  s.every_row or c.first_day <> c.last_day or e.case_id is null
-  or c.case_id in (select case_id from weak_cases where check_name = 'calling_hours')
-  or c.place not in (select place from place_zones)
-  or epoch_us(c.at_utc + to_microseconds(c.least_us)) - epoch_us(c.first_day::timestamp) < e.opens_us
-  or epoch_us(c.at_utc + to_microseconds(c.most_us)) - epoch_us(c.first_day::timestamp) >= e.closes_us
-  or (c.case_id, c.first_day) in (select case_id, day from hours_special_days)
-);
+-- What decides the grade of a call: its case, the clocks of its place, its day (a weekday, or a day by
+-- itself), the slot of it, and the input without which it cannot be placed.
+select c.call, c.case_id, c.clock, case when d.day is null then isodow(c.first_day) else d.day - date '0001-01-01' + 8 end as day,
+  (epoch_us(c.at_utc + to_microseconds(c.least_us)) - epoch_us(c.first_day::timestamp)) // s.grain_us as slot,
+  null::varchar as missing_input
+from calls c cross join hours_grain s
+left join hours_odd_days d on d.case_id = c.case_id and d.day = c.first_day
+where c.graded and c.missing_input is null
+union all
+select call, null, null, null, null, missing_input from calls where graded and missing_input is not null;
 
-create or replace table hours_by_zone as
--- Empty without hours_doubtful, hours_rules, offsets, place_zones.
--- One row per doubtful call, rule and zone: what the clock said there, and whether the rule let it pass.
-with clocks as (
-  select d.call, h.rule, z.ord, h.effective_from, h.effective_to,
-    d.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)) as local_at, local_at::date as local_day
-  from hours_doubtful d join hours_rules h using (case_id) join place_zones z using (place)
-  join offsets o on o.zone = z.zone and d.at_utc >= o.since and d.at_utc < o.until
+create or replace table hours_moments as
+-- Empty without hours_calls.
+select row_number() over () as moment, * exclude (call), min(call) as first, count(*) as calls from hours_calls group by all;
+
+-- Calls that are shown by themselves; none while grades are made.
+create table if not exists shown (call bigint);
+
+create or replace view hours_by_zone as
+-- Empty without hours_moments, hours_rules, offsets, place_zones.
+-- One row per call that is looked at, rule and zone: what the clock said there, and whether the rule let it pass.
+with looked_at as (
+  select first as call from hours_moments where missing_input is null union select call from shown
+), clocks as (
+  select c.call, h.rule, z.ord, h.effective_from, h.effective_to,
+    c.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)) as local_at, local_at::date as local_day
+  from looked_at join calls c using (call) join hours_rules h using (case_id) join place_zones z using (place)
+  join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until
   left join fixed_clocks f on f.rule = h.rule
 ), asked as (
   select k.*, epoch_us(k.local_at) - epoch_us(k.local_day::timestamp) as of_day_us,
@@ -70,32 +81,35 @@ select a.call, a.rule, a.ord, a.binds, a.of_day_us, a.holiday, a.holiday_no, a.w
 from asked a left join window_spans w on w.rule = a.rule and w.weekday = a.weekday
   and a.of_day_us >= w.opens and a.of_day_us < w.closes;
 
+create or replace table hours_answers as
+-- Empty without hours_by_zone.
+select call, rule, ord, binds, holiday, holiday_no, inside from hours_by_zone;
+
 create or replace table hours_looked_at as
--- Empty without calls or hours_doubtful.
--- What decides the grade of a call: its case, what each rule says in each zone and on which holiday, each
--- as one number (`answers`), and the input without which the call cannot be placed.
+-- Empty without hours_moments.
+-- What each rule says in each zone and on which holiday, each as one number (`answers`).
 with answered as (
   select call, list((((rule * 1000 + ord) * 100000 + holiday_no) * 2 + binds::int) * 2 + inside::int) as answers
-  from hours_by_zone group by call
+  from (from hours_answers order by call, rule, ord) group by call
 )
-select d.call, d.case_id, d.place, a.answers, null::varchar as missing_input
-from hours_doubtful d left join answered a using (call)
-union all
-select call, null, place, null, missing_input from calls where graded and missing_input is not null;
+select m.moment, m.case_id, c.place, a.answers, m.missing_input, m.first, m.calls
+from hours_moments m join calls c on c.call = m.first left join answered a on a.call = m.first;
 
 create or replace table calling_hours_situations as
 -- Empty without hours_looked_at.
-select row_number() over () as situation, case_id, place, answers, missing_input, min(call) as first, count(*) as calls
+select row_number() over () as situation, case_id, place, answers, missing_input, min(first) as first,
+  sum(calls)::bigint as calls, list(moment) as moments
 from hours_looked_at group by case_id, place, answers, missing_input;
 
-create or replace table calling_hours_members as
--- Empty without calling_hours_situations, hours_looked_at.
-select l.call, g.situation from hours_looked_at l join calling_hours_situations g
-  on g.case_id is not distinct from l.case_id and g.place is not distinct from l.place
-  and g.answers is not distinct from l.answers and g.missing_input is not distinct from l.missing_input;
+create or replace view calling_hours_members as
+-- Empty without calling_hours_situations.
+select c.call, g.situation
+from hours_calls c join hours_moments m on m.case_id is not distinct from c.case_id and m.clock is not distinct from c.clock
+  and m.day is not distinct from c.day and m.slot is not distinct from c.slot and m.missing_input is not distinct from c.missing_input
+join (select situation, unnest(moments) as moment from calling_hours_situations) g using (moment);
 
 create or replace table hours_by_rule as
--- Empty without calling_hours_situations, hours_by_zone, hours_rules, place_zones.
+-- Empty without calling_hours_situations, hours_answers, hours_rules, place_zones.
 select g.situation, b.rule, any_value(h.missing) as missing,
   case when bool_and(b.inside) then 0
     when any_value(h.missing) <> '' then 2
@@ -105,7 +119,7 @@ select g.situation, b.rule, any_value(h.missing) as missing,
   list(z.zone order by b.ord) filter (not b.inside) as zones_outside,
   list(distinct b.holiday) filter (not b.inside and b.holiday is not null and b.holiday <> '') as holidays,
   any_value(h.doubtful) as doubtful
-from calling_hours_situations g join hours_by_zone b on b.call = g.first
+from calling_hours_situations g join hours_answers b on b.call = g.first
 join hours_rules h on h.case_id = g.case_id and h.rule = b.rule
 join place_zones z on z.place = g.place and z.ord = b.ord
 group by g.situation, b.rule having bool_or(b.binds);
@@ -154,5 +168,5 @@ from calling_hours_members m join calling_hours_verdicts v using (situation) lef
 
 create or replace table calling_hours_default as
 -- Empty without hours_rules.
--- Every other call lies inside the envelope of its case.
+-- The rules on hours of each case.
 select case_id, 0 as severity, list(rule order by rule) as rules, null::varchar as missing from hours_rules group by case_id;

@@ -67,7 +67,7 @@ _LOCAL_TIMES: Final = """
       || case when o.offset_us < 0 then '-' else '+' end
       || lpad((abs(o.offset_us) // 3600000000)::varchar, 2, '0') || ':'
       || lpad((abs(o.offset_us) // 60000000 % 60)::varchar, 2, '0') || ' ' || z.zone, '; ' order by z.ord) as local_times
-  from chosen r join place_zones z using (place)
+  from shown r join place_zones z using (place)
   join offsets o on o.zone = z.zone and r.at_utc >= o.since and r.at_utc < o.until group by r.call"""
 
 
@@ -244,14 +244,15 @@ class Check:
             The query's own columns beside `call_id, lead_id, to_number, campaign_id, created_at,
             local_times, zones, grade, rule_id, citation, reason, evidence, detail`.
         """
+        view.con.execute(f"""
+            create or replace table shown as
+            select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}""")
         found = view.frame(f"""
-            with chosen as (
-              select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}
-            ), times as ({_LOCAL_TIMES})
+            with times as ({_LOCAL_TIMES})
             select t.* exclude (severity, call), g.call, g.severity, g.by_query, g.rules as weak_rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
               c.reached_network, c.phone as phone_key, p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason,
               p.regions, w.local_times, l.lead_id, u.lifted
-            from chosen k join {self.name} t using (call) join {self.name}_graded g using (call) join calls c using (call)
+            from shown k join {self.name} t using (call) join {self.name}_graded g using (call) join calls c using (call)
             left join places p on p.place = c.place left join times w using (call) left join call_leads l using (call)
             left join situations u on u.situation = c.situation
             order by g.call""")

@@ -86,7 +86,7 @@ def coverage(
     age = None if max_age_days is None else timedelta(days=max_age_days)
     rules = book if age is None else _without_rules(book)
     law = Law(rules, rules, Practice(), Declared())
-    asked = Asked(law, moment(now).to_pydatetime(), states=states, plain_age=age, every_row=True)
+    asked = Asked(law, moment(now).to_pydatetime(), states=states, plain_age=age)
     engine = Engine(leads, calls, checks, None, asked)
     engine.run(("scrub_at_call", "scrub_coverage"))
     numbers = scrub_coverage.numbers(engine.view)
@@ -220,7 +220,7 @@ def listed_calls(
     none = _without_rules(load())
     asked = Asked(
         Law(none, none, Practice(), Declared()), moment(now).to_pydatetime(), codes=dnc_codes,
-        grace=grace, plain_age=DEFAULT_AGE, every_row=True,
+        grace=grace, plain_age=DEFAULT_AGE,
     )  # fmt: skip
     engine = Engine(leads, calls, checks, None, asked)
     engine.run(("scrub_at_call", "listed_number"))

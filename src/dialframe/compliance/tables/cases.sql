@@ -6,17 +6,19 @@
 
 create or replace table clock_of_place as
 -- Empty without offsets, place_zones.
--- The earliest and the latest clock among the candidate zones of a place, between two changes of any of them.
+-- The earliest and the latest clock among the candidate zones of a place, between two changes of any of
+-- them; `clock` is the same where all of them stand as they did before.
 with edges as (
   select distinct place, since from place_zones join offsets using (zone)
 ), spans as (
   select place, since, lead(since, 1, timestamp '9999-12-31') over (partition by place order by since) as until
   from edges
 )
-select s.place, s.since, s.until, min(o.offset_us) as least_us, max(o.offset_us) as most_us
+select s.place, s.since, s.until, min(o.offset_us) as least_us, max(o.offset_us) as most_us,
+  dense_rank() over (order by s.place, list(o.offset_us order by z.ord)) as clock
 from spans s join place_zones z using (place)
 join offsets o on o.zone = z.zone and s.since >= o.since and s.since < o.until
-group by all;
+group by s.place, s.since, s.until;
 
 create or replace table calls as
 -- Empty without placed.
@@ -24,7 +26,7 @@ with timed as (
   select p.*,
     (p.at_utc + to_microseconds(coalesce(k.least_us, 0)))::date as first_day,
     (p.at_utc + to_microseconds(coalesce(k.most_us, 0)))::date as last_day,
-    coalesce(k.least_us, 0) as least_us, coalesce(k.most_us, 0) as most_us
+    coalesce(k.least_us, 0) as least_us, coalesce(k.most_us, 0) as most_us, k.clock
   from placed p left join clock_of_place k on k.place = p.place and p.at_utc >= k.since and p.at_utc < k.until
 )
 select t.*,

@@ -73,7 +73,7 @@ class Asked:
         grace: Where no rule speaks of requests, calls this long after one are uncertain.
         plain_age: If given, no rule is asked about lists: every check this young is fresh.
         began_at: When the account began, as far as it is known.
-        every_row: Whether every call is looked at closely, for a table of all of them.
+        every_row: Whether the attempts of numbers that were dialed seldom are counted too.
         recorded_consents: Consents that went to the service.
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
         tells_answers: Whether the account's calls say when they were answered; None: as these do.
