@@ -28,7 +28,7 @@ from dialframe.compliance.checks import (
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc.coverage import dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
-from dialframe.compliance.engine import Engine
+from dialframe.compliance.engine import Engine, Stored
 from dialframe.compliance.pieces import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
@@ -106,9 +106,9 @@ class Question:
 
     def tables(
         self,
-        leads: pd.DataFrame | None,
-        calls: pd.DataFrame,
-        checks: pd.DataFrame | None,
+        leads: pd.DataFrame | Stored | None,
+        calls: pd.DataFrame | Stored,
+        checks: pd.DataFrame | Stored | None,
         callbacks: pd.DataFrame | None,
     ) -> Engine:
         """The tables that the checks read."""
@@ -125,9 +125,9 @@ class Question:
 
     def examine(
         self,
-        leads: pd.DataFrame,
-        calls: pd.DataFrame,
-        checks: pd.DataFrame,
+        leads: pd.DataFrame | Stored,
+        calls: pd.DataFrame | Stored,
+        checks: pd.DataFrame | Stored,
         callbacks: pd.DataFrame | None,
     ) -> Engine:
         """The tables with every check run on them."""

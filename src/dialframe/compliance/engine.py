@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
@@ -48,6 +50,43 @@ _TINY: Final = 2_000
 BY_NAME: Final = {check.name: check for check in CHECKS}
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Rows of a table in Parquet files, as the checks read them, with the place of each in the whole table (`_row`).
+
+    Attributes:
+        files: The files; there is one at least.
+        rows: How many rows they hold.
+        superseded: Rows of calls whose id a later row has; None for another table.
+    """
+
+    files: tuple[Path, ...]
+    rows: int
+    superseded: frozenset[int] | None = None
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def query(self, key: str) -> str:
+        """The query of the rows, their place under the name of `key`."""
+        later = ""
+        if self.superseded is not None:
+            rows = ", ".join(map(str, sorted(self.superseded)))
+            later = f", {f'_row in ({rows})' if rows else 'false'} as superseded"
+        files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files)
+        return f"select * exclude (_row), _row as {key}{later} from read_parquet([{files}])"
+
+
+def _taken_calls(calls: pd.DataFrame) -> pd.DataFrame:
+    """Calls as the queries read them; of several rows of an id the last counts."""
+    taken = take_calls(calls)
+    later = taken["id"].notna() & taken["id"].duplicated(keep="last")
+    known = calls.get("_superseded")
+    if known is not None:
+        later |= known.to_numpy(dtype=bool)
+    return taken.assign(superseded=later.to_numpy(dtype=bool))
+
+
 class Engine:
     """The tables of an audit, and the checks that were run on them.
 
@@ -64,9 +103,9 @@ class Engine:
 
     def __init__(
         self,
-        leads: pd.DataFrame | None,
-        calls: pd.DataFrame,
-        checks: pd.DataFrame | None,
+        leads: pd.DataFrame | Stored | None,
+        calls: pd.DataFrame | Stored,
+        checks: pd.DataFrame | Stored | None,
         callbacks: pd.DataFrame | None,
         asked: prepare.Asked,
     ) -> None:
@@ -80,15 +119,16 @@ class Engine:
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
         self.view = View(self.db, asked.law)
-        later = calls.get("_superseded")
-        taken = take_calls(calls).assign(
-            superseded=False if later is None else later.to_numpy(dtype=bool)
-        )
-        for name, frame, given, key in (
-            ("calls_in", taken, calls, "call"), ("leads_in", take_leads(leads), leads, "lead"),
-            ("checks_in", take_checks(checks), checks, "check_no"),
-            ("callbacks_in", take_callbacks(callbacks), None, "callback_no"),
+        self.con.execute("create table shown (call bigint)")
+        for name, given, take, key in (
+            ("calls_in", calls, _taken_calls, "call"), ("leads_in", leads, take_leads, "lead"),
+            ("checks_in", checks, take_checks, "check_no"),
+            ("callbacks_in", callbacks, take_callbacks, "callback_no"),
         ):  # fmt: skip
+            if isinstance(given, Stored):
+                self.db.read(name, given.query(key), len(given))
+                continue
+            frame = take(given)
             of_part = given is not None and "_row" in given.columns
             rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
             self.db.put(name, prepare.arrow(frame.assign(**{key: rows})))

@@ -17,14 +17,13 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.engine import BY_NAME, Engine
+from dialframe.compliance.engine import BY_NAME, Engine, Stored
 from dialframe.compliance.pieces import SUMMED, Piece, piece_of
 from dialframe.compliance.result import FINDINGS, Audit, Coverage, Parts, Pending
 from dialframe.compliance.tables.intake import (
@@ -32,8 +31,11 @@ from dialframe.compliance.tables.intake import (
     CALLS_WELCOME,
     CHECKS_READ,
     LEADS_READ,
+    checked,
     moment,
+    recorded,
 )
+from dialframe.compliance.tables.prepare import bare_instants
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
 
@@ -55,12 +57,19 @@ _NEEDED: Final = {
     "leads": LEADS_READ,
     "dnc_checks": CHECKS_READ,
 }
-#: Columns that are read where a table has them.
-_WELCOME: Final = {
-    "calls": (*CALLS_WELCOME, "recording"),
-    "leads": ("custom_fields",),
-    "dnc_checks": (),
+#: The same, and those that are read where a table has them.
+_READ: Final = {
+    "calls": (*CALLS_READ, *CALLS_WELCOME),
+    "leads": (*LEADS_READ, "custom_fields"),
+    "dnc_checks": CHECKS_READ,
 }
+#: What each kind of column is in Arrow, and in pandas where it may hold nulls.
+_ARROW: Final = {
+    "text": pa.large_string(), "instant": pa.timestamp("us", "UTC"), "integer": pa.int64(),
+    "boolean": pa.bool_(), "number": pa.float64(),
+    "json": pa.large_string(),
+}  # fmt: skip
+_DTYPES: Final = {pa.bool_(): pd.BooleanDtype(), pa.int64(): pd.Int64Dtype()}
 
 #: Runs a function on each of some tasks, wherever that is, and gives the answers in their order.
 Workers = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
@@ -183,23 +192,43 @@ def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
             f"compliance: the {table.name} table has no column {', '.join(absent)}; "
             f"pass rows of the {table.name} table"
         )
-    if (
-        table.name == "calls"
-        and "recording" not in rows.column_names
-        and "_extra" in rows.column_names
-    ):
-        extra = pc.cast(rows["_extra"], pa.large_string())
-        said = pc.struct_field(
-            pc.extract_regex(extra, r'"recording"\s*:\s*(?P<said>true|false)'), "said"
-        )
-        rows = rows.append_column("recording", pc.equal(said, "true"))
-    names = [
-        c
-        for c in dict.fromkeys((*_NEEDED[table.name], *_WELCOME[table.name]))
-        if c in rows.column_names
-    ]
-    numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
-    return rows.select(names).append_column("_row", numbers)
+    kinds = {c.name: c.kind for c in table.columns if c.name in _READ[table.name]}
+    columns = {name: rows[name] for name in kinds if name in rows.column_names}
+    if not all(_is_plain(values.type, kinds[name]) for name, values in columns.items()):
+        frame = rows.select(list(columns)).to_pandas(types_mapper=_DTYPES.get)
+        checked_rows = pa.Table.from_pandas(checked(frame, table, tuple(columns)))
+        columns = {name: checked_rows[name] for name in columns}
+    for name in kinds.keys() - columns.keys():
+        columns[name] = pa.nulls(rows.num_rows, _ARROW[kinds[name]])
+    if table.name == "calls":
+        columns["recorded"] = pa.chunked_array([_recorded(rows)])
+    columns["_row"] = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
+    kinds = {name: kinds.get(name, "") for name in columns}
+    columns = {
+        name: values.cast(_ARROW[kinds[name]]) if kinds[name] in ("number", "text") else values
+        for name, values in columns.items()
+    }
+    return bare_instants(pa.table(columns))
+
+
+def _is_plain(kind: pa.DataType, wanted: str) -> bool:
+    """Whether an Arrow column can be read as it is."""
+    if wanted == "text":
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    if wanted == "instant":
+        return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
+    if wanted == "json":
+        return True
+    if wanted == "number":
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(kind == _ARROW[wanted])
+
+
+def _recorded(rows: pa.Table) -> pa.Array:
+    """Whether each call was recorded, by a field of its own or among those that the service added."""
+    named = [name for name in ("recording", "_extra") if name in rows.column_names]
+    frame = rows.select(named).to_pandas(types_mapper=_DTYPES.get)
+    return pa.array(recorded(frame, rows.num_rows), pa.bool_())
 
 
 def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:
@@ -269,17 +298,24 @@ class Part:
     pseudonyms: bytes | None
     worded: bool
 
-    def rows(self, name: str) -> pd.DataFrame:
-        """Rows of a table."""
+    def stored(self, name: str) -> Stored | pd.DataFrame:
+        """A table, where it lies; a frame without rows where the part has none of it."""
         files = sorted((self.source / name / f"part={self.number}").glob("*.parquet"))
         if not files:
-            columns = [
-                c for c in _TABLES[name].columns if c.name in {*_NEEDED[name], *_WELCOME[name]}
-            ]
-            return shaped(pd.DataFrame(), tuple(columns)).assign(_row=pd.Series([], dtype="int64"))
-        read = [pq.ParquetFile(file).read() for file in files]
-        kinds = {pa.bool_(): pd.BooleanDtype(), pa.int64(): pd.Int64Dtype()}
-        return pa.concat_tables(read).to_pandas(types_mapper=kinds.get)
+            columns = tuple(c for c in _TABLES[name].columns if c.name in _READ[name])
+            return shaped(pd.DataFrame(), columns).assign(_row=pd.Series([], dtype="int64"))
+        rows = sum(pq.ParquetFile(file).metadata.num_rows for file in files)
+        return Stored(tuple(files), rows, self.superseded if name == "calls" else None)
+
+    def frame(self, name: str, *columns: str) -> pd.DataFrame:
+        """A table as a frame: some columns of it, or all."""
+        stored = self.stored(name)
+        if isinstance(stored, pd.DataFrame):
+            return stored
+        read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
+        frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
+        bare = frame.select_dtypes("datetime").columns
+        return frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
 
 
 def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
@@ -288,13 +324,14 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     Returns:
         Its sums; those by voluntary codes, where the book has any; and whether these reach a call.
     """
-    leads, calls, checks = (part.rows(name) for name in _TABLES_OF_PART)
+    leads, calls, checks = (part.stored(name) for name in _TABLES_OF_PART)
     question = part.question
     if part.meaning is not None:
-        states, outcomes = part.meaning(leads, calls)
+        states, outcomes = part.meaning(
+            part.frame("leads", "phone", "custom_fields"),
+            part.frame("calls", "id", "disposition", "answered_at"),
+        )
         question = replace(question, states=states, outcomes=outcomes)
-    if part.superseded:
-        calls = calls.assign(_superseded=calls["_row"].isin(part.superseded).to_numpy(dtype=bool))
     run = question.examine(leads, calls, checks, part.callbacks)
     piece = piece_of(run)
     listed = _listed(piece) if part.worded else []
@@ -306,9 +343,11 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     codes = question.book.codes()
     if not codes.rules:
         return piece, None, False
-    near = advisory.reached(codes, calls, run.view)
+    every = part.frame("calls")
+    every = every.assign(_superseded=every["_row"].isin(part.superseded).to_numpy(dtype=bool))
+    near = advisory.reached(codes, every, run.view)
     of_codes = question.by_codes().examine(
-        leads, calls.iloc[:0] if near is None else near, checks, part.callbacks
+        leads, every.iloc[:0] if near is None else near, checks, part.callbacks
     )
     told = piece_of(of_codes)
     _keep_findings(of_codes, _listed(told), part.target / "advice" / f"{part.number:04d}.parquet")

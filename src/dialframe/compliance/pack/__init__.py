@@ -39,7 +39,7 @@ TABLES: Final = (
     "settings", "rules", "asked_by", "turns", "places", "place_zones", "place_clocks", "offsets",
     "numbers", "situations", "situation_rules", "cases", "case_rules", "not_asked", "calls",
     "inbound", "checks", "leads", "screens", "requests", "refusals", "flags", "due_callbacks",
-    "call_leads", "windows", "fixed_clocks", "special_days", "caps", "cap_limits", "registries",
+    "windows", "fixed_clocks", "special_days", "caps", "cap_limits", "registries",
     "request_rules", "deadlines", "abandonment_rules", "known_outcomes", "consent_rules",
     "consent_given", "consents", "look_ups", "inputs", "retention_rules", "emergency_rules", "words",
     "conduct", "caller_numbers", "recording_rules", "caller_id_rules", "voice_rules",

@@ -124,6 +124,17 @@ class Database:
         self.con.unregister("given")
         self.rows[name] = table.num_rows
 
+    def read(self, name: str, query: str, rows: int) -> None:
+        """A table that is read where it lies.
+
+        Args:
+            name: Name of the table.
+            query: The query of its rows.
+            rows: How many there are.
+        """
+        self.con.execute(f"create or replace view {name} as {query}")
+        self.rows[name] = rows
+
     def _has(self, *names: str) -> bool:
         return all(self.rows[name] for name in names)
 

@@ -5,30 +5,21 @@ create or replace macro e164(text) as
   case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
     then try_cast(substr(text, 2) as bigint) end;
 
-create or replace table repeated_ids as
--- Empty without calls_in.
-select id, max(call) as last_call from calls_in where id is not null group by id having count(*) > 1;
-
 create or replace table every_call as
 -- Empty without calls_in.
--- The last row of an id counts; a row without id is a call of its own.
-with once as (
-  -- `superseded`: a later row of the same id is in another part of the calls.
-  select i.*, i.superseded or coalesce(i.call < r.last_call, false) as repeated
-  from calls_in i left join repeated_ids r using (id)
-)
+-- The last row of an id counts (`superseded`: a later one has the same); a row without id is a call of its own.
 select c.call, c.id as call_id, c.from_number, c.to_number, e164(c.to_number) as to_phone, c.campaign_id, c.disposition,
-  c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.repeated,
+  c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.superseded as repeated,
   lower(trim(c.direction)) as way,
   greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
-  c.repeated is false and (c.created_at is null or c.created_at <= s.as_of) as seen,
+  not c.superseded and (c.created_at is null or c.created_at <= s.as_of) as seen,
   o.outcome,
   -- An answered call reached somebody, whatever its cause says.
   c.answered_at is not null or not (
     coalesce(d.never_dialed, false) or coalesce(t.never_dialed, false) or coalesce(h.never_dialed, false)
   ) as reached_network,
   coalesce(d.is_request, false) as is_request, coalesce(d.like_refusal, false) as like_refusal
-from once c cross join settings s
+from calls_in c cross join settings s
 left join words d on d.field = 'disposition' and d.word = c.disposition
 left join words t on t.field = 'status' and t.word = c.status
 left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause

@@ -71,7 +71,7 @@ select c.id as callback, c.campaign_id, l.phone, c.scheduled_at, c.scheduled_at 
 from callbacks_in c join (select lead_id, any_value(phone) as phone from leads group by lead_id) l on l.lead_id = c.lead_id
 where lower(c.status) in ('pending', 'completed') and c.scheduled_at is not null and c.campaign_id is not null and l.phone is not null;
 
-create or replace table call_leads as
+create or replace view call_leads as
 -- Empty without outbound.
 -- The lead of each call, where only one is possible: by campaign and number, else by number alone.
 with people as (

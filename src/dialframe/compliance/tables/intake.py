@@ -73,17 +73,17 @@ def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
     taken = checked(
         calls.assign(**absent) if absent else calls, CALLS, (*CALLS_READ, *CALLS_WELCOME)
     )
-    return taken.assign(recorded=_recorded(calls))
+    return taken.assign(recorded=recorded(calls, len(calls)))
 
 
-def _recorded(calls: pd.DataFrame) -> pd.Series:
+def recorded(calls: pd.DataFrame, rows: int) -> pd.Series:
     """Whether each call was recorded, where the service says so in a field of its own (`recording`)."""
     if "recording" in calls.columns:
         recording = calls["recording"].reset_index(drop=True)
         return (
             recording.astype("object").where(recording.isin([True, False]), None).astype("boolean")
         )
-    none = pd.Series(None, index=range(len(calls)), dtype="boolean")
+    none = pd.Series(None, index=range(rows), dtype="boolean")
     if "_extra" not in calls.columns or not calls["_extra"].notna().any():
         return none
     extra = calls["_extra"].reset_index(drop=True).astype("str")

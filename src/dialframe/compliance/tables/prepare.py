@@ -119,9 +119,11 @@ def prepare(db: Database, asked: Asked) -> None:
     db.run(query("calls"))
     db.run(query("evidence"))
     _law(db, asked.law)
-    _situations(db, asked)
-    _calendar(db, asked.law)
+    reach = _circumstances(db, asked)
+    first, last = _clocks(db)
     db.run(query("cases"))
+    reach(db)
+    _special_days(db, asked.law, first, last)
     db.run(query("law"))
     _deadlines(db, asked.law)
     _conduct(db, asked.law.practice)
@@ -137,7 +139,11 @@ def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
 
 def arrow(frame: pd.DataFrame) -> pa.Table:
     """A frame as an Arrow table whose instants are UTC without a zone, and whose text is `string`."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return bare_instants(pa.Table.from_pandas(frame, preserve_index=False))
+
+
+def bare_instants(table: pa.Table) -> pa.Table:
+    """The same table with instants in UTC without a zone, and text where a column has no value."""
     fields = [
         pa.timestamp("us") if pa.types.is_timestamp(f.type)
         else pa.large_string() if pa.types.is_null(f.type) else f.type
@@ -347,8 +353,12 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
         yield rule, missing
 
 
-def _situations(db: Database, asked: Asked) -> None:
-    """Where each number may be, under which circumstances it was called, and which rules reach that."""
+def _circumstances(db: Database, asked: Asked) -> Callable[[Database], None]:
+    """Where each number may be, and under which circumstances it was called.
+
+    Returns:
+        What says, once the calls are placed, which rules reach them.
+    """
     kinds = _places(db, asked.states)
     practice = asked.law.practice
     voices = {
@@ -381,30 +391,34 @@ def _situations(db: Database, asked: Asked) -> None:
           n.place
         from outbound c left join numbers n using (phone) left join campaign_settings s using (campaign_id)
         left join lifted_calls x using (call)""")
-    found = db.execute("""
-        select distinct situation from placed where situation >= 0
-        union select distinct situation from numbers order by 1""").fetchall()
-    rows: list[tuple[Any, ...]] = []
-    reached: list[tuple[Any, ...]] = []
-    for (situation,) in found:
-        rest, which = divmod(situation, sets)
-        rest, line = divmod(rest, len(_LINES))
-        place_, setting = divmod(rest, width)
-        zones = kinds[place_]
-        purpose, dialing, sectors, named, voice = settings[setting]
-        known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
-        circumstances = Setting(
-            purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
-        )
-        codes = [code for code in lifted[which] if "@" not in code]
-        rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
-        reached.extend(asked.law.reaching(situation, zones, circumstances))
-    db.load("situations",
-         {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
-          "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
-    db.load("situation_rules",
-         {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
-          "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
+
+    def reach(db: Database) -> None:
+        found = db.execute("""
+            select distinct situation from calls where situation >= 0
+            union select distinct situation from numbers order by 1""").fetchall()
+        rows: list[tuple[Any, ...]] = []
+        reached: list[tuple[Any, ...]] = []
+        for (situation,) in found:
+            rest, which = divmod(situation, sets)
+            rest, line = divmod(rest, len(_LINES))
+            place_, setting = divmod(rest, width)
+            zones = kinds[place_]
+            purpose, dialing, sectors, named, voice = settings[setting]
+            known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
+            circumstances = Setting(
+                purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
+            )
+            codes = [code for code in lifted[which] if "@" not in code]
+            rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
+            reached.extend(asked.law.reaching(situation, zones, circumstances))
+        db.load("situations",
+             {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
+              "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
+        db.load("situation_rules",
+             {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
+              "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
+
+    return reach
 
 
 def _conduct(db: Database, practice: Practice) -> None:
@@ -514,8 +528,12 @@ def _lifted(
     return [(), *(tuple(text.split(", ")) for text in sets)]
 
 
-def _calendar(db: Database, law: Law) -> None:
-    """Offsets of zones, days with hours of their own, and the stretch of law that each day is in."""
+def _clocks(db: Database) -> tuple[date, date]:
+    """Offsets of zones, and the stretch of law that each day is in.
+
+    Returns:
+        The first and the last day that counts.
+    """
     first, last = db.execute("""
         select min(at_utc)::date, max(at_utc)::date from (
           select at_utc from outbound union all select at_utc from requests
@@ -535,11 +553,16 @@ def _calendar(db: Database, law: Law) -> None:
     ]
     db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
          clocks.offsets(zones, low, high))  # fmt: skip
+    return low, high
+
+
+def _special_days(db: Database, law: Law, first: date, last: date) -> None:
+    """Days on which a rule that reaches anything is closed or has hours of its own."""
     reached = {
         rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
     }
     db.load("special_days", {"rule": "int", "day": "day", "closed": "flag", "name": "text"},
-         law.special_days(low, high, reached))  # fmt: skip
+         law.special_days(first, last, reached))  # fmt: skip
 
 
 def _deadlines(db: Database, law: Law) -> None:
