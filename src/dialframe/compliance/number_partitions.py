@@ -203,11 +203,8 @@ def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
     if table.name == "calls":
         columns["recorded"] = pa.chunked_array([_recorded(rows)])
     columns["_row"] = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
-    kinds = {name: kinds.get(name, "") for name in columns}
-    columns = {
-        name: values.cast(_ARROW[kinds[name]]) if kinds[name] in ("number", "text") else values
-        for name, values in columns.items()
-    }
+    for name in (name for name, kind in kinds.items() if kind in ("number", "text")):
+        columns[name] = columns[name].cast(_ARROW[kinds[name]])
     return bare_instants(pa.table(columns))
 
 

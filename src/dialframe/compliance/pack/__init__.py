@@ -3,7 +3,7 @@
 `write(engine, folder)` lays four things into a folder: `tables/*.parquet` (every row that the
 queries read), `rules/` (the rule book that was asked, whole), `checks/*.sql` (the queries, in the
 order of `checks/order.txt`) and `results/*.parquet` (every call, number or request that did not
-pass, with the numbers of its rules and what is missing). `verify.py` beside them runs the queries
+pass, together with all of the same grade, rules and missing input). `verify.py` beside them runs the queries
 over the tables again and compares every row; it needs DuckDB and nothing of this package.
 
 An audit in parts has tables and results of each part under `parts/`, and at the top those of the
@@ -52,7 +52,11 @@ LISTS: Final = ("calls.csv", "coverage.csv")
 #: Columns that hold a number as an integer, and those that hold it as text.
 _KEYS: Final = ("phone",)
 _TEXTS: Final = ("to_number", "from_number", "number")
-_PARQUET: Final = "format parquet, compression zstd"
+#: Ids and numbers are not worth a dictionary.
+_PARQUET: Final = (
+    "format parquet, compression zstd, compression_level 1, parquet_version v2, "
+    "dictionary_size_limit 10000"
+)
 _CSV: Final = "format csv, header"
 
 
@@ -147,7 +151,7 @@ def write_rows(
             result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
         _copy(
             engine.con,
-            f"from ({result}) order by item",
+            f"select list(item) as items, severity, rules, missing from ({result}) group by all",
             folder / "results" / f"{check.name}.parquet",
         )
     if listed and "scrub_coverage" in engine.ran:
@@ -211,7 +215,7 @@ def _link(source: str, target: str) -> None:
 def result_query(check: Check) -> str:
     """The query of everything that a check did not pass: `item, severity, rules, missing`."""
     if check.by_call:
-        return f"select g.call::varchar as item, g.severity::int as severity, g.rules, g.missing from {check.name}_graded g where g.severity > 1"
+        return f"select g.call as item, g.severity::int as severity, g.rules, g.missing from {check.name}_graded g where g.severity > 1"
     item = {
         "scrub_coverage": "number", "internal_dnc": "request::varchar", "retention": "rule::varchar",
         "abandonment": "concat_ws(' ', rule, campaign_id, from_day)",

@@ -79,7 +79,8 @@ def run(
             con.execute(f"create table {path.stem} {read}", [str(path)])
         for name, path in results.items():
             if path.exists():
-                con.execute(f"create temp table given_{name} {read}", [str(path)])
+                each = "as select unnest(items) as item, * exclude (items) from read_parquet(?)"
+                con.execute(f"create temp table given_{name} {each}", [str(path)])
         # The queries are the pack's own, whoever made it: they reach no other file and no network.
         con.execute("set enable_external_access = false")
         con.execute("set lock_configuration = true")
