@@ -88,6 +88,8 @@ def _source(source: Any, names: Mapping[str, Needs]) -> Needs:
     left, right = _source(source["left"], names), _source(source["right"], names)
     if source["join_type"] == "LEFT":
         return left
+    if source["join_type"] in ("FULL", "OUTER"):
+        return _least(left | right)
     assert source["join_type"] in ("INNER", "SEMI")
     return _least(frozenset(a | b for a in left for b in right))
 

@@ -119,7 +119,7 @@ class Engine:
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
         self.view = View(self.db, asked.law)
-        self.con.execute("create table shown (call bigint)")
+        self.db.run("create or replace table shown as select null::bigint as call where false")
         for name, given, take, key in (
             ("calls_in", calls, _taken_calls, "call"), ("leads_in", leads, take_leads, "lead"),
             ("checks_in", checks, take_checks, "check_no"),

@@ -54,11 +54,8 @@ create or replace table hours_moments as
 -- Empty without hours_calls.
 select row_number() over () as moment, * exclude (call), min(call) as first, count(*) as calls from hours_calls group by all;
 
--- Calls that are shown by themselves; none while grades are made.
-create table if not exists shown (call bigint);
-
 create or replace view hours_by_zone as
--- Empty without hours_moments, hours_rules, offsets, place_zones.
+-- Empty without calls, hours_moments, hours_rules, offsets, place_zones or calls, hours_rules, offsets, place_zones, shown.
 -- One row per call that is looked at, rule and zone: what the clock said there, and whether the rule let it pass.
 with looked_at as (
   select first as call from hours_moments where missing_input is null union select call from shown
@@ -86,7 +83,7 @@ create or replace table hours_answers as
 select call, rule, ord, binds, holiday, holiday_no, inside from hours_by_zone;
 
 create or replace table hours_looked_at as
--- Empty without hours_moments.
+-- Empty without calls, hours_moments.
 -- What each rule says in each zone and on which holiday, each as one number (`answers`).
 with answered as (
   select call, list((((rule * 1000 + ord) * 100000 + holiday_no) * 2 + binds::int) * 2 + inside::int) as answers
@@ -102,7 +99,7 @@ select row_number() over () as situation, case_id, place, answers, missing_input
 from hours_looked_at group by case_id, place, answers, missing_input;
 
 create or replace view calling_hours_members as
--- Empty without calling_hours_situations.
+-- Empty without calling_hours_situations, hours_calls, hours_moments.
 select c.call, g.situation
 from hours_calls c join hours_moments m on m.case_id is not distinct from c.case_id and m.clock is not distinct from c.clock
   and m.day is not distinct from c.day and m.slot is not distinct from c.slot and m.missing_input is not distinct from c.missing_input

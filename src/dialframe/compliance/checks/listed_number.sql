@@ -222,7 +222,7 @@ create or replace table listed_number_situations as
 select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from listed_looked_at group by all;
 
 create or replace view listed_number_members as
--- Empty without listed_number_situations.
+-- Empty without listed_looked_at, listed_number_situations.
 select l.call, g.situation from listed_looked_at l join listed_number_situations g
   on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
   and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.doubtful = l.doubtful and g.refused = l.refused

@@ -73,7 +73,7 @@ create or replace table scrub_at_call_situations as
 select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from scrub_looked_at group by all;
 
 create or replace view scrub_at_call_members as
--- Empty without scrub_at_call_situations.
+-- Empty without scrub_at_call_situations, scrub_looked_at.
 select l.call, g.situation from scrub_looked_at l join scrub_at_call_situations g
   on g.case_id is not distinct from l.case_id and g.checked = l.checked and g.checked_after = l.checked_after
   and g.screened = l.screened and g.screen_is_newer = l.screen_is_newer

@@ -25,7 +25,7 @@ create or replace macro newest_of(state, check_at, screen_at) as
     else 'import screen' end;
 
 create or replace table newest_records as
--- Empty without checks or screens.
+-- Empty without check_turns or screens.
 -- The newest check and the newest screen of each number.
 with newest_screen as (
   select phone, max(at_utc) as at_utc, arg_max(ref, at_utc) as ref from screens group by phone
@@ -42,7 +42,7 @@ select phone, case when phone is null then number end as text, any_value(number)
 from leads group by all;
 
 create or replace view coverage as
--- Empty without calls or leads.
+-- Empty without calls or lead_numbers.
 -- Every number that may be called, or was.
 with dialed as (
   select phone, case when phone is null then to_number end as text, any_value(to_number) as number, min(call) as call_place
@@ -61,7 +61,7 @@ left join numbers n on n.phone = e.phone left join number_limits w on w.situatio
 where e.callable or e.called;
 
 create or replace table scrub_coverage as
--- Empty without leads.
+-- Empty without lead_numbers.
 with aged as (
   select l.*, k.* exclude (phone), coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
     coalesce(w.declared, s.plain_age is not null) as declared, coalesce(w.screen_declared, false) as screen_declared,
