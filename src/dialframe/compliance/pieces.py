@@ -75,7 +75,7 @@ def piece_of(run: Engine) -> Piece:
     """What an audit comes to whose checks were run."""
     view = run.view
     graded_calls, stored, oldest_at = view.con.execute("""
-        select (select count(*) from calls where graded), (select count(*) from every_call), oldest_at
+        select (select count(*) from calls where graded), (select count(*) from calls_in), oldest_at
         from settings""").fetchone() or (0, 0, None)
     rows = view.con.execute("select reason, calls from left_out order by place").fetchall()
     return Piece(

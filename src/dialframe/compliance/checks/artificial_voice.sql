@@ -18,7 +18,7 @@ create or replace table artificial_voice_situations as
 select row_number() over () as situation, case_id, campaign_id, unanswered, with_consents, min(call) as first, count(*) as calls
 from voice_calls group by case_id, campaign_id, unanswered, with_consents;
 
-create or replace table artificial_voice_members as
+create or replace view artificial_voice_members as
 -- Empty without artificial_voice_situations, voice_calls.
 select c.call, g.situation from voice_calls c join artificial_voice_situations g
   on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered

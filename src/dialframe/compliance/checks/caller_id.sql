@@ -17,7 +17,7 @@ create or replace table caller_id_situations as
 select row_number() over () as situation, case_id, is_recorded, called_own, own, form, min(call) as first, count(*) as calls
 from caller_id_calls group by case_id, is_recorded, called_own, own, form;
 
-create or replace table caller_id_members as
+create or replace view caller_id_members as
 -- Empty without caller_id_calls, caller_id_situations.
 select c.call, g.situation from caller_id_calls c join caller_id_situations g
   on g.case_id = c.case_id and g.is_recorded = c.is_recorded and g.called_own is not distinct from c.called_own

@@ -18,7 +18,7 @@ create or replace table recording_consent_situations as
 select row_number() over () as situation, case_id, campaign_id, recorded, unanswered, min(call) as first, count(*) as calls
 from recording_calls group by case_id, campaign_id, recorded, unanswered;
 
-create or replace table recording_consent_members as
+create or replace view recording_consent_members as
 -- Empty without recording_calls, recording_consent_situations.
 select c.call, g.situation from recording_calls c join recording_consent_situations g
   on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered

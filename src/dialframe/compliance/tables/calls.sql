@@ -5,7 +5,7 @@ create or replace macro e164(text) as
   case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
     then try_cast(substr(text, 2) as bigint) end;
 
-create or replace table every_call as
+create or replace view every_call as
 -- Empty without calls_in.
 -- The last row of an id counts (`superseded`: a later one has the same); a row without id is a call of its own.
 select c.call, c.id as call_id, c.from_number, c.to_number, e164(c.to_number) as to_phone, c.campaign_id, c.disposition,
@@ -13,17 +13,8 @@ select c.call, c.id as call_id, c.from_number, c.to_number, e164(c.to_number) as
   lower(trim(c.direction)) as way,
   greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
   not c.superseded and (c.created_at is null or c.created_at <= s.as_of) as seen,
-  o.outcome,
-  -- An answered call reached somebody, whatever its cause says.
-  c.answered_at is not null or not (
-    coalesce(d.never_dialed, false) or coalesce(t.never_dialed, false) or coalesce(h.never_dialed, false)
-  ) as reached_network,
-  coalesce(d.is_request, false) as is_request, coalesce(d.like_refusal, false) as like_refusal
-from calls_in c cross join settings s
-left join words d on d.field = 'disposition' and d.word = c.disposition
-left join words t on t.field = 'status' and t.word = c.status
-left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
-left join outcomes_in o on o.call_id = c.id;
+  o.outcome, c.status, c.hangup_cause
+from calls_in c cross join settings s left join outcomes_in o on o.call_id = c.id;
 
 create or replace view outbound as
 -- Empty without every_call.
@@ -33,9 +24,15 @@ select call, call_id, from_number, to_number, to_phone as phone, campaign_id, di
   at_utc is null or s.since is null or at_utc >= s.since as graded,
   case when way is distinct from 'outbound' then 'direction' when at_utc is null then 'created_at'
     when to_phone is null then 'to_number' end as missing_input,
-  missing_input is null and reached_network as attempt,
-  reached_network
-from every_call cross join settings s
+  -- An answered call reached somebody, whatever its cause says.
+  answered_at is not null or not (
+    coalesce(d.never_dialed, false) or coalesce(t.never_dialed, false) or coalesce(h.never_dialed, false)
+  ) as reached_network,
+  missing_input is null and reached_network as attempt
+from every_call c cross join settings s
+left join words d on d.field = 'disposition' and d.word = c.disposition
+left join words t on t.field = 'status' and t.word = c.status
+left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
 where seen and way is distinct from 'inbound' and (at_utc is null or s.until is null or at_utc < s.until);
 
 create or replace table inbound as

@@ -29,13 +29,14 @@ where phone is not null and created_at is not null
   and not (coalesce(status, '') = 'dnc' and (updated_at is null or updated_at <= created_at))
 group by all;
 
-create or replace view endings as
--- Empty without every_call.
+create or replace table endings as
+-- Empty without every_call, words.
 -- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
-select coalesce(at_utc, answered_at, ended_at) as began_at, c.is_request and began_at is not null as is_request,
+select coalesce(at_utc, answered_at, ended_at) as began_at, w.is_request and began_at is not null as is_request,
   case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone,
   case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code
-from every_call c where seen and (c.is_request or like_refusal);
+from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
+where seen and (w.is_request or w.like_refusal);
 
 create or replace table requests as
 -- Empty without endings or requests_in.

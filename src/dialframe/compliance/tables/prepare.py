@@ -430,7 +430,7 @@ def _conduct(db: Database, practice: Practice) -> None:
           "artificial_voice": "flag", "voice_announced": "flag"},
          [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
     shown = db.execute(
-        "select distinct from_number from outbound where from_number is not null order by 1"
+        "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()
     own = practice.caller_ids
     db.load("caller_numbers",
