@@ -57,12 +57,14 @@ select row_number() over () as moment, * exclude (call), min(call) as first, cou
 create or replace view hours_by_zone as
 -- Empty without calls, hours_moments, hours_rules, offsets, place_zones or calls, hours_rules, offsets, place_zones, shown.
 -- One row per call that is looked at, rule and zone: what the clock said there, and whether the rule let it pass.
-with looked_at as (
+with chosen as (
   select first as call from hours_moments where missing_input is null union select call from shown
+), looked_at as materialized (
+  select c.call, c.at_utc, c.case_id, c.place from chosen join calls c using (call)
 ), clocks as (
   select c.call, h.rule, z.ord, h.effective_from, h.effective_to,
     c.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)) as local_at, local_at::date as local_day
-  from looked_at join calls c using (call) join hours_rules h using (case_id) join place_zones z using (place)
+  from looked_at c join hours_rules h using (case_id) join place_zones z using (place)
   join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until
   left join fixed_clocks f on f.rule = h.rule
 ), asked as (

@@ -65,11 +65,11 @@ select phone from checks where listed union select phone from requests union sel
 union select phone from leads where status = 'dnc' and phone is not null;
 
 create or replace table checks_at_call as
--- Empty without check_turns, records_around.
+-- Empty without checks, records_around.
 -- The newest check strictly before the call, where one is at its very instant: that came too late to be known.
-select r.call, k.before_at, k.before_listed
-from (select call, phone, check_at from records_around where check_at = at_utc) r
-join check_turns k on k.phone = r.phone and k.check_at = r.check_at;
+select r.call, max(k.at_utc) as before_at, arg_max(k.listed, k.at_utc) as before_listed
+from (select call, phone, at_utc from records_around where check_at = at_utc) r
+join checks k on k.phone = r.phone and k.at_utc < r.at_utc group by r.call;
 
 create or replace table records_after as
 -- Empty without records_around.

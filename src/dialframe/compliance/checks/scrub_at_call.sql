@@ -31,14 +31,13 @@ from scrub_needs group by case_id;
 
 create or replace table check_turns as
 -- Empty without checks.
--- Each check, known from its instant on, beside the one before and the one after it. Before the first
--- check of a number only that one is there.
-select phone, at_utc as known_from, at_utc as check_at, listed, ref,
-  lag(at_utc) over numbered as before_at, lag(listed) over numbered as before_listed,
+-- Each check, known from its instant on, beside the one after it. Before the first check of a number only
+-- that one is there.
+select phone, at_utc as known_from, at_utc as check_at, listed,
   lead(at_utc) over numbered as next_at, lead(listed) over numbered as next_listed
 from checks window numbered as (partition by phone order by at_utc)
 union all
-select phone, timestamp '-infinity', null, null, null, null, null, min(at_utc), arg_min(listed, at_utc) from checks group by phone;
+select phone, timestamp '-infinity', null, null, min(at_utc), arg_min(listed, at_utc) from checks group by phone;
 
 create or replace table records_around as
 -- Empty without calls.

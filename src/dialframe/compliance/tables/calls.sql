@@ -23,16 +23,8 @@ select call, call_id, from_number, to_number, to_phone as phone, campaign_id, di
   way is not distinct from 'outbound' as is_outbound,
   at_utc is null or s.since is null or at_utc >= s.since as graded,
   case when way is distinct from 'outbound' then 'direction' when at_utc is null then 'created_at'
-    when to_phone is null then 'to_number' end as missing_input,
-  -- An answered call reached somebody, whatever its cause says.
-  answered_at is not null or not (
-    coalesce(d.never_dialed, false) or coalesce(t.never_dialed, false) or coalesce(h.never_dialed, false)
-  ) as reached_network,
-  missing_input is null and reached_network as attempt
-from every_call c cross join settings s
-left join words d on d.field = 'disposition' and d.word = c.disposition
-left join words t on t.field = 'status' and t.word = c.status
-left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
+    when to_phone is null then 'to_number' end as missing_input, status, hangup_cause
+from every_call cross join settings s
 where seen and way is distinct from 'inbound' and (at_utc is null or s.until is null or at_utc < s.until);
 
 create or replace table inbound as

@@ -29,14 +29,22 @@ with timed as (
     coalesce(k.least_us, 0) as least_us, coalesce(k.most_us, 0) as most_us, k.clock
   from placed p left join clock_of_place k on k.place = p.place and p.at_utc >= k.since and p.at_utc < k.until
 )
-select t.*,
+select t.* exclude (status, hangup_cause, most_us),
+  -- An answered call reached somebody, whatever its cause says.
+  t.answered_at is not null or not (
+    coalesce(w.never_dialed, false) or coalesce(x.never_dialed, false) or coalesce(h.never_dialed, false)
+  ) as reached_network,
+  t.missing_input is null and reached_network as attempt,
   case when t.missing_input is null
     then (t.situation * (select count(*) + 1 from turns) + coalesce(a.stretch, 0)) * 4 + coalesce(b.stretch, 0) - coalesce(a.stretch, 0)
   end as case_id,
   coalesce(a.stretch, 0) as first_stretch, coalesce(b.stretch, 0) as last_stretch
 from timed t
 left join day_stretches a on a.day = t.first_day
-left join day_stretches b on b.day = t.last_day;
+left join day_stretches b on b.day = t.last_day
+left join words w on w.field = 'disposition' and w.word = t.disposition
+left join words x on x.field = 'status' and x.word = t.status
+left join words h on h.field = 'hangup_cause' and h.word = t.hangup_cause;
 
 create or replace table cases as
 -- Empty without calls.
