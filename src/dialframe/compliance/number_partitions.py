@@ -320,7 +320,8 @@ class Part:
         read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
         frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
         bare = frame.select_dtypes("datetime").columns
-        return frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
+        aware = frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
+        return aware.rename(columns={"recorded": "recording"})
 
 
 def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
