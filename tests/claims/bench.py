@@ -152,6 +152,13 @@ def _evening(claim: Claim, world: World) -> bool:
     return claim.kind != "best" or claim.subject in {"17:00", "18:00", "19:00", "20:00"}
 
 
+def _long_gap(claim: Claim, world: World) -> bool:
+    """Advised is a day or more, and of shorter and longer gaps the longer ones are better."""
+    if claim.kind == "difference":
+        return (claim.effect or 0) < 0
+    return any(name in claim.subject for name in ("24 h", "2 d", "4 d"))
+
+
 ROWS: Final[tuple[Row, ...]] = (
     Row(
         "hours: the hour", lambda w: analytics.hours(w.calls, w.leads),
@@ -169,8 +176,8 @@ ROWS: Final[tuple[Row, ...]] = (
     Row(
         "recycle: the gap", lambda w: analytics.recycle(w.calls, w.leads),
         (Switches(), CONFOUNDED), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
-        right=lambda c, w: "1 d" in c.subject or "2 d" in c.subject or "4 d" in c.subject,
-        kind="advice", limit=lambda points: Switches(gap=1 + points / BASE),
+        right=_long_gap, kind="advice",
+        limit=lambda points: Switches(gap=1 + points / BASE, gap_until=48),
     ),
     Row(
         "speed_to_lead: the wait",

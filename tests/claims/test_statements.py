@@ -140,7 +140,7 @@ def test_the_stated_size_has_the_stated_power(
         found = count_attempts(world.calls, world.leads, taxonomy=analytics.DEFAULT)
         clock = clock_of(found)
         level = hour_level(clock) if subject == "hour" else weekday_level(clock)
-        effects = people_by(found, subject, level).effects[subject]
+        effects = people_by(found, subject, level)
         step = np.log(1 + size / BASE)
         wanted = inference.needed_noncentrality(effects.df, inference.tested_level(0.05) / 2)
         distances.append(effects.precision(list(levels)) * step**2 / wanted)

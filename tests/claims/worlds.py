@@ -40,6 +40,7 @@ class Switches:
         weekday: Multiplier on Saturdays.
         wait: Multiplier of leads first dialed a day or more after they arrived.
         gap: Multiplier of attempts a day or more after the last one.
+        gap_until: Hours from which on it is off again.
         attempt: Multiplier of each further attempt.
         local: Multiplier of caller IDs of the called number's area code.
         sick: Share of caller IDs that lose their answers.
@@ -77,6 +78,7 @@ class Switches:
     weekday: float = 1.0
     wait: float = 1.0
     gap: float = 1.0
+    gap_until: float = 1e9
     attempt: float = 1.0
     local: float = 1.0
     sick: float = 0.0
@@ -220,7 +222,7 @@ def made(seed: int, s: Switches) -> World:
         )
         p = p * np.where(evening, s.hour, 1) * np.where(weekday == 5, s.weekday, 1)
         p = p * np.where(waited >= 24, s.wait, 1) * s.attempt ** (k - 1)
-        p = p * (np.where(gap_h >= 24, s.gap, 1) if k > 1 else 1)
+        p = p * (np.where((gap_h >= 24) & (gap_h < s.gap_until), s.gap, 1) if k > 1 else 1)
         p = p * np.where(near, s.local, 1) * np.where(sick_now, s.sick_keeps, 1)
         p = p * np.where((campaign[active] == 0) & (at >= LATELY_DAY * 24), s.lately, 1)
         p = p * np.exp(-s.season * (at / 24 / span - 0.5))

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.attempt_table import (
     MOST_ATTEMPTS,
     SOURCE,
@@ -22,6 +22,7 @@ from dialframe.analytics.attempt.attempt_table import (
     attempt_level,
     clock_of,
     hour_level,
+    local_match,
     source_level,
     weekday_level,
     zone_level,
@@ -35,7 +36,14 @@ from dialframe.analytics.stats.inference import (
     normal_quantile,
     tested_level,
 )
-from dialframe.analytics.stats.rate_ratios import Effects, effects_of, joined, rate_ratios
+from dialframe.analytics.stats.rate_ratios import (
+    Effects,
+    RateRatios,
+    day_variance,
+    effects_of,
+    joined,
+    rate_ratios,
+)
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0
@@ -70,9 +78,14 @@ def campaign_code(found: Attempts) -> Ints:
     return found.text("campaign_id")[0]
 
 
+def local_day(found: Attempts) -> Ints:
+    """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
+    return (found.when // _HOUR_US + ahead_h(found)) // 24
+
+
 def day_code(found: Attempts) -> Ints:
-    """Local day of each attempt in its campaign, from 0 up (that of UTC where it is not certain)."""
-    day = (found.when // _HOUR_US + ahead_h(found)) // 24
+    """Local day of each attempt in its campaign, from 0 up."""
+    day = local_day(found)
     day -= int(day.min(initial=0))
     return joined([campaign_code(found), day], len(found))
 
@@ -92,6 +105,36 @@ def usual_factors(found: Attempts, *without: str) -> dict[str, Ints]:
         "zone": zone_level(found),
     }
     return {name: code for name, code in factors.items() if name not in without}
+
+
+def caller_model(found: Attempts, *, weekly: bool = True) -> RateRatios:
+    """The chance of a person that campaign, week, source, attempt, hour and presence give a call.
+
+    Args:
+        found: The attempts.
+        weekly: Inside the week, or over the whole time, for who compares a number with its own past.
+    """
+    return rate_ratios(
+        found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
+        {"source": source_level(found)[0], **usual_factors(found),
+         "local": local_match(found).astype(np.int64)},
+        found.cluster, wanted=[],
+    )  # fmt: skip
+
+
+def day_spread(found: Attempts) -> float:
+    """Variance of what a day multiplies all chances of its campaign by, from all attempts.
+
+    Of some attempts alone, first ones for instance, strata and factors take up what days differ by, and
+    the variance seems to be nothing.
+    """
+    key = f"day spread {digest(source_level(found)[0]).hex()}"
+    if key not in found.arrays:
+        model = caller_model(found)
+        found.arrays[key] = day_variance(
+            found.flag("human"), model.stratum, model.expected, day_code(found)
+        )
+    return float(found.arrays[key])
 
 
 def tried_level(found: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:

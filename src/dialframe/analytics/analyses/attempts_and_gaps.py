@@ -13,7 +13,9 @@ from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     Judged,
     adjusted_rates,
+    best_cut,
     day_code,
+    day_spread,
     judged,
     pooled,
     usual_factors,
@@ -236,9 +238,9 @@ def _gaps_judged(
         effects = effects_of(
             human[mine], [code[mine] for code in strata],
             {**{name: code[mine] for name, code in factors.items()}, "gap": level},
-            cluster[mine], wanted=["gap"], day=day[mine],
+            cluster[mine], wanted=["gap"], day=day[mine], day_spread=day_spread(found),
         )["gap"]  # fmt: skip
-        verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="named")
+        verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="one")
     return verdicts
 
 
@@ -246,7 +248,10 @@ def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tu
     labels = _gap_labels()
     claims = []
     for i, verdict in verdicts.items():
+        if not verdict.differs:
+            continue
         if not verdict.best_stands_out:
+            claims.append(_cut_claim(i, verdict))
             continue
         rates = verdict.effects.rates(shrink=True)
         claims.append(Claim(
@@ -267,6 +272,17 @@ def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tu
         text=f"No gap is certainly better than another after {plural(int(pairs.sum()), 'retry', 'retries')}"
         f"{seen(detectable, 'a gap')} after {OUTCOMES[most].name}",
     ),)  # fmt: skip
+
+
+def _cut_claim(outcome: int, verdict: Judged) -> Claim:
+    """Where gaps differ and none is certainly the best: the shorter against the longer ones."""
+    cut, effect, low, high = best_cut(verdict.effects, len(GAPS_H))
+    name, word = OUTCOMES[outcome].name, "fewer" if effect > 0 else "more"
+    return Claim(
+        "difference", f"{name}: gap", effect, low, high, verdict.detectable, GAP_ADJUSTED_FOR,
+        f"After {name}, gaps of {_hours(GAPS_H[cut + 1])} or more reach {points(abs(effect))} {word} "
+        f"({points(low)} to {points(high)}, p = {verdict.p:.2g}), and none alone is certainly the best",
+    )  # fmt: skip
 
 
 def _advice(
@@ -357,8 +373,12 @@ def _after(found: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
     )
 
 
+def _hours(hours: int) -> str:
+    return f"{hours} h" if hours < 48 else f"{hours // 24} d"
+
+
 def _gap_labels() -> list[str]:
-    names = [f"{h} h" if h < 48 else f"{h // 24} d" for h in GAPS_H]
+    names = [_hours(h) for h in GAPS_H]
     return [
         *(f"{a} to {b}" for a, b in itertools.pairwise(names)),
         f"{names[-1]} and more",

@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     Judged,
+    caller_model,
     judged,
     people_by,
     usual_strata,
 )
-from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
+from dialframe.analytics.analyses.caller_ids import sick_calls
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, arrow, is_word, micros, numbered
 from dialframe.analytics.attempt.attempt_table import (

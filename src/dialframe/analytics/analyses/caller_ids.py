@@ -9,18 +9,15 @@ import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
+    caller_model,
     campaign_code,
-    usual_factors,
+    day_code,
+    local_day,
     week_code,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
-from dialframe.analytics.attempt.attempt_table import (
-    Attempts,
-    count_attempts,
-    local_match,
-    source_level,
-)
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
@@ -35,7 +32,7 @@ from dialframe.analytics.result.result_tables import (
     table,
 )
 from dialframe.analytics.stats.inference import POWER, holm
-from dialframe.analytics.stats.rate_ratios import RateRatios, joined, rate_ratios
+from dialframe.analytics.stats.rate_ratios import day_variance, joined
 from dialframe.instants import When
 
 #: The drop that the test is tuned to: half as many people answer.
@@ -50,6 +47,8 @@ _ORDINARY: Final = 0.1
 #: Part of the draws whose tail is continued beyond the largest.
 _TAIL: Final = 0.05
 _HALVINGS: Final = 8
+#: Part of the variance by chance below which that of days is not drawn.
+_NEGLIGIBLE: Final = 0.01
 _MOST_BINS: Final = 100
 _ROUNDS: Final = 12
 #: Part of the judged numbers that has to be healthy for the others to be compared with it.
@@ -80,9 +79,10 @@ def caller_ids(
     Each call's chance of a person is modeled inside campaign and week from source, attempt, local
     hour, weekday, time zone and local presence. What a number should reach is what the *other* numbers of that
     campaign and week reach, and among those the ones that are not themselves sick: numbers that reach
-    about half are left out of the baseline, until nothing changes. A cumulative sum (Page, Biometrika
+    about half are left out of the baseline, until nothing changes. What the days of a campaign differ by
+    is taken from the others too, as far as their people tell it. A cumulative sum (Page, Biometrika
     41 (1954) 100) then looks in the order of time for a stretch in which a number reaches half of
-    that; its threshold is simulated, with the doubt about the baseline in it, and the chance of a
+    that; its threshold is simulated, with the doubt about baseline and days in it, and the chance of a
     false alarm is shared between the numbers (Holm).
 
     Args:
@@ -174,8 +174,8 @@ def _alarmed(
     """Which numbers are alarmed, beginning with some calls left out of the baseline."""
     alert, human = np.zeros(len(judged), dtype=bool), found.flag("human")
     for turn in range(_ROUNDS):
-        chance, doubt = others.chance(sick)
-        p, start = _judge(found, mine, judged, chance, doubt)
+        expected = others.expected(sick)
+        p, start = _judge(found, mine, judged, expected)
         adjusted = holm(p)
         following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
         # Suspects are left out of the first baseline alone: a number that is not alarmed with the
@@ -183,9 +183,9 @@ def _alarmed(
         if turn and (following == alert).all():
             break
         alert = following & (alert if turn > 1 else True)
-        sick = _sick_stretches(mine, alert, human, chance, len(found))
+        sick = _sick_stretches(mine, alert, human, expected.chance, len(found))
     return _Alarms(
-        chance, p, adjusted, alert, start, _seen_drop(mine, judged, chance, doubt, alpha)
+        expected.chance, p, adjusted, alert, start, _seen_drop(mine, judged, expected, alpha)
     )
 
 
@@ -199,6 +199,37 @@ def sick_calls(found: Attempts, min_calls: int = 200) -> Mask:
     for number, at in zip(alerted["from_number"], alerted["changed_at"], strict=True):
         since[place[str(number)]] = at.value // 1000
     return np.asarray(found.when >= since[code], dtype=bool)
+
+
+class _Expected(NamedTuple):
+    """What calls should reach.
+
+    Attributes:
+        chance: Of each call, by the other numbers.
+        doubt: Of each number, the variance of its expected people relative to their square.
+        noise: Of each call, its share in the variance of the expected people of its number and day.
+        day: Of each call, its local day.
+    """
+
+    chance: Floats
+    doubt: Floats
+    noise: Floats
+    day: Ints
+
+    def of_days(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Of the calls of a number, the people meant by bin and day; the relative variance of each day."""
+        days, place = np.unique(self.day[rows], return_inverse=True)
+        size = len(days)
+        edge = _edges(len(rows))
+        bin_of = np.repeat(np.arange(len(edge) - 1), np.diff(edge))
+        meant = np.bincount(bin_of * size + place, self.chance[rows], (len(edge) - 1) * size)
+        total = np.bincount(place, self.chance[rows], size)
+        noise = np.bincount(place, self.noise[rows], size)
+        if noise.sum() < _NEGLIGIBLE * total.sum():
+            noise[:] = 0.0
+        return np.maximum(meant.reshape(-1, size), 1e-9 / size), noise / np.maximum(
+            total, 1e-9
+        ) ** 2
 
 
 class _Others:
@@ -220,33 +251,57 @@ class _Others:
         several = low != high
         self.stratum = joined([np.where(several[pair], pair, size + week)], len(found))
         self.size = int(self.stratum.max()) + 1
+        self.day = day_code(found)
+        self.part = joined([self.day, code], len(found))
 
-    def chance(self, sick: Mask) -> tuple[Floats, Floats]:
-        """Chance of each call by the healthy calls from other numbers, and how uncertain that is.
+    def expected(self, sick: Mask) -> _Expected:
+        """What each call should reach by the healthy calls from other numbers, and how uncertain that is.
 
         Args:
             sick: Calls that are left out of the baseline.
-
-        Returns:
-            Chances; of each number, the variance of its expected people relative to their square.
         """
-        if not len(self.found):
-            return np.zeros(0), np.zeros(self.count)
+        found, healthy = self.found, ~sick
+        if not len(found):
+            return _Expected(np.zeros(0), np.zeros(self.count), np.zeros(0), found.when)
         shape, cell = (self.size, self.count), self.stratum * self.count + self.code
         hits, meant = (
-            np.bincount(cell, value * ~sick, self.size * self.count).reshape(shape)
+            np.bincount(cell, value * healthy, self.size * self.count).reshape(shape)
             for value in (self.human, self.relative)
         )
         hits_of, meant_of = hits.sum(axis=1, keepdims=True), meant.sum(axis=1, keepdims=True)
         # Where next to nothing is left of the others, half a call at the rate of all is added.
         others_hits, others_meant = hits_of - hits, meant_of - meant
-        overall = self.human[~sick].sum() / max(self.relative[~sick].sum(), 1e-12)
+        overall = self.human[healthy].sum() / max(self.relative[healthy].sum(), 1e-12)
         scale = (others_hits + 0.5 * overall) / (others_meant + 0.5)
         chance = np.minimum(scale[self.stratum, self.code] * self.relative, 0.95)
+        better, varies = self._days(healthy, chance)
+        chance = np.minimum(chance * better, 0.95)
         expected = np.bincount(cell, chance, self.size * self.count).reshape(shape)
         part = expected**2 / np.maximum(others_hits, 0.5)
         spread = part.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
-        return chance, spread
+        total = np.bincount(self.part, chance)[self.part]
+        noise = varies * total**2 / np.bincount(self.part)[self.part]
+        return _Expected(chance, spread, noise, local_day(found))
+
+    def _days(self, healthy: Mask, chance: Floats) -> tuple[Floats, Floats]:
+        """By how much each call's day is better in its campaign, by other numbers, and the variance of that.
+
+        Days are gamma with mean 1 and the variance that they show; the people of the other numbers on a
+        day make that the posterior.
+        """
+        rows = np.flatnonzero(healthy)
+        variance = (
+            day_variance(self.human[rows] > 0, self.stratum[rows], chance[rows], self.day[rows])
+            if len(rows) else 0.0
+        )  # fmt: skip
+        if not variance:
+            return np.ones(len(chance)), np.zeros(len(chance))
+        people, meant = (
+            np.bincount(self.day, value)[self.day] - np.bincount(self.part, value)[self.part]
+            for value in (self.human * healthy, chance * healthy)
+        )
+        known = 1 / variance + people
+        return known / (1 / variance + meant), 1 / known
 
     def suspects(self, judged: Mask, mine: list[Ints]) -> Mask:
         """Stretches that are left out of the first baseline, so that many sick numbers cannot hide.
@@ -260,7 +315,7 @@ class _Others:
         for rows in mine:
             third[rows] = np.arange(len(rows)) * 3 // max(len(rows), 1)
         part = self.code * 3 + third
-        chance, _ = self.chance(np.zeros(len(self.found), dtype=bool))
+        chance = self.expected(np.zeros(len(self.found), dtype=bool)).chance
         reached, meant = (
             np.bincount(part, value, 3 * self.count) for value in (self.human, chance)
         )
@@ -268,7 +323,7 @@ class _Others:
         middle = np.nanmedian(kept[judged], axis=0) if judged.any() else np.ones(3)
         sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
         for _ in range(_ROUNDS):
-            chance, _ = self.chance(sick)
+            chance = self.expected(sick).chance
             following = _sick_stretches(mine, judged, self.human, chance, len(self.found))
             if (following == sick).all():
                 break
@@ -277,7 +332,7 @@ class _Others:
 
 
 def _judge(
-    found: Attempts, mine: list[Ints], judged: Mask, chance: Floats, doubt: Floats
+    found: Attempts, mine: list[Ints], judged: Mask, expected: _Expected
 ) -> tuple[Floats, Ints]:
     """Of each number: p, and the call at which its stretch starts."""
     count, human = len(judged), found.flag("human")
@@ -285,8 +340,8 @@ def _judge(
     rng = np.random.Generator(np.random.PCG64(SEED))
     for number in np.flatnonzero(judged):
         rows = mine[number]
-        if chance[rows].sum() > 0:
-            p[number], place = _changed(human[rows], chance[rows], doubt[number], rng)
+        if expected.chance[rows].sum() > 0:
+            p[number], place = _changed(human[rows], expected, rows, expected.doubt[number], rng)
             start[number] = rows[place]
     return p, start
 
@@ -311,45 +366,45 @@ def _sick_stretches(
 _STRETCH: Final = 2.0
 
 
-def _seen_drop(
-    mine: list[Ints], judged: Mask, chance: Floats, doubt: Floats, alpha: float
-) -> float:
+def _seen_drop(mine: list[Ints], judged: Mask, expected: _Expected, alpha: float) -> float:
     """The part of its answers that the middle number must lose, from its first call on, to be seen.
 
     Found by the same simulation as p: at the threshold that Holm's first step asks for, the loss
     at which four of five draws go beyond it. NaN where no number is judged or none could be seen.
     """
+    chance, doubt = expected.chance, expected.doubt
     numbers = [int(i) for i in np.flatnonzero(judged) if chance[mine[i]].sum() > 0]
     if not numbers:
         return float("nan")
     numbers.sort(key=lambda i: float(chance[mine[i]].sum()))
     middle = numbers[len(numbers) // 2]
-    meant = _binned(chance[mine[middle]])
+    days = expected.of_days(mine[middle])
     rng = np.random.Generator(np.random.PCG64(SEED))
-    peaks = _peak(_gains(meant, float(doubt[middle]), rng, _SIMULATED))
+    peaks = _peak(_gains(days, float(doubt[middle]), rng, _SIMULATED))
     high, slope = _tail(peaks)
     threshold = high + slope * np.log(_TAIL * len(numbers) / alpha)
     low, lost = 0.0, 1.0
     for _ in range(_HALVINGS):
         part = (low + lost) / 2
         again = np.random.Generator(np.random.PCG64(SEED + 1))
-        drawn = _peak(_gains(meant, float(doubt[middle]), again, _FEW_DRAWS * 2, 1 - part))
+        drawn = _peak(_gains(days, float(doubt[middle]), again, _FEW_DRAWS * 2, 1 - part))
         low, lost = (part, lost) if (drawn > threshold).mean() < POWER else (low, part)
     return lost if lost < 1 else float("nan")
 
 
 def _changed(
-    human: Mask, chance: Floats, doubt: float, rng: np.random.Generator
+    human: Mask, expected: _Expected, rows: Ints, doubt: float, rng: np.random.Generator
 ) -> tuple[float, int]:
     """How likely so long a stretch of missing people is by chance, and where it starts."""
-    meant, edge = _binned(chance), _edges(len(human))
+    days, edge = expected.of_days(rows), _edges(len(human))
+    meant = days[0].sum(axis=1)
     seen_people = np.add.reduceat(human.astype(float), edge[:-1])
     # Log-likelihood of half as many people, bin by bin; Poisson is close where people are few.
     gain = seen_people * np.log(_HALF) + (1 - _HALF) * meant
     peak, start = _page(gain[None, :])
     peaks, tail = np.zeros(0), 0.0
     for draws in (_FEW_DRAWS, _SIMULATED - _FEW_DRAWS):
-        peaks = np.append(peaks, _peak(_gains(meant, doubt, rng, draws)))
+        peaks = np.append(peaks, _peak(_gains(days, doubt, rng, draws)))
         tail = (1 + int((peaks >= peak[0]).sum())) / (len(peaks) + 1)
         if tail > _ORDINARY:
             break
@@ -362,17 +417,23 @@ def _edges(size: int) -> Ints:
     return np.linspace(0, size, bins + 1).astype(np.int64)
 
 
-def _binned(chance: Floats) -> Floats:
-    return np.maximum(np.add.reduceat(chance, _edges(len(chance))[:-1]), 1e-9)
-
-
 def _gains(
-    meant: Floats, doubt: float, rng: np.random.Generator, draws: int, keeps: float = 1.0
+    days: tuple[Floats, Floats],
+    doubt: float,
+    rng: np.random.Generator,
+    draws: int,
+    keeps: float = 1.0,
 ) -> Floats:
     """Log-likelihoods by bin of draws in which a number keeps a part of its people."""
-    # The baseline is itself counted: a gamma with the variance of its doubt.
+    by_day, varies = days
+    meant = by_day.sum(axis=1)
+    # The baseline is itself counted: a gamma with the variance of its doubt, and one for each day.
     off = rng.gamma(1 / doubt, doubt, (draws, 1)) if doubt > 1e-6 else 1.0
-    people = rng.poisson(meant * off * keeps, (draws, len(meant)))
+    drawn = meant[None, :]
+    if varies.max(initial=0.0) > 1e-6:
+        spread = np.maximum(varies, 1e-6)
+        drawn = rng.gamma(1 / spread, spread, (draws, len(spread))) @ by_day.T
+    people = rng.poisson(drawn * off * keeps, (draws, len(meant)))
     return np.asarray(people * np.log(_HALF) + (1 - _HALF) * meant)
 
 
@@ -497,18 +558,3 @@ def _alarms(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
         "none", "caller ID", 0.0, None, None, drop, ADJUSTED_FOR,
         f"None of {plural(judged, 'caller ID')} with enough calls lost its answers{lost}",
     ),)  # fmt: skip
-
-
-def caller_model(found: Attempts, *, weekly: bool = True) -> RateRatios:
-    """The chance of a person that campaign, week, source, attempt, hour and presence give a call.
-
-    Args:
-        found: The attempts.
-        weekly: Inside the week, or over the whole time, for who compares a number with its own past.
-    """
-    return rate_ratios(
-        found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
-        {"source": source_level(found)[0], **usual_factors(found),
-         "local": local_match(found).astype(np.int64)},
-        found.cluster, wanted=[],
-    )  # fmt: skip

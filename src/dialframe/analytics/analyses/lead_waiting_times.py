@@ -14,6 +14,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     adjusted_rates,
     best_cut,
     day_code,
+    day_spread,
     judged,
     level_claims,
     pooled,
@@ -173,6 +174,7 @@ def _waits_judged(
         {**{name: code[rows] for name, code in usual_factors(found, "attempt").items()},
          "wait": level},
         lead.astype(np.int64), wanted=["wait"], day=day_code(found)[rows],
+        day_spread=day_spread(found),
     )["wait"]  # fmt: skip
     return judged(effects, enough, alpha)
 

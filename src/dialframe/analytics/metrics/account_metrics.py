@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses import caller_id_use, caller_ids
+from dialframe.analytics.analyses.adjusted_effects import caller_model
 from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
-from dialframe.analytics.analyses.caller_ids import caller_model
 from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match

@@ -38,11 +38,10 @@ _SINGULAR: Final = 1e-9
 _MOST_LOG: Final = 6.0
 #: Precision of the prior that keeps a level without hits finite: a standard deviation of ten.
 _HELD: Final = 0.01
-#: Hits for each level that have to be left by what is held still (Vittinghoff and McCulloch, Am. J.
-#: Epidemiol. 165 (2007) 710-718: from five on errors can be relied on).
+#: Hits for each level that have to be left by what is held still, and that a level has to be meant to
+#: have beside other levels (Vittinghoff and McCulloch, Am. J. Epidemiol. 165 (2007) 710-718: from five on
+#: errors can be relied on).
 _SPARE_HITS: Final = 5
-#: Hits that a level has to be meant to have, at the overall rate, before it is compared.
-_LEAST_MEANT: Final = 3.0
 #: Effects by what they were fitted to, those asked for last at the end: small, whatever the trials.
 _FITTED: Final[dict[tuple[Hashable, ...], Mapping[str, Effects]]] = {}
 _MOST_FITTED: Final = 64
@@ -217,6 +216,7 @@ def rate_ratios(
     *,
     wanted: Sequence[str],
     day: Ints | None = None,
+    day_spread: float = 0.0,
 ) -> RateRatios:
     """Fit the effects of factors on the chance of a hit, within strata.
 
@@ -227,6 +227,7 @@ def rate_ratios(
         cluster: What each trial is of, from 0 up.
         wanted: Factors whose effects are wanted, with errors.
         day: What is not the same from one to the next for all trials in it, from 0 up: days.
+        day_spread: Variance of days that more trials than these show; the larger one counts.
     """
     stratum = joined(strata, len(hit))
     cells = _cells(hit, stratum, factors)
@@ -235,7 +236,9 @@ def rate_ratios(
     scale = _scale(cells, beta)
     chance = scale[cells.stratum] * np.exp(_score(cells, beta))
     expected = chance[cells.cell]
-    days = None if day is None or not wanted else _days(hit, stratum, expected, day)
+    days = None
+    if day is not None and wanted:
+        days = _Days(_dense(day), max(day_variance(hit, stratum, expected, day), day_spread))
     effects = {
         name: _effects(cells, name, beta, mu, inverse, hit, expected, cluster, chance, days)
         for name in wanted
@@ -251,6 +254,7 @@ def effects_of(
     *,
     wanted: Sequence[str],
     day: Ints | None = None,
+    day_spread: float = 0.0,
 ) -> Mapping[str, Effects]:
     """The effects of `rate_ratios` alone, fitted once to the same numbers: several analyses ask for them.
 
@@ -261,12 +265,22 @@ def effects_of(
         cluster: What each trial is of, from 0 up.
         wanted: Factors whose effects are wanted, with errors.
         day: What is not the same from one to the next for all trials in it, from 0 up: days.
+        day_spread: Variance of days that more trials than these show; the larger one counts.
     """
     numbers = [hit, *strata, *factors.values(), cluster, *([] if day is None else [day])]
-    key = (len(strata), tuple(factors), tuple(wanted), day is None, *map(digest, numbers))
+    key = (
+        len(strata),
+        tuple(factors),
+        tuple(wanted),
+        day is None,
+        day_spread,
+        *map(digest, numbers),
+    )
     effects = _FITTED.pop(key, None)
     if effects is None:
-        effects = rate_ratios(hit, strata, factors, cluster, wanted=wanted, day=day).effects
+        effects = rate_ratios(
+            hit, strata, factors, cluster, wanted=wanted, day=day, day_spread=day_spread
+        ).effects
     _FITTED[key] = effects
     for oldest in list(_FITTED)[:-_MOST_FITTED]:
         _FITTED.pop(oldest, None)
@@ -303,11 +317,17 @@ class _Days:
     variance: float
 
 
-def _days(hit: Mask, stratum: Ints, expected: Floats, day: Ints) -> _Days:
-    """How much more hits vary from day to day than by chance, by moments.
+def day_variance(hit: Mask, stratum: Ints, expected: Floats, day: Ints) -> float:
+    """Variance of what each day multiplies all its chances by, beyond chance, by moments.
 
     A day's hits less those meant have the variance of its trials and that of the day itself, both less
     what the strata that it lies in took for theirs.
+
+    Args:
+        hit: Whether each trial hit.
+        stratum: Stratum of each trial, whose hits were taken for those meant.
+        expected: Chance of each trial.
+        day: Day of each trial, from 0 up.
     """
     day = _dense(day)
     pair = joined([stratum, day], len(hit))
@@ -322,7 +342,7 @@ def _days(hit: Mask, stratum: Ints, expected: Floats, day: Ints) -> _Days:
     noise = np.bincount(of_day, np.bincount(pair, residual**2, size) * (1 - part))
     spread = np.bincount(of_day, meant * np.sqrt(np.maximum(1 - 2 * part + together, 0.0))) ** 2
     excess = np.bincount(day, residual) ** 2 - noise
-    return _Days(day, max(float(excess.sum() / max(spread.sum(), 1e-12)), 0.0))
+    return max(float(excess.sum() / max(spread.sum(), 1e-12)), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -449,11 +469,14 @@ def _effects(
     trials = np.bincount(cells.levels[name], cells.trials, size)
     tables = np.bincount(cells.stratum * size + cells.levels[name], mu, cells.strata * size)
     tables = tables.reshape(cells.strata, size)
-    # A level that no stratum holds beside another one cannot be compared; one that should hit a few
-    # times only has a residual, and so an error, that is anything.
     several = (tables > 0).sum(axis=1) > 1
-    rate = cells.hits.sum() / max(cells.trials.sum(), 1.0)
-    compared = (trials * rate >= _LEAST_MEANT) & (tables[several].sum(axis=0) > 0)
+    # A level that strata hardly hold beside others, at a rate at which it should hit, may well have no
+    # hit there, however many elsewhere: its ratio is then anything, and so is its error.
+    level_trials = np.bincount(
+        cells.stratum * size + cells.levels[name], cells.trials, tables.size
+    )
+    part = level_trials.reshape(tables.shape) / np.maximum(cells.trials_of, 1)[:, None]
+    compared = np.asarray(cells.hits_of @ (part * (1 - part)) >= _SPARE_HITS)
     if _spare_hits(cells, name, several) < _SPARE_HITS * int(compared.sum()):
         compared[:] = False
     share = np.where(compared, trials, 0.0)
