@@ -166,7 +166,7 @@ class World:
 @cache
 def world(seed: int, size: str = "tiny", *, odd: bool = True, ends_on: dt.date = AS_OF) -> World:
     """The account of a seed; `odd` adds the hand-written calls."""
-    history = _history(seed, size, ends_on)
+    history = drawn_history(seed, size, ends_on)
     made = generate(seed=seed, size=size, as_of=ends_on).tables
     tables = {
         name: [dict(zip(table.columns, row, strict=True)) for row in table.rows]
@@ -198,7 +198,7 @@ def local(instant: int, zone: str) -> dt.datetime:
     return dt.datetime.fromtimestamp(instant / 1_000, ZoneInfo(zone))
 
 
-def _history(seed: int, name: str, ends_on: dt.date) -> History:
+def drawn_history(seed: int, name: str, ends_on: dt.date) -> History:
     """The generator's own steps, in its order, up to what its tables are written from."""
     size, rng = SIZES[name], np.random.Generator(np.random.PCG64(seed))
     calendar = dialing_calendar.calendar(ends_on, size.history_days)
