@@ -16,7 +16,7 @@ from claims.bench import BASE, CLAIMING
 from claims.worlds import START_US, Switches, World, made
 from dialframe import analytics
 from dialframe.analytics import metrics
-from dialframe.analytics.analyses.adjusted_effects import people_by
+from dialframe.analytics.analyses.adjusted_effects import day_spread, people_by
 from dialframe.analytics.attempt.attempt_table import (
     clock_of,
     count_attempts,
@@ -24,6 +24,7 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
 )
 from dialframe.analytics.stats import inference
+from dialframe.analytics.stats.rate_ratios import rate_ratios
 from dialframe.errors import ConfigError
 
 WEB_FIRST = Switches(web_first=True, source_effect=3.0, ladders=True)
@@ -304,3 +305,21 @@ def test_a_whole_pool_is_never_called_sick() -> None:
     world = made(6_000_068, Switches())
     alarms = analytics.caller_ids(world.calls, world.leads, min_calls=100).claims
     assert [claim.kind for claim in alarms] == ["none"]
+
+
+def test_a_level_that_hardly_stands_beside_others_is_not_compared() -> None:
+    """Beside the other level it has no hit, for want of trials: 88 points were claimed of such a wait."""
+    stratum = np.repeat([0, 1], [400, 300])
+    level = np.where(stratum == 0, np.arange(700) < 12, True).astype(np.int64)
+    hit = (np.arange(700) % 5 == 0) & ~((stratum == 0) & (level == 1))
+    effects = rate_ratios(hit, [stratum], {"wait": level}, np.arange(700), wanted=["wait"])
+    assert not effects.effects["wait"].compared.any()
+
+
+def test_what_days_differ_by_is_known_of_all_attempts() -> None:
+    """Of first attempts alone it seems next to nothing, and is said too small."""
+    world = made(3, Switches(days=0.6, campaigns=3, ladders=True))
+    found = count_attempts(world.calls, world.leads, taxonomy=analytics.DEFAULT)
+    assert 0.15 < day_spread(found) < 0.8
+    plain = made(3, Switches(campaigns=3, ladders=True))
+    assert day_spread(count_attempts(plain.calls, plain.leads, taxonomy=analytics.DEFAULT)) < 0.05
