@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from dialframe.phones.column_reader import Column, read_column, to_arrow
-from dialframe.phones.single_number import Reading, read_number
+from dialframe.phones.parse_number import Reading, read_number
 
 
 class Difference(NamedTuple):

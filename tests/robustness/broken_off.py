@@ -38,7 +38,7 @@ from dialframe.assistant import audit_log
 from dialframe.client.journal import Journal
 from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import DialframeError
-from dialframe.flows import pack, pack_diff, table_export
+from dialframe.flows import evidence_pack_diff, pack, table_export
 from dialframe.flows.import_batches import check_journal
 from dialframe.flows.import_ledger import Journal as ImportJournal
 from dialframe.flows.import_ledger import Ledger
@@ -288,7 +288,7 @@ def _journal_kept(room: Path) -> Any:
 def _pack_show(room: Path) -> Shown:
     verified = pack.verify(room / "pack")
     with suppress(DialframeError):
-        compared = pack_diff.compare(room / "pack", room / "pack")
+        compared = evidence_pack_diff.compare(room / "pack", room / "pack")
         return {"head": verified.head, "diff": compared.to_csv()}, list(verified.faults)
     return {}, list(verified.faults)
 

@@ -445,9 +445,9 @@ def diff(
     Example:
         dialframe audit diff october october-again
     """
-    from dialframe.flows import pack_diff
+    from dialframe.flows import evidence_pack_diff
 
-    changes = pack_diff.compare(before, after)
+    changes = evidence_pack_diff.compare(before, after)
     if as_json:
         answer({"changes": changes.to_dict("records")})
     elif len(changes):

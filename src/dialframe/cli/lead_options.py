@@ -18,7 +18,7 @@ import typer
 from platformdirs import user_data_path
 
 from dialframe.cli import completion
-from dialframe.cli.lead_output import in_words
+from dialframe.cli.lead_terminal_output import in_words
 from dialframe.cli.terminal import Region
 from dialframe.errors import (
     ApiError,

@@ -67,7 +67,7 @@ def check(
         dialframe leads check autumn.csv --region US --show invalid_phone
         dialframe leads check autumn.csv --column phone=Mobile --save-mapping columns.json
     """
-    from dialframe.cli.lead_output import tell
+    from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
@@ -99,7 +99,7 @@ def clean(
         dialframe leads clean autumn.csv --region US --suppress scrubbed.csv --suppress-codes dncscrub
         dialframe leads clean autumn.csv --region US --for hubspot --add time_zone --names title
     """
-    from dialframe.cli.lead_output import tell
+    from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
@@ -130,7 +130,7 @@ def screen(
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
-    from dialframe.cli.lead_output import tell
+    from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_lists
 
     with in_options(), connect(base_url, store) as account, progress() as listen:
@@ -168,7 +168,7 @@ def import_(
         dialframe leads import autumn.csv --campaign cmp_... --region US --dry-run
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported --yes
     """
-    from dialframe.cli.lead_output import confirmed, tell
+    from dialframe.cli.lead_terminal_output import confirmed, tell
     from dialframe.contract.models.base_models import kind_of
     from dialframe.flows import lead_import
 

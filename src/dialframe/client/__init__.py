@@ -1,13 +1,13 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client.client import AsyncClient, Client, Operations
-from dialframe.client.connection import (
+from dialframe.client.base_url_and_key import (
     MISSING_KEY,
     Address,
     Credential,
     parse_address,
     resolve_key,
 )
+from dialframe.client.client import AsyncClient, Client, Operations
 from dialframe.client.journal import Journal
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter

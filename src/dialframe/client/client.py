@@ -15,7 +15,7 @@ import httpx
 
 from dialframe.client import rate_limiter as lanes
 from dialframe.client import request_options as per_call
-from dialframe.client.connection import MISSING_KEY, Credential, parse_address
+from dialframe.client.base_url_and_key import MISSING_KEY, Credential, parse_address
 from dialframe.client.journal import Journal
 from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes

@@ -1,7 +1,7 @@
 """Phone numbers to E.164 and what a numbering plan says of them."""
 
 from dialframe.phones.normalize_numbers import COLUMNS, normalise, normalize
-from dialframe.phones.single_number import (
+from dialframe.phones.parse_number import (
     TYPES,
     Reading,
     check_region,

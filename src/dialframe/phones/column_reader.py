@@ -32,7 +32,7 @@ from phonenumbers.phonenumberutil import (
 
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
-from dialframe.phones.single_number import (
+from dialframe.phones.parse_number import (
     TYPES,
     Reading,
     is_placeholder,

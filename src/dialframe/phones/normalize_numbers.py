@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dialframe.errors import ConfigError
 from dialframe.phones.column_reader import Column, read_column, to_arrow
-from dialframe.phones.single_number import check_region, read_number
+from dialframe.phones.parse_number import check_region, read_number
 
 #: Columns of `normalize` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {

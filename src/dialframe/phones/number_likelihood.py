@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from phonenumbers import PhoneNumberType
 
 from dialframe.phones.number_automata import LONGEST
-from dialframe.phones.single_number import read_number
+from dialframe.phones.parse_number import read_number
 from dialframe.phones.vectorized import plan as shared_plan
 
 #: How often a number of a list of contacts is of a type, where the plan has that type.

@@ -19,7 +19,7 @@ from phonenumbers import SUPPORTED_REGIONS
 
 from dialframe.phones.number_automata import LONGEST
 from dialframe.phones.numbering_plans import CODES, Plan, load_plan
-from dialframe.phones.single_number import read_number
+from dialframe.phones.parse_number import read_number
 
 _TEXT: Final = pa.large_string()
 _EMPTY: Final = pa.scalar("", _TEXT)

@@ -2,7 +2,7 @@
 
 from dialframe.store.erase.tombstones import E164
 from dialframe.store.files.catalog import Checkpoint, Verdict
-from dialframe.store.files.damage import Damage
+from dialframe.store.files.damaged_files import Damage
 from dialframe.store.files.rows import Bad, bad_record
 from dialframe.store.partition import Identity, Owner, locate, partitions
 from dialframe.store.read.facts import Check, Info, TableFacts

@@ -32,8 +32,8 @@ from dialframe.store.files.catalog import (
     scope_numbers,
 )
 from dialframe.store.files.checksums import HEADS, TABLES, differing, recount
-from dialframe.store.files.damage import acknowledge as acknowledged
-from dialframe.store.files.damage import damages, set_aside
+from dialframe.store.files.damaged_files import acknowledge as acknowledged
+from dialframe.store.files.damaged_files import damages, set_aside
 from dialframe.store.files.database import (
     FILE,
     PARTS_LOCK,

@@ -31,7 +31,7 @@ from dialframe.store.files.catalog import (
     read_checkpoints,
     read_verdicts,
 )
-from dialframe.store.files.damage import without_damaged
+from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.rows import Bad, Value, microseconds, rows
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
@@ -114,7 +114,7 @@ class Store(Reader):
         Raises:
             StoreError: The store cannot be read.
         """
-        from dialframe.store.publish import problems
+        from dialframe.store.delta_tables import problems
 
         return problems(self._database)
 
@@ -124,7 +124,7 @@ class Store(Reader):
         Returns:
             The URLs.
         """
-        from dialframe.store.publish import published
+        from dialframe.store.delta_tables import published
 
         with self._database.reading() as connection:
             return published(connection)
@@ -388,7 +388,7 @@ class Store(Reader):
             ConfigError: The extra `delta` is not installed.
             StoreError: The object store refuses, or a file is damaged.
         """
-        from dialframe.store.publish import publish
+        from dialframe.store.delta_tables import publish
 
         names = tuple(BY_NAME) if tables is None else tuple(table.name for table in tables)
         tell = on_progress or silent

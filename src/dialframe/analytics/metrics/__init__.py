@@ -15,7 +15,7 @@ import pandas as pd
 
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
-from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
+from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
 from dialframe.analytics.metrics.metric_types import (
     Audited,
     Choices,

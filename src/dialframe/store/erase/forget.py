@@ -30,7 +30,7 @@ from dialframe.store.erase.tombstones import (
     read_key,
 )
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts
-from dialframe.store.files.damage import without_damaged
+from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.parts import ASIDE, Part, Shelf
 from dialframe.store.files.rows import Row, rows_of

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.store.files.catalog import live_parts
-from dialframe.store.files.damage import Damage, damages
+from dialframe.store.files.damaged_files import Damage, damages
 from dialframe.store.files.parts import Part, Shelf
 from dialframe.store.files.rows import Value, instant, microseconds
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout

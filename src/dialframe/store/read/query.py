@@ -14,7 +14,7 @@ from pyarrow import dataset
 from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.store.files.catalog import Patches
-from dialframe.store.files.damage import refuse_lost, refused
+from dialframe.store.files.damaged_files import refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
 from dialframe.store.files.rows import microseconds, schema

@@ -18,7 +18,13 @@ from dialframe.files import shared
 from dialframe.frames.columns import Column, Table
 from dialframe.store.files.catalog import Patches, live_parts, read_patches
 from dialframe.store.files.checksums import HEADS
-from dialframe.store.files.damage import Damage, damages, read_steadily, refuse_lost, refused
+from dialframe.store.files.damaged_files import (
+    Damage,
+    damages,
+    read_steadily,
+    refuse_lost,
+    refused,
+)
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, ordered
 from dialframe.store.files.rows import plain, read_tail

@@ -27,7 +27,7 @@ from dialframe.store.files.catalog import (
     read_patches,
     sealed_to,
 )
-from dialframe.store.files.damage import note_unlisted
+from dialframe.store.files.damaged_files import note_unlisted
 from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
 from dialframe.store.files.parts import Part, Shelf, integers, ordered
 from dialframe.store.files.rows import read_tail

@@ -24,7 +24,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
 from dialframe.store.erase.forget import erasures
 from dialframe.store.files.catalog import counted, live_parts
-from dialframe.store.files.damage import refused
+from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
 from dialframe.store.files.rows import read_tail, schema
