@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,10 +47,36 @@ json.dump(told, sys.stdout)
 """
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
-)
+#: What is loaded anew takes its time.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
+    ),
+]
+
+
+def _as_nobody(room: Path, commands: list[list[str]], **environment: str) -> dict[str, Any]:
+    """What the commands told as another user, without a home and with nothing else in the environment."""
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps(commands),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=room,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
+            "HOME": "/proc/nowhere",
+            **environment,
+        },
+    )
+    assert ran.returncode == 0, ran.stderr
+    told: dict[str, Any] = json.loads(ran.stdout)
+    return told
+
+
 def test_every_command_works_as_another_user_without_a_home() -> None:
     """Funnel, audit, report, rules, lists, doctor: no cache and no drawing library's folder is missed, nothing compiled."""
     # Outside of the tests' own folders, which nobody else may enter.
@@ -71,24 +98,13 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
             # Of a time without calls: its few pictures are drawn like all others.
             ["report", "--out", str(room / "report"), "--since", "2030-01-01"],
         ]  # fmt: skip
-        ran = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            input=json.dumps(commands),
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=room,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
-                "HOME": "/proc/nowhere",
-                "DIALFRAME_BASE_URL": service.base_url,
-                "DIALFRAME_API_KEY": service.api_key,
-                "DIALFRAME_STORE": str(room / "store"),
-            },
+        told = _as_nobody(
+            room,
+            commands,
+            DIALFRAME_BASE_URL=service.base_url,
+            DIALFRAME_API_KEY=service.api_key,
+            DIALFRAME_STORE=str(room / "store"),
         )
-        assert ran.returncode == 0, ran.stderr
-        told = json.loads(ran.stdout)
         assert (told["sealed"], told["user"]) == (True, 65534)
         assert told["compilers"] == []
         for name, status, out, err in told["ended"]:
@@ -101,3 +117,23 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
         assert any(path.suffix == ".html" for path in (room / "report").iterdir())
         assert json.loads(answers["audit"])["checks"]
         assert {path.stat().st_uid for path in room.rglob("*")} == {65534}
+
+
+def test_doctor_says_that_there_is_no_place_for_a_store() -> None:
+    """Without a home and a folder that is named, and with one that may not be written to: what is wrong, and what helps."""
+    with tempfile.TemporaryDirectory() as root:
+        room = Path(root)
+        room.chmod(0o755)
+        (room / "closed").mkdir(mode=0o755)
+        told = _as_nobody(
+            room, [["doctor", "--json"], ["doctor", "--json", "--store", str(room / "closed")]]
+        )
+    assert (told["sealed"], told["user"]) == (True, 65534)
+    words = ("/proc/nowhere", "closed may not be written to")
+    for (_, status, out, err), expected in zip(told["ended"], words, strict=True):
+        answer = json.loads(out)
+        (store,) = [row for row in answer["checks"] if row["check"] == "store"]
+        assert (status, answer["ok"], store["state"]) == (1, False, "failed")
+        assert expected in store["detail"]
+        assert "folder" in store["what_next"]
+        assert "Traceback" not in err
