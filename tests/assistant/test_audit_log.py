@@ -15,6 +15,7 @@ from dialframe.contract import operations
 
 AT = datetime(2026, 10, 1, 9, 30, tzinfo=UTC)
 KEY = "svc_test_0123456789abcdef_secret"
+MISSING = "lines that were written are missing at its end"
 
 
 def entry(**given: Any) -> audit_log.Entry:
@@ -102,9 +103,28 @@ def test_a_cut_lost_or_old_log_is_said(tmp_path: Path) -> None:
     assert audit_log.problems(tmp_path) == []
     for content in (b"", whole[: whole.index(b"\n") + 1], whole[:-3]):
         path.write_bytes(content)
-        assert "lines that were written are missing at its end" in audit_log.problems(tmp_path)
-    path.unlink()
-    assert audit_log.problems(tmp_path) == ["lines that were written are missing at its end"]
+        assert any(line.startswith(MISSING) for line in audit_log.problems(tmp_path))
+    for lost in (path, path.with_name(f"{path.name}.head")):
+        lost.unlink()
+        assert [line[: len(MISSING)] for line in audit_log.problems(tmp_path)] == [MISSING]
+
+
+def test_what_was_lost_is_said_though_lines_were_written_since(tmp_path: Path) -> None:
+    """Log and note deleted together, then as many lines again and more: it is another log."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    for _ in range(2):
+        audit_log.write(folder, entry())
+    for path in folder.iterdir():
+        path.unlink()
+    (said,) = audit_log.problems(folder)
+    assert said.startswith(MISSING)
+    assert "store.assistant.jsonl.head" in said
+    for _ in range(3):
+        audit_log.write(folder, entry(call="later"))
+        assert len(audit_log.problems(folder)) == 1
+    (tmp_path / f"store.{audit_log.FILE}.head").unlink()
+    assert audit_log.problems(folder) == []
 
 
 def test_what_is_broken_off_or_too_long_breaks_no_chain(

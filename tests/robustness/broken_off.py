@@ -336,13 +336,14 @@ def _import_judge(room: Path) -> None:
 
 
 def _log_make(room: Path) -> None:
+    (room / "store").mkdir()
     for number in range(12):
-        audit_log.write(room, _log_entry(number))
+        audit_log.write(room / "store", _log_entry(number))
 
 
 def _log_go_on(room: Path) -> None:
     for number in range(12, 18):
-        audit_log.write(room, _log_entry(number))
+        audit_log.write(room / "store", _log_entry(number))
 
 
 def _log_entry(number: int) -> audit_log.Entry:
@@ -353,14 +354,14 @@ def _log_entry(number: int) -> audit_log.Entry:
 
 
 def _log_show(room: Path) -> Shown:
-    path = room / audit_log.FILE
-    return {"log": path.read_bytes() if path.exists() else b""}, audit_log.problems(room)
+    path = room / "store" / audit_log.FILE
+    return {"log": path.read_bytes() if path.exists() else b""}, audit_log.problems(room / "store")
 
 
 def _log_judge(room: Path) -> None:
-    assert not audit_log.problems(room)
+    assert not audit_log.problems(room / "store")
     _log_go_on(room)
-    assert not audit_log.problems(room)
+    assert not audit_log.problems(room / "store")
 
 
 def _list_show(room: Path) -> Shown:

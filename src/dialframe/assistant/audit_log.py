@@ -3,7 +3,7 @@
 A line holds who called what, what was answered, and the ids under which the service knows it. Numbers in it are
 masked, free text stands as its length, keys never; addresses that data is sent to stand whole. Each line carries
 a hash over itself and the line before, so that none can be changed or left out unnoticed; a file beside the log
-(`.head`) has the last one, so that none can be cut off.
+(`.head`) and one beside its folder have the last one, so that none can be cut off.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ def write(folder: Path, entry: Entry) -> None:
     path = folder / FILE
     with files.exclusive(folder / f"{FILE}.lock", wait=True):
         size = _cut_torn_end(path)
+        # What is lost is said until somebody takes the notes away; a line more does not settle it.
+        lost = _end_problems(path)
         before = _last_hash(path)
         data = _encoded({**facts, "before": before})
         if len(data) > _LINE_BYTES - len(before) * 2:
@@ -95,7 +97,7 @@ def write(folder: Path, entry: Entry) -> None:
                 # The hash stands first, so that the rest of the line is what it was made of.
                 log.write(line[:-1].encode() + b", " + data[1:] + b"\n")
                 log.flush()
-                Witness(path).note(log.tell(), digest)
+                _note(path, log.tell(), digest, follows=not lost)
         except OSError:
             os.truncate(path, size)
             raise
@@ -116,7 +118,7 @@ def _cut_torn_end(path: Path) -> int:
         return 0
     with suppress(ValueError):
         # What was noted was whole: harm that came later is not taken back.
-        if whole < size and whole >= (Witness(path).last() or (0, ORIGIN))[0]:
+        if whole < size and whole >= _noted(path)[0]:
             os.truncate(path, whole)
             return whole
     return size
@@ -127,18 +129,51 @@ def problems(folder: Path) -> list[str]:
     path = folder / FILE
     said = [f"line {number} is not what was written, or does not follow the one before"
             for number in broken_lines(folder)]  # fmt: skip
+    notes = " and ".join(str(witness.path) for witness in _witnesses(path))
+    return said + [f"{one} (by {notes}; remove both to begin anew)" for one in _end_problems(path)]
+
+
+def _witnesses(path: Path) -> tuple[Witness, Witness]:
+    # The second one stays where the log and all beside it are deleted, or an old copy brought back.
+    folder = path.parent.absolute()
+    return Witness(path), Witness(folder.with_name(f"{folder.name}.{path.name}"))
+
+
+def _noted(path: Path) -> tuple[int, str]:
+    """Size and last hash of the log as they were noted last.
+
+    Raises:
+        ValueError: A note is not what was written.
+    """
+    return max(witness.last() or (0, ORIGIN) for witness in _witnesses(path))
+
+
+def _note(path: Path, size: int, digest: str, *, follows: bool) -> None:
+    """Note how far the log has come, unless it does not follow what was noted."""
+    beside, outside = _witnesses(path)
+    if follows:
+        beside.note(size, digest)
+        # Where the folder's own place is closed to us, the note beside the log is all there is.
+        with suppress(OSError):
+            outside.note(size, digest)
+
+
+def _end_problems(path: Path) -> list[str]:
+    """What is wrong with the log's end by the notes of it, in words."""
     try:
-        size, digest = Witness(path).last() or (0, ORIGIN)
+        size, digest = _noted(path)
     except ValueError as error:
-        return [*said, str(error)]
+        return [str(error)]
     if size > (path.stat().st_size if path.exists() else 0):
-        return [*said, "lines that were written are missing at its end"]
-    if size:
-        with path.open("rb") as log:
-            last = log.read(size).splitlines()[-1]
-        if f'{{"hash": "{digest}", '.encode() != last[: len(digest) + 13]:
-            said.append("its last line is not the one that was written last")
-    return said
+        return ["lines that were written are missing at its end"]
+    if not size:
+        return []
+    with path.open("rb") as log:
+        log.seek(max(0, size - _LINE_BYTES))
+        last = log.read(min(size, _LINE_BYTES)).splitlines()[-1]
+    if f'{{"hash": "{digest}", '.encode() != last[: len(digest) + 13]:
+        return ["its last line is not the one that was written last"]
+    return []
 
 
 def broken_lines(folder: Path) -> list[int]:

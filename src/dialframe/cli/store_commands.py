@@ -385,7 +385,8 @@ def _tool_calls(store: Path) -> list[Problem]:
     """What is wrong with the log of an assistant's calls, where there is one."""
     from dialframe.store.recovery import Problem
 
-    if not list(store.glob("assistant.jsonl*")):
+    noted = store.with_name(f"{store.name}.assistant.jsonl.head").exists()
+    if not noted and not list(store.glob("assistant.jsonl*")):
         return []
     try:
         from dialframe.assistant import audit_log
