@@ -380,7 +380,9 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
         return (
             False  # the rest of the list speaks for another country, whether or not its plan fits
         )
-    if best.weight > 0:
+    # How numbers are spread is no evidence of a country where another plan fits them, too.
+    rivals = any(one.fit >= _FITS for one in others)
+    if best.weight >= (_ENOUGH if rivals else 0) and best.weight > 0:
         return lead >= _ENOUGH_NATS
     return lead >= _ENOUGH_NATS and count >= _ALONE_UNAIDED and len(others) == 0
 
