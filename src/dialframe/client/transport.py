@@ -131,7 +131,18 @@ class HttpxTransport:
         self._closed = False
 
     def send(self, request: PlannedRequest, *, timeout_s: float) -> Reply:
-        """Send a request once and wait for the head of its answer, as `Transport.send` says."""
+        """Send a request once and wait for the head of its answer, as `Transport.send` says.
+
+        Args:
+            request: The request, method to body.
+            timeout_s: Seconds to wait for the head of the answer.
+
+        Returns:
+            The answer, whose body is still to be read.
+
+        Raises:
+            TransportError: No answer came; `sent` says whether bytes may have arrived.
+        """
         pool = self._open()
         try:
             with as_ours(), head_awaited():
@@ -254,7 +265,18 @@ class AsyncHttpxTransport:
         self._closed = False
 
     async def send(self, request: PlannedRequest, *, timeout_s: float) -> AsyncReply:
-        """Send a request once and wait for the head of its answer, as `Transport.send` says."""
+        """Send a request once and wait for the head of its answer, as `Transport.send` says.
+
+        Args:
+            request: The request, method to body.
+            timeout_s: Seconds to wait for the head of the answer.
+
+        Returns:
+            The answer, whose body is still to be read.
+
+        Raises:
+            TransportError: No answer came; `sent` says whether bytes may have arrived.
+        """
         import asyncio
 
         pool, loop = self._open(), asyncio.get_running_loop()
