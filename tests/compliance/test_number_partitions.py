@@ -19,6 +19,8 @@ from compliance import hand
 from dialframe import compliance
 from dialframe.compliance import number_partitions as partitions
 from dialframe.compliance.auditing import Question
+from dialframe.compliance.rules import rulebook
+from dialframe.compliance.rules.rule_model import RecordingRule
 from dialframe.errors import ConfigError
 from dialframe.leads.cluster import dask_workers
 
@@ -195,6 +197,28 @@ def test_the_findings_are_the_same_in_any_number_of_parts(
     for name in (
         "rules", "abandonment", "retention", "not_asked", "unmapped", "advisory", "advisory_checks",
     ):  # fmt: skip
+        assert_frame_equal(audit.parts[name], whole.parts[name], obj=name)
+
+
+def test_voluntary_codes_know_of_recordings_in_parts(tmp_path: Path) -> None:
+    """A code on recordings grades a call by its own record, which says that it was recorded, in parts too."""
+    account = drawn(11, 120)
+    recorded = pd.Series([True, False, None] * 40, dtype="boolean")
+    book = rulebook.load()
+    code = {"status": "voluntary_code"}
+    rules = tuple(r.model_copy(update=code) for r in book.of_kind(RecordingRule))
+    question = dataclasses.replace(
+        account.question, rulebook=dataclasses.replace(book, rules=rules), rules=None
+    )
+    account = dataclasses.replace(
+        account, calls=account.calls.assign(recording=recorded), question=question
+    )
+    whole = account.whole()
+    told = whole.parts["advisory_checks"].set_index("check").loc["recording_consent"]
+    assert told["pass"]
+    assert told["not_evaluable"]
+    audit = audited(account, 2, tmp_path)
+    for name in ("advisory", "advisory_checks"):
         assert_frame_equal(audit.parts[name], whole.parts[name], obj=name)
 
 
