@@ -19,7 +19,7 @@ HEAVY = (
     "scipy", "lifelines", "matplotlib", "duckdb", "numba", "llvmlite", "httpx", "anywidget",
     "dialframe.store", "dialframe.account", "dialframe.client", "dialframe.analytics",
     "dialframe.compliance", "dialframe.sandbox", "dialframe.contract.models", "rich",
-    "pydantic", "jinja2", "pyarrow.parquet", "http.client", "xml.sax",
+    "pydantic", "jinja2", "pyarrow.parquet", "http.client", "xml.sax", "phonenumbers.geodata",
 )  # fmt: skip
 PROGRAM = """
 import json, sys
