@@ -401,7 +401,7 @@ def test_results_are_plain_values() -> None:
 def test_thresholds_are_in_the_result() -> None:
     """Whoever reads the number sees what it was cut at."""
     short = metrics.short_call_share(CALLS, choices=replace(Choices(), short_call_s=31))
-    assert short.choices == {"short_call_s": 31}
+    assert short.parameters == {"short_call_s": 31}
     assert short.value == 1
 
 

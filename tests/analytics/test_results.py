@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import json
+from collections.abc import Mapping
 from html.parser import HTMLParser
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from analytics.everything import EVERYTHING, Account
 from analytics.made import CAMPAIGN, call, calls, lead, leads
-from dialframe.analytics import DEFAULT, STAGES, Funnel, Summary, funnel, summary
+from dialframe import analytics, plots
+from dialframe.analytics import (
+    DEFAULT,
+    STAGES,
+    Claim,
+    Funnel,
+    Result,
+    Summary,
+    funnel,
+    metrics,
+    summary,
+)
+from dialframe.errors import ConfigError
+from rows import every_row
 
 PEOPLE = leads(*(lead(i, custom_fields={"src": "<b>web</b>"}) for i in range(3)))
 CALLS = calls(
@@ -118,3 +136,41 @@ def test_results_are_values(result: Funnel) -> None:
     """A result cannot be changed."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.table = pd.DataFrame()  # type: ignore[misc]
+
+
+#: Every public analysis, and of the metrics a single one and all of a cube.
+FACES: dict[str, Any] = {
+    **{name: ask for name, ask in EVERYTHING.items() if name != "attempts_frame"},
+    "metrics.contact_rate": lambda a: metrics.contact_rate(a.calls, a.leads),
+    "metrics.compute by": lambda a: metrics.compute(a.calls, a.leads, by=["campaign_id"], period="week"),
+}  # fmt: skip
+
+
+@every_row("name", FACES)
+def test_every_result_has_the_same_face(name: str) -> None:
+    """Answer made of claims, tables, parameters, definition, words, plain values and a picture or why none."""
+    other = calls(call(2, 1, campaign_id="cmp_b"))
+    found: Any = FACES[name](Account(pd.concat([CALLS, other], ignore_index=True), PEOPLE))
+    assert isinstance(found, Result) or name == "metrics.contact_rate"
+    assert all(isinstance(claim, Claim) for claim in found.claims)
+    assert found.answer == ". ".join(claim.text for claim in found.claims)
+    for table in (found.table, *found.tables.values()):
+        assert isinstance(table, pd.DataFrame)
+    assert isinstance(found.parameters, Mapping)
+    assert str(found.definition)
+    assert found.explain().startswith(found.answer)
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["answer"] == found.answer
+    assert "ax" in inspect.signature(found.plot).parameters
+    if name not in plots.__all__:
+        with pytest.raises(ConfigError, match="picture"):
+            found.plot()
+
+
+@every_row("name", [*(name for name in EVERYTHING if name != "metrics"), "metrics.compute"])
+def test_every_analysis_takes_calls_and_leads_first_and_the_rest_by_keyword(name: str) -> None:
+    """One order of frames everywhere, so that nobody has to look it up."""
+    function = metrics.compute if name == "metrics.compute" else getattr(analytics, name)
+    calls_first, leads_next, *rest = inspect.signature(function).parameters.values()
+    assert (calls_first.name, leads_next.name) == ("calls", "leads")
+    assert {each.kind for each in rest} == {inspect.Parameter.KEYWORD_ONLY}

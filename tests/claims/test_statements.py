@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -323,3 +324,16 @@ def test_what_days_differ_by_is_known_of_all_attempts() -> None:
     assert 0.15 < day_spread(found) < 0.8
     plain = made(3, Switches(campaigns=3, ladders=True))
     assert day_spread(count_attempts(plain.calls, plain.leads, taxonomy=analytics.DEFAULT)) < 0.05
+
+
+def test_campaigns_are_scored_inside_their_sources_and_sources_of_one_campaign_are_not() -> None:
+    """A campaign is not compared with itself, and no source takes the credit of the campaign it belongs to."""
+    world = made(3, Switches(leads=1500, campaign_effect=1.6))
+    found = analytics.scorecard(world.calls, world.leads, by="campaign_id")
+    assert found.claims[0].subject == "cmp_0"
+    assert found.claims[0].effect == pytest.approx(world.truth["campaign"], abs=0.025)
+    assert found.claims[0].adjusted_for[0] == "source"
+    own = world.leads["campaign_id"].map(lambda name: json.dumps({"lead_source": f"of {name}"}))
+    nested = analytics.scorecard(world.calls, world.leads.assign(custom_fields=own.astype("str")))
+    assert nested.answer.startswith("Nothing tells one source from another")
+    assert set(nested.table["verdict"]) == {"not comparable"}

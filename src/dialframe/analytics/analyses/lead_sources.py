@@ -16,7 +16,12 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
-from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    count_attempts,
+    source_level,
+)
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
@@ -207,9 +212,11 @@ def scorecard(
         `appointments`, `conversions`; `reach_rate` of attempted leads, `low`, `high`;
         `invalid_rate`, `appointments_per_1000` leads with `appt_low`, `appt_high`; `refused`
         records of imports (null where not known); `adjusted`, the shrunk chance that an attempt
-        reaches a person with campaign, week, attempt, hour, weekday and time zone held still; `p_adjusted` of
+        reaches a person with campaign, week, attempt, hour, weekday and time zone held still (of
+        campaigns: with their sources held still); `p_adjusted` of
         it against all other sources together, so that of the verdicts at most `alpha` are false;
-        `verdict`: `better`, `worse`, `no certain difference`, `too few`.
+        `verdict`: `better`, `worse`, `no certain difference`, `too few`, `not comparable` (nothing
+        tells the source from the campaign that dials it).
 
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
@@ -233,7 +240,7 @@ def scorecard(
     counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
     loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
     enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
-    effects, p, ratio_of = _sources_judged(found, code, size, enough, alpha)
+    effects, p, ratio_of = _sources_judged(found, by, code, size, enough)
     adjusted = np.full(size, np.nan)
     if effects is not None:
         known_rates = np.clip(effects.rates(shrink=True)[:size], 0, 1)
@@ -257,13 +264,13 @@ def scorecard(
             "refused": _refused(imports, by, names),
             "adjusted": adjusted,
             "p_adjusted": p,
-            "verdict": _verdicts(p, ratio_of, alpha),
+            "verdict": _verdicts(p, ratio_of, enough, alpha),
         }
     )
     frame = frame.sort_values(["appointments_per_1000", "leads"], ascending=False, kind="stable",
                               ignore_index=True)  # fmt: skip
     return Result(
-        "scorecard", _source_claims(effects, p, names, by, alpha), frame,
+        "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
         found.balance(), taxonomy, found.as_of, {},
@@ -295,12 +302,13 @@ def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
 
 
 def _sources_judged(
-    found: Attempts, code: Ints, size: int, enough: Mask, alpha: float
+    found: Attempts, by: str, code: Ints, size: int, enough: Mask
 ) -> tuple[Effects | None, Floats, Floats]:
     """Effects of the sources, and p of each against all others together, false ones held down.
 
     They are compared inside campaign and week, with attempt, hour, weekday and time zone held still, so that a
-    source is not praised for the campaign that dials it or for how often it was tried.
+    source is not praised for the campaign that dials it or for how often it was tried. Campaigns are
+    compared inside source and week, or each would be compared with itself.
     """
     nothing = np.full(size, np.nan)
     human = found.flag("human")
@@ -309,8 +317,9 @@ def _sources_judged(
     if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
         return None, nothing, nothing
     factors = {name: values[known] for name, values in usual_factors(found).items()}
+    inside = source_level(found)[0] if by == _CAMPAIGN else campaign_code(found)
     effects = effects_of(
-        human[known], [campaign_code(found)[known], week_code(found)[known]],
+        human[known], [inside[known], week_code(found)[known]],
         {**factors, "source": level[known].astype(np.int64)}, found.cluster[known],
         wanted=["source"], day=day_code(found)[known],
     )["source"]  # fmt: skip
@@ -326,11 +335,11 @@ def _sources_judged(
     return effects, false_discovery(p), full
 
 
-def _verdicts(p: Floats, ratio: Floats, alpha: float) -> list[str]:
+def _verdicts(p: Floats, ratio: Floats, enough: Mask, alpha: float) -> list[str]:
     words = []
-    for value, log_ratio in zip(p, ratio, strict=True):
+    for value, log_ratio, many in zip(p, ratio, enough, strict=True):
         if np.isnan(value):
-            words.append("too few")
+            words.append("not comparable" if many else "too few")
         elif value >= tested_level(alpha):
             words.append("no certain difference")
         else:
@@ -339,17 +348,21 @@ def _verdicts(p: Floats, ratio: Floats, alpha: float) -> list[str]:
 
 
 def _source_claims(
-    effects: Effects | None, p: Floats, names: list[str], by: str, alpha: float
+    effects: Effects | None, p: Floats, names: list[str], by: str, enough: Mask, alpha: float
 ) -> tuple[Claim, ...]:
+    noun, other = ("campaign", "source") if by == _CAMPAIGN else ("source", "campaign")
+    if not enough.any():
+        return (Claim("none", by, text=f"No {noun} has enough attempted leads to be judged"),)
     if effects is None or np.isnan(p).all():
-        return (Claim("none", by, text=f"No {by} has enough attempted leads to be judged"),)
+        why = f"inside {other} and week too few people were reached for more than one {noun}"
+        return (Claim("none", by, text=f"Nothing tells one {noun} from another: {why}"),)
     ratio, error = effects.against_rest()
     base = effects.base
-    judged_at = np.flatnonzero(~np.isnan(p))
-    tests = len(judged_at)
-    middle = float(np.median(error[judged_at]))
+    tests = int((~np.isnan(p)).sum())
+    middle = float(np.median(error[~np.isnan(p)]))
     level = tested_level(alpha)
     detectable = base * float(np.expm1(detectable_effect(middle, level / tests)))
+    adjusted_for = (other, *_ADJUSTED_FOR)
     claims = []
     for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
         effect = effects.rest_difference(int(i), _limited(effects, int(i)))
@@ -357,16 +370,16 @@ def _source_claims(
                      for s in (-1, 1))  # fmt: skip
         word = "above" if effect > 0 else "below"
         claims.append(Claim(
-            "difference", names[i], effect, low, high, detectable, SOURCE_ADJUSTED_FOR,
-            f"{names[i]} reaches a person {points(abs(effect))} {word} the other sources per attempt",
+            "difference", names[i], effect, low, high, detectable, adjusted_for,
+            f"{names[i]} reaches a person {points(abs(effect))} {word} the other {noun}s per attempt",
         ))  # fmt: skip
     if claims:
         return tuple(claims)
     text = (
-        f"None of {tests} sources is certainly better or worse than the others{seen(detectable)} in "
-        "the typical one"
+        f"None of {plural(tests, noun)} is certainly better or worse than the others{seen(detectable)} "
+        "in the typical one"
     )
-    return (Claim("none", by, 0.0, None, None, detectable, SOURCE_ADJUSTED_FOR, text),)
+    return (Claim("none", by, 0.0, None, None, detectable, adjusted_for, text),)
 
 
 def _limited(effects: Effects, i: int) -> float:
@@ -381,5 +394,6 @@ def _limited(effects: Effects, i: int) -> float:
     return float(ratio[i] + np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i]))
 
 
-#: What sources are adjusted for.
-SOURCE_ADJUSTED_FOR: Final = ("campaign", "week", "attempt", "hour", "weekday", "time zone")
+_CAMPAIGN: Final = "campaign_id"
+#: What sources are adjusted for beside campaigns, and campaigns beside sources.
+_ADJUSTED_FOR: Final = ("week", "attempt", "hour", "weekday", "time zone")

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
@@ -29,7 +29,8 @@ from dialframe.analytics.metrics.metric_types import (
     metrics_table,
     without,
 )
-from dialframe.analytics.result.result_tables import table
+from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.result_tables import plural, table
 from dialframe.analytics.stats.intervals import wilson
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
@@ -42,25 +43,31 @@ RENAMED: Final = {"dnc_honour": "dnc_honor"}
 _CHOICES: Final = Choices()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Metrics:
-    """Several metrics of one account.
+@dataclass(frozen=True, eq=False, repr=False)
+class Metrics(Result):
+    """Several metrics of one account; `table` has one row per metric.
 
     Attributes:
         metrics: Each one, in the order of the table of metrics.
-        not_computed: Names that were left out, with the frame that they lack.
-        cells: Of metrics that were cut: a row per metric and cell, with the dimensions, `start` of the
-            period, `value`, `numerator`, `denominator`, `low`, `high`, and for shares over time the
-            control limits of each series: `center`, `limit_low`, `limit_high`, `signal`.
+        not_computed: Names that were left out, with what they lack.
         cut: The cells of attempts and leads, where they were cut.
         inputs: What they were made of, where they were cut.
     """
 
-    metrics: tuple[Metric, ...]
-    not_computed: dict[str, str]
-    cells: pd.DataFrame | None = None
+    metrics: tuple[Metric, ...] = ()
+    not_computed: Mapping[str, str] = field(default_factory=dict)
     cut: Cut | None = None
     inputs: Inputs | None = None
+
+    @property
+    def cells(self) -> pd.DataFrame | None:
+        """Table `cells`, of metrics that were cut; None where they were not, or no cell has rows.
+
+        A row per metric and cell, with the dimensions, `start` of the period, `value`, `numerator`,
+        `denominator`, `low`, `high`, and for shares over time the control limits of each series:
+        `center`, `limit_low`, `limit_high`, `signal`.
+        """
+        return self.tables.get("cells")
 
     def calls(self, name: str, **cell: str) -> pd.DataFrame:
         """The calls that a cell of a metric counts: its rows of the calls frame.
@@ -80,11 +87,6 @@ class Metrics:
         found = self.inputs.attempts
         return found.calls.iloc[found.rows[rows.base & rows_in(self.cut, "call", cell)]]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row per metric: name, unit, value, numerator, denominator, interval, definition."""
-        return metrics_table(list(self.metrics))
-
     def __getitem__(self, name: str) -> Metric:
         """One of them by name."""
         for metric in self.metrics:
@@ -95,17 +97,19 @@ class Metrics:
     def to_dict(self) -> dict[str, Any]:
         """All of them in plain values."""
         return {
-            "name": "metrics",
+            **super().to_dict(),
             "metrics": {metric.name: metric.to_dict() for metric in self.metrics},
             "not_computed": dict(self.not_computed),
         }
 
-    def __repr__(self) -> str:
-        return f"<Metrics: {len(self.metrics)} computed, {len(self.not_computed)} without data>"
+    def explain(self) -> str:
+        """The metrics in words, one line each, with what those that were left out lack."""
+        values = [metric.answer for metric in self.metrics]
+        left_out = [f"{name} {why}" for name, why in self.not_computed.items()]
+        return "\n".join([super().explain(), *values, *left_out])
 
-    def _repr_html_(self) -> str:
-        shown = self.table.drop(columns="definition")
-        return str(shown.to_html(index=False, na_rep="\N{EN DASH}"))
+    def __repr__(self) -> str:
+        return f"<Metrics: {self.answer}>"
 
 
 def compute(
@@ -153,6 +157,10 @@ def compute(
         include_no_campaign: Count calls outside any campaign too.
         choices: Thresholds.
 
+    Returns:
+        The metrics, one row each: `metric`, `unit`, `value`, `numerator`, `denominator`, `low`, `high`,
+        `interval`, `why_null`, `definition`. Table `cells` where they were cut.
+
     Raises:
         ConfigError: A name is unknown or cannot be had from this API, a frame or column that a
             named metric needs is missing, or the campaign is unknown.
@@ -165,9 +173,26 @@ def compute(
     if by or period is not None:
         return _cut(inputs, names, by, period)
     if names is not None:
-        wanted = _listed(names)
-        return Metrics(tuple(measured(metric(name), inputs) for name in wanted), {})
+        return _result(inputs, [measured(metric(name), inputs) for name in _listed(names)], {})
     return every(inputs)
+
+
+def _result(
+    inputs: Inputs, found: Sequence[Metric], left_out: Mapping[str, str],
+    where: Cut | None = None, cells: pd.DataFrame | None = None,
+) -> Metrics:  # fmt: skip
+    counted = inputs.attempts
+    lacking_data = f"; {len(left_out):,} could not be computed" if left_out else ""
+    used = {name: value for metric in found for name, value in metric.parameters.items()}
+    return Metrics(
+        "metrics", f"{plural(len(found), 'metric')} of {plural(len(counted), 'attempt')}{lacking_data}",
+        metrics_table(list(found)), "Metrics of the same counted calls, each with its own denominator",
+        counted.balance(), inputs.taxonomy, counted.as_of, {} if cells is None else {"cells": cells},
+        {"by": () if where is None else where.by, "period": None if where is None else where.period,
+         "campaign": inputs.campaign, "since": inputs.since, "until": inputs.until, **used},
+        counted.warnings, metrics=tuple(found), not_computed=left_out, cut=where,
+        inputs=None if where is None else inputs,
+    )  # fmt: skip
 
 
 def _listed(names: str | Iterable[str]) -> list[str]:
@@ -204,7 +229,7 @@ def _cut(
         made.append(value)
         parts.append(cells)
     frame = pd.concat(parts, ignore_index=True) if parts else None
-    return Metrics(tuple(made), left_out, frame, where, inputs)
+    return _result(inputs, made, left_out, where, frame)
 
 
 def _design_effect(value: Metric) -> float:
@@ -232,8 +257,9 @@ def of_calls(
 def every(inputs: Inputs) -> Metrics:
     """All metrics whose frames are there."""
     needed = {row.name: lacking(row, inputs) for row in METRICS}
-    return Metrics(
-        tuple(measured(row, inputs) for row in METRICS if not needed[row.name]),
+    return _result(
+        inputs,
+        [measured(row, inputs) for row in METRICS if not needed[row.name]],
         {name: without(frames) for name, frames in needed.items() if frames},
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, NoReturn, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import named
+from dialframe.analytics.result.claims import Claim, counted
 from dialframe.analytics.result.result_tables import plain, records, table
 from dialframe.analytics.stats.intervals import clustered, clustered_mean, wilson
 from dialframe.errors import ConfigError
@@ -311,7 +312,7 @@ class Metric:
             all caller IDs together), or `none`, as for the counts of an audit, which is a census.
         excluded: Counts by reason; `unmapped` is always there where calls were counted, and an
             audit's counts have the audit's reasons alone.
-        choices: The thresholds that were used.
+        parameters: The thresholds that were used.
         taxonomy: What classed the calls.
         as_of: The latest instant in the data, UTC, or the moment of the audit.
         detail: Further numbers, or None.
@@ -327,7 +328,7 @@ class Metric:
     high: float | None
     interval: str
     excluded: Mapping[str, int]
-    choices: Mapping[str, object]
+    parameters: Mapping[str, object]
     taxonomy: Taxonomy
     as_of: datetime | None
     detail: pd.DataFrame | None = None
@@ -349,10 +350,44 @@ class Metric:
         """The metric as a frame of one row."""
         return metrics_table([self])
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Further numbers as table `detail`, where there are any."""
+        return {} if self.detail is None else {"detail": self.detail}
+
+    @property
+    def answer(self) -> str:
+        """The metric in a sentence."""
+        if self.value is None:
+            return f"{self.name}: none ({self.why_null or 'nothing to divide by'})"
+        of = "" if self.numerator is None or self.denominator is None else (
+            f" ({self.numerator:,.6g} of {self.denominator:,.6g})"
+        )  # fmt: skip
+        sure = "" if self.low is None else f", 95 % {self.low:.4g} to {self.high:.4g}"
+        return f"{self.name}: {self.value:.4g} {self.definition.unit}{of}{sure}"
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The sentence as a value: a plain count."""
+        return counted(self.name, self.answer)
+
+    def plot(self, ax: Any = None) -> NoReturn:
+        """One number has no picture.
+
+        Args:
+            ax: Axes of matplotlib, as other results take them.
+
+        Raises:
+            ConfigError: Always.
+        """
+        del ax
+        raise ConfigError(f"{self.name} is one number, which has no picture; draw its .table")
+
     def to_dict(self) -> dict[str, Any]:
         """The metric in plain values; the keys do not depend on the data."""
         return {
             "name": self.name,
+            "answer": self.answer,
             "metric": self.definition.number,
             "unit": self.definition.unit,
             "value": self.value,
@@ -363,7 +398,7 @@ class Metric:
             "interval": self.interval,
             "excluded": dict(self.excluded),
             "definition": self.definition.words,
-            "choices": {name: plain(value) for name, value in self.choices.items()},
+            "parameters": {name: plain(value) for name, value in self.parameters.items()},
             "taxonomy": named(self.taxonomy),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
             "detail": [] if self.detail is None else records(self.detail),
@@ -376,7 +411,7 @@ class Metric:
         kept = [f"{reason}: {count:,}" for reason, count in self.excluded.items() if count]
         words = self.definition.words
         lines = [
-            repr(self)[8:-1],
+            self.answer,
             f"Numerator: {words['numerator']}. Denominator: {words['denominator']}.",
             f"Exclusions: {words['exclusions']}. Source: {words['source']}.",
             f"Not counted: {', '.join(kept) or 'nothing'}. Taxonomy {self.taxonomy_version}.",
@@ -384,13 +419,7 @@ class Metric:
         return "\n".join([*lines, *self.warnings])
 
     def __repr__(self) -> str:
-        if self.value is None:
-            return f"<Metric {self.name}: none ({self.why_null or 'nothing to divide by'})>"
-        of = "" if self.numerator is None or self.denominator is None else (
-            f" ({self.numerator:,.6g} of {self.denominator:,.6g})"
-        )  # fmt: skip
-        sure = "" if self.low is None else f", 95 % {self.low:.4g} to {self.high:.4g}"
-        return f"<Metric {self.name}: {self.value:.4g} {self.definition.unit}{of}{sure}>"
+        return f"<Metric {self.answer}>"
 
 
 @dataclass(frozen=True, slots=True)
