@@ -50,15 +50,18 @@ def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None
     """A number is gone from all pages at one moment, from every byte, and from pages that come later."""
     folder = tmp_path / "part"
     opened(folder).close()
-    roles = [("forget", "f"), ("write", "a"), ("read", "r"), ("compact", "c")]
-    running = [start(role, folder, name) for role, name in roles]
-    ended = [running[0].end()]
+    writer = start("write", folder, "a")
+    writer.stdout.readline()  # one page stands before anything is forgotten
+    others = [
+        start(role, folder, name)
+        for role, name in [("forget", "f"), ("read", "r"), ("compact", "c")]
+    ]
+    ended = [others[0].end()]
     Bell(folder).ring()
-    ended += [process.end() for process in running[1:]]
-    told = [lines for _, lines in ended]
+    ended += [process.end() for process in [writer, *others[1:]]]
 
-    assert [status for status, _ in ended] == [0] * len(roles)
-    pages = json.loads(told[1][-1])["pages"]
+    assert [status for status, _ in ended] == [0] * 4
+    pages = json.loads(ended[1][1][-1])["pages"]
     with opened(folder) as store:
         frame = store.frame(CALLS)
         assert len(frame) == pages * (PAGE - FORGOTTEN) + SHARED
