@@ -12,7 +12,9 @@ from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.judging.phone_cells import read_phone
+from dialframe.leads.lead_file import Dialect, Shape, split_lines
 from dialframe.leads.reading import file_formats
+from dialframe.leads.reading.parser import parse
 from dialframe.opt_outs import read_consent, read_remark
 
 CHARS = 100_000
@@ -91,3 +93,31 @@ def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(
     pd.testing.assert_frame_equal(file.skipped, whole.skipped)
     assert (file.lines.tolist(), file.rows.tolist()) == (whole.lines.tolist(), whole.rows.tolist())
     assert file.decisions == whole.decisions
+
+
+@pytest.mark.parametrize("unit", ['\n,"', '",\n', '"\n'])
+def test_near_misses_of_quotes_are_cleaned_in_time(tmp_path, unit):
+    """Hundreds of thousands of records that a careful reader has to look ahead for."""
+    path = tmp_path / "list.csv"
+    head = "Name,Phone,Notes\nAnn,212-555-0142,hi\nBob,212-555-0143,ok\n"
+    path.write_text(head + (unit * CHARS)[:CHARS] + "\n", newline="")
+    began = time.process_time()
+    with contextlib.suppress(LeadFileError):
+        leads.clean_files([path], tmp_path / "out", region="US")
+    assert time.process_time() - began < 0.5 + MOST_S
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param('x,"a\n' + '","\n' * 500, id="closes and opens again"),
+        pytest.param('x,"a\n' + ('""' * 100 + "\n") * 500, id="doubled quotes"),
+    ],
+)
+def test_an_open_cell_is_read_on_line_by_line(unit):
+    """Rather than from its begin again at every line that may close it."""
+    lines = split_lines((unit * (CHARS // len(unit) + 1))[:CHARS])
+    began = time.process_time()
+    records = parse(lines, Dialect(), Shape(3, digits=(1,)))
+    assert time.process_time() - began < MOST_S
+    assert records.faults[0] == "unclosed_quote"

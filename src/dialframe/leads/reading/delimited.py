@@ -180,10 +180,8 @@ class Outline:
         for row, record in _records(block, 0, head).items():
             self.seen.setdefault(row, record)
         for row in _repeats(block, self.seen):
-            self.seen |= {
-                at: self.seen.get(at, record)
-                for at, record in _records(block, row, row + 1).items()
-            }
+            if block.first + row not in self.seen:
+                self.seen |= _records(block, row, row + 1)
         found = _records(block, max(0, len(block) - self.tail_records), len(block))
         before = list(self.tail.items())[-self.tail_records :]
         kept = dict(before) if len(found) < self.tail_records else {}

@@ -18,12 +18,11 @@ import pyarrow.compute as pc
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
 from dialframe.leads.reading.layout import is_blank
-from dialframe.leads.reading.parser import CLEAN, MAX_SPAN_LINES, STRAY, parse, scan
-from dialframe.leads.reading.utf8_text import last_line_end, line_bounds, next_line
+from dialframe.leads.reading.parser import Parser, scan
+from dialframe.leads.reading.utf8_text import last_line_end, line_bounds
 
 _NEAR_LINES: Final = 8
-_SHORT_SPAN_LINES: Final = 5
-_PATIENCE_LINES: Final = 100_000
+_RUN_LINES: Final = 5_000
 _ASCII: Final = 128
 _DELETE: Final = 127
 _CONTACT_DIGITS: Final = 9
@@ -132,69 +131,45 @@ class _Walk:
         self.dialect, self.shape = dialect, shape
         self.delimiter = ord(dialect.delimiter) if dialect.delimiter else -1
         self.quote = ord(dialect.quote) if dialect.quote else -1
-        self.records, self.line, self.in_vain = 0, line, 0
+        self.records, self.line = 0, line
+        self.parser = Parser(dialect, shape)
 
     def block(self, data: bytes, stop: int, *, final: bool) -> tuple[Block, int]:
         """The records of `data` up to `stop`, or up to one that needs more; bytes used."""
         cut = _cut(data, stop, self.delimiter, self.quote)
         odd: dict[int, _Odd] = {}
-        taken: list[np.ndarray] = []
-        numbers: list[np.ndarray] = []
-        at = begin = rows = 0
-        for line in [*np.flatnonzero(~cut.clean).tolist(), len(cut.clean)]:
-            if line < begin:
+        begins_record = np.ones(len(cut.clean), np.bool_)
+        behind, end = 0, len(cut.clean)
+        window = _Window(data, cut, is_whole=final)
+        for line in np.flatnonzero(~cut.clean).tolist():
+            if line < behind:
                 continue  # a record that began before goes on here
-            clean = np.arange(begin, line)
-            taken.append(clean)
-            numbers.append(clean + self.line - begin)
-            rows, self.line = rows + len(clean), self.line + len(clean)
-            at = int(cut.behind[line - 1]) if line > begin else at
-            if line == len(cut.clean):
+            record = self._careful(window, line)
+            if record is None:
+                end = line
                 break
-            found = self._careful(data, at, final=final)
-            if found is None:
-                break
-            odd[rows], at = found
-            taken.append(np.array([line]))
-            numbers.append(np.array([self.line]))
-            rows, self.line = rows + 1, self.line + odd[rows].lines
-            begin = int(np.searchsorted(cut.begins, at))
-        block = self._made(data, cut, np.concatenate(taken), np.concatenate(numbers), odd)
-        self.records += rows
-        return block, at
+            odd[line] = record
+            behind = line + record.lines
+            begins_record[line + 1 : behind] = False
+        taken = np.flatnonzero(begins_record[:end])
+        rows = np.searchsorted(taken, np.array(list(odd), np.int64)).tolist()
+        own = dict(zip(rows, odd.values(), strict=True))
+        block = self._made(data, cut, taken, taken + self.line, own)
+        self.records, self.line = self.records + len(taken), self.line + end
+        return block, int(cut.behind[end - 1]) if end else 0
 
-    def _careful(self, data: bytes, at: int, *, final: bool) -> tuple[_Odd, int] | None:
+    def _careful(self, window: _Window, line: int) -> _Odd | None:
         """The record that begins at a line that is not clean; None where it may need more data."""
-        span = MAX_SPAN_LINES if self.in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
-        near = self._window(data, at, 1 + min(span, _NEAR_LINES), final=final)
-        if near is None:
-            return None
-        records = parse(near[0], self.dialect, self.shape, most=1)
-        window, behind = near
-        opened = scan(window.texts[0], self.dialect).state not in (CLEAN, STRAY)
-        if opened and 0 in records.faults:
-            far = self._window(data, at, 1 + span, final=final)
-            if far is None:
-                return None
-            window, behind = far
-            records = parse(window, self.dialect, self.shape, most=1)
-        stop = records.stops[0]
-        fault = records.faults.get(0)
-        if opened and fault and stop == 1:
-            self.in_vain += span
-        codes = (records.warnings[0],) if 0 in records.warnings else ()
-        return _Odd(records.cells[0], fault, codes, records.raw(0), stop), behind[stop]
-
-    def _window(
-        self, data: bytes, at: int, count: int, *, final: bool
-    ) -> tuple[Lines, list[int]] | None:
-        """So many lines from `at` on, and where each begins and the last one ends."""
-        begins = [at]
-        while len(begins) <= count and begins[-1] < len(data):
-            begins.append(next_line(data, begins[-1]))
-        if len(begins) <= count + 1 and begins[-1] >= len(data) and not final:
-            return None
-        return split_lines(data[at : begins[-1]].decode()), begins
+        for count in (1 + _NEAR_LINES, 1 + self.parser.span):
+            lines, at = window.lines(line, count)
+            record = self.parser.tried(lines, at)
+            is_seen = record.fault is None or len(lines.texts) - at >= 1 + self.parser.span
+            if is_seen or window.is_last:
+                self.parser.count(record)
+                codes = (record.warning,) if record.warning else ()
+                raw = lines.raw(at, record.stop)
+                return _Odd(record.cells, record.fault, codes, raw, record.stop - at)
+        return None
 
     def _made(
         self, data: bytes, cut: _Cut, taken: np.ndarray, lines: np.ndarray, odd: dict[int, _Odd]
@@ -235,6 +210,32 @@ class _Walk:
                     pa.array(order)
                 )
         return replace(block, usual=block.usual - not_usual)
+
+
+class _Window:
+    """Lines of a block as texts, decoded a run at a time."""
+
+    def __init__(self, data: bytes, cut: _Cut, *, is_whole: bool) -> None:
+        self._data, self._cut, self._is_whole = data, cut, is_whole
+        self._first = self._stop = 0
+        self._lines = Lines([], [])
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing follows these lines in the file."""
+        return self._is_whole and self._stop == len(self._cut.clean)
+
+    def lines(self, line: int, count: int) -> tuple[Lines, int]:
+        """Lines with at least so many from a line of the block on, where it has them; and that line's place."""
+        total = len(self._cut.clean)
+        if line + count > self._stop < total or line >= self._stop:
+            # Where careful lines follow each other, more and more of them at once.
+            near = line <= self._stop + _NEAR_LINES
+            grown = min(4 * (self._stop - self._first), _RUN_LINES) if near else 0
+            self._first, self._stop = line, min(line + max(count, grown), total)
+            begin, behind = self._cut.begins[line], self._cut.behind[self._stop - 1]
+            self._lines = split_lines(self._data[begin:behind].decode())
+        return self._lines, line - self._first
 
 
 class _Cut(NamedTuple):

@@ -129,12 +129,14 @@ def read(
     )
 
 
-def read_as(path: str | os.PathLike[str], told: ReadOptions) -> LeadFile:
-    """`read`, with what is known of the file as one value."""
+def read_as(
+    path: str | os.PathLike[str], told: ReadOptions, *, in_blocks: bool = True
+) -> LeadFile:
+    """`read`, with what is known of the file as one value; not in blocks where that was tried in vain."""
     files = [
         file if told.sheet is not None else _with_alike_sheets(source, file, told)
         for source in sources(path, max_line_bytes=told.max_line_bytes)
-        for file in (_read(source, told),)
+        for file in (_read(source, told, in_blocks=in_blocks),)
     ]
     return together(Path(path), files)
 
@@ -191,7 +193,7 @@ def read_all(
     ]
 
 
-def _read(source: Source, told: ReadOptions) -> LeadFile:
+def _read(source: Source, told: ReadOptions, *, in_blocks: bool = True) -> LeadFile:
     try:
         if source.kind == "workbook":
             table = _sheet(source, told)
@@ -199,9 +201,9 @@ def _read(source: Source, told: ReadOptions) -> LeadFile:
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
             text = _decoded(source, told.encoding)
-            in_blocks = _in_blocks(source, text, told)
-            if in_blocks is not None:
-                return in_blocks
+            file = _in_blocks(source, text, told) if in_blocks else None
+            if file is not None:
+                return file
             table = _text(source, text, told)
         table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
         return _lead_file(source, table)

@@ -22,7 +22,9 @@ _SHORT_SPAN_LINES: Final = 5
 _PATIENCE_LINES: Final = 100_000
 #: A note of so many lines may consist of lines that look like records.
 _NOTE_LINES: Final = 10
-
+#: Lines of up to so many characters are remembered, so many of them at a time.
+_SHORT_CHARS: Final = 500
+_KEPT_LINES: Final = 5_000
 
 CLEAN: Final = "clean"
 STRAY: Final = "stray"
@@ -64,34 +66,121 @@ def _patterns(delimiter: str, quote: str) -> tuple[re.Pattern[str], re.Pattern[s
     )
 
 
-def parse(
-    lines: Lines, dialect: Dialect, shape: Shape, start: int = 0, most: int | None = None
-) -> Records:
-    """All records from physical line `start` on, or the first so many of them."""
-    records = Records([], [], [], lines=lines)
-    texts, at, total = lines.texts, start, len(lines.texts)
-    in_vain = 0
-    while at < total and (most is None or len(records.cells) < most):
-        cells, state = scan(texts[at], dialect)
-        stop = at + 1
-        if state == BROKEN and _is_whole(texts[at], dialect, shape):
-            cells, state = _plain(texts[at], dialect), CLEAN
-            records.warnings[len(records.cells)] = "stray_quote"
-        if state in (OPEN, BROKEN):
-            span = MAX_SPAN_LINES if in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
-            cells, state, stop = _close(lines, dialect, shape, at, span)
-            in_vain += span if state == OPEN and stop == at + 1 else 0
-        if state == STRAY:
-            cells, state = _stray(lines.raw(at, stop), cells, dialect, shape)
-            records.warnings[len(records.cells)] = "stray_quote"
-        if state == OPEN:
-            records.faults[len(records.cells)] = "unclosed_quote"
-            records.warnings.pop(len(records.cells), None)
-        records.cells.append(cells)
+def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Records:
+    """All records from physical line `start` on."""
+    records, parser = Records([], [], [], lines=lines), Parser(dialect, shape)
+    at, total = start, len(lines.texts)
+    while at < total:
+        record = parser.record(lines, at)
+        if record.fault:
+            records.faults[len(records.cells)] = record.fault
+        if record.warning:
+            records.warnings[len(records.cells)] = record.warning
+        records.cells.append(record.cells)
         records.starts.append(at)
-        records.stops.append(stop)
-        at = stop
+        records.stops.append(record.stop)
+        at = record.stop
     return records
+
+
+class Record(NamedTuple):
+    """One record: its cells, the line behind it, what was wrong, and whether a quote of it never closed."""
+
+    cells: list[str]
+    stop: int
+    fault: str | None = None
+    warning: str | None = None
+    in_vain: bool = False
+
+
+class Parser:
+    """Reads records one after the other, and looks ahead less once that was in vain too often."""
+
+    def __init__(self, dialect: Dialect, shape: Shape) -> None:
+        self.dialect, self.shape = dialect, shape
+        self._in_vain = 0
+        # Behind an open quote the same lines are looked at again for every record.
+        self._scans: dict[str, Scan] = {}
+
+    @property
+    def span(self) -> int:
+        """Lines that are searched for the quote that closes."""
+        return MAX_SPAN_LINES if self._in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
+
+    def count(self, record: Record) -> None:
+        """Note a record that is taken: whether its quote was searched in vain."""
+        self._in_vain += self.span if record.in_vain else 0
+
+    def record(self, lines: Lines, at: int) -> Record:
+        """The record that begins at a line."""
+        record = self.tried(lines, at)
+        self.count(record)
+        return record
+
+    def tried(self, lines: Lines, at: int) -> Record:
+        """The record that begins at a line, as far as these lines tell."""
+        text, stop, warning = lines.texts[at], at + 1, None
+        cells, state = self._scan(text)
+        if state == BROKEN and _is_whole(text, self.dialect, self.shape):
+            cells, state, warning = _plain(text, self.dialect), CLEAN, "stray_quote"
+        in_vain = False
+        if state in (OPEN, BROKEN):
+            cells, state, stop = self._close(lines, at)
+            in_vain = state == OPEN and stop == at + 1
+        if state == STRAY:
+            cells, state = _stray(lines.raw(at, stop), cells, self.dialect, self.shape)
+            warning = "stray_quote"
+        if state == OPEN:
+            return Record([*cells], stop, "unclosed_quote", None, in_vain)
+        return Record([*cells], stop, None, warning)
+
+    def _scan(self, text: str) -> Scan:
+        if len(text) > _SHORT_CHARS:
+            return scan(text, self.dialect)
+        found = self._scans.get(text)
+        if found is None:
+            if len(self._scans) >= _KEPT_LINES:
+                self._scans.clear()
+            found = self._scans[text] = scan(text, self.dialect)
+        return found
+
+    def _close(self, lines: Lines, start: int) -> tuple[list[str], str, int]:
+        """The record whose quote is still open at the end of its first line.
+
+        Returns:
+            Its cells, `CLEAN` where it closes cleanly or `OPEN` where it does not, and the line
+            behind it.
+        """
+        quote, shape = self.dialect.quote or "", self.shape
+        last = min(len(lines.texts), start + 1 + self.span)
+        first = self._scan(lines.texts[start])
+        broken = first.state == BROKEN
+        cells, parts = first.cells[:-1], first.cells[-1:]
+        next_record = 0
+        for at in range(start + 1, last):
+            text = lines.texts[at]
+            own = self._scan(text)
+            if not broken:
+                parts.append(lines.ends[at - 1])
+                # Inside the open cell, a line is read as if the cell's quote stood before it.
+                more = self._scan(quote + text) if quote in text else Scan([text], OPEN)
+                if len(more.cells) > 1 or more.state != OPEN:
+                    begun = _unquote("".join(parts), self.dialect, quote)
+                    cells += [begun + more.cells[0], *more.cells[1:]]
+                    parts = [cells.pop()] if more.state == OPEN else []
+                else:
+                    parts += more.cells
+                if more.state == CLEAN and _belongs(
+                    lines, self.dialect, shape, (start, at), cells, next_record
+                ):
+                    return cells, CLEAN, at + 1
+                broken = more.state != OPEN
+            if own.state in (CLEAN, OPEN) and shape.begins(own.cells):
+                next_record = next_record or at
+                if broken:
+                    break
+        literal = _plain(lines.texts[start], self.dialect)
+        return literal, OPEN, next_record or start + 1
 
 
 def _is_whole(text: str, dialect: Dialect, shape: Shape) -> bool:
@@ -187,35 +276,6 @@ def _unquote(cell: str, dialect: Dialect, quote: str) -> str:
             dialect.escape * 2, dialect.escape
         )
     return cell.replace(quote * 2, quote)
-
-
-def _close(
-    lines: Lines, dialect: Dialect, shape: Shape, start: int, span: int
-) -> tuple[list[str], str, int]:
-    """The record whose quote is still open at the end of its first line.
-
-    Returns:
-        Its cells, `CLEAN` where it closes cleanly or `OPEN` where it does not, and the line
-        behind it.
-    """
-    quote = dialect.quote or ""
-    last = min(len(lines.texts), start + 1 + span)
-    broken = scan(lines.texts[start], dialect).state == BROKEN
-    next_record = 0
-    for at in range(start + 1, last):
-        text = lines.texts[at]
-        own = scan(text, dialect)
-        if quote in text and not broken:
-            cells, state = scan(lines.raw(start, at + 1), dialect)
-            if state == CLEAN and _belongs(lines, dialect, shape, (start, at), cells, next_record):
-                return cells, CLEAN, at + 1
-            broken = state != OPEN
-        if own.state in (CLEAN, OPEN) and shape.begins(own.cells):
-            next_record = next_record or at
-            if broken:
-                break
-    literal = _plain(lines.texts[start], dialect)
-    return literal, OPEN, next_record or start + 1
 
 
 def _belongs(

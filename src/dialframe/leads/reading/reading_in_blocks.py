@@ -99,11 +99,12 @@ def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> li
     """
     is_here = "://" not in os.fspath(path)
     content = open_utf8(Path(path), told.max_line_bytes) if is_here and _may_stream(told) else None
-    if content is not None:
+    if content is not None and _is_delimited(Path(path), content, told):
         found = _streamed(Path(path), content, told, spool)
-        if found is not None:
-            note_files([Path(path)])
-            return [found]
+        if found is None:
+            return [take_in_all(read_as(path, told, in_blocks=False), spool)]
+        note_files([Path(path)])
+        return [found]
     if told == ReadOptions(max_line_bytes=told.max_line_bytes) and is_here:
         if Path(path).is_dir():
             return [one for file in tables_in(Path(path)) for one in take_in(file, told, spool)]
@@ -122,8 +123,6 @@ def _may_stream(told: ReadOptions) -> bool:
 
 
 def _streamed(path: Path, content: Content, told: ReadOptions, spool: Spool) -> TakenIn | None:
-    if not _is_delimited(path, content, told):
-        return None
     numbers: list[int] = []
 
     def keep(block: Block) -> None:
