@@ -104,7 +104,7 @@ def test_old_changes_are_found_by_the_next_full_walk(
     old = service.put("calls", 30, START, disposition="sale")
     moved = service.put("calls", 500, START - 33 * DAY)
 
-    account.sync()
+    report = account.sync()
     sentence = account.calls().attrs["dialframe"]["sentence"]
 
     assert moved not in ids(account, "calls")
@@ -112,8 +112,16 @@ def test_old_changes_are_found_by_the_next_full_walk(
         "calls: complete as of 2026-03-02 12:00 UTC. Rows created before 2026-02-28 09:00 UTC were "
         "last read again at 2026-03-02 09:00 UTC."
     )
+    older = sentence.partition(". ")[2]
+    assert f"calls: {older}" in " ".join(str(report).split())
+    assert older in report._repr_html_()
+    entry = report.as_dict()["tables"]["calls"]
+    assert entry["older"] == older
+    assert entry["synced_from"] == "2026-02-28T09:00:00+00:00"
+    assert entry["reconciled_at"].startswith("2026-03-02T09:00:00")
     service.now += 8 * DAY
-    account.sync()
+    whole = account.sync()
+    assert (whole["calls"].older, whole["calls"].synced_from) == ("", None)
     assert moved in ids(account, "calls")
     assert account.calls().set_index("id").loc[old, "disposition"] == "sale"
     assert "last read again" not in account.calls().attrs["dialframe"]["sentence"]

@@ -137,25 +137,26 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
             f"{table.name}: complete as of {day_and_time(cover.synced_at)}; a later sync is not finished, "
             f"so rows{since} may be missing; run account.sync() to go on."
         ]
-    words += _older(cover)
-    return "".join(words) + shown
+    if rest := older(cover):
+        words.append(rest)
+    return " ".join(words) + shown
 
 
-def _older(cover: Cover) -> list[str]:
-    """What rows are older than the last sync, and how old."""
+def older(cover: Cover) -> str:
+    """What rows are older than the last sync and how old, as a sentence; empty where none are."""
     if cover.reconciled_at is None or cover.reconciled_at == cover.synced_at:
-        return []
+        return ""
     whole_at = day_and_time(cover.reconciled_at)
     if cover.synced_from is None:
-        return [f" Some of its rows were last read again at {whole_at}."]
-    before = f" Rows created before {day_and_time(cover.synced_from)} were last read again at "
+        return f"Some of its rows were last read again at {whole_at}."
+    before = f"Rows created before {day_and_time(cover.synced_from)} were last read again at "
     reread_at, reread_from = cover.reread_at, cover.reread_from
     if reread_at is None or reread_from is None or reread_at == cover.synced_at:
-        return [f"{before}{whole_at}."]
-    return [
-        f"{before}{day_and_time(reread_at)},",
-        f" those created before {day_and_time(reread_from)} at {whole_at}.",
-    ]
+        return f"{before}{whole_at}."
+    return (
+        f"{before}{day_and_time(reread_at)}, those created before {day_and_time(reread_from)} "
+        f"at {whole_at}."
+    )
 
 
 def _of_state(state: State) -> Cover:

@@ -21,7 +21,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.account.disposition_reports import bring_up_reports
-from dialframe.account.freshness import covered
+from dialframe.account.freshness import covered, older
 from dialframe.account.list_sync import (
     STEP_BACK,
     LeftOpen,
@@ -291,6 +291,9 @@ def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
         complete=cover.complete and not note,
         covers_from=cover.covers_from,
         covers_to=cover.covers_to,
+        synced_from=cover.synced_from,
+        reconciled_at=cover.reconciled_at,
+        older=older(cover),
         note=note,
     )
 

@@ -179,6 +179,10 @@ class TableSync:
         complete: Whether the table is now whole up to `covers_to`.
         covers_from: Creation of the oldest row that is covered; None for the list's beginning.
         covers_to: Rows created by then, and listed then, are stored; None where nothing is.
+        synced_from: Rows created before this were not all looked at by the last walk; None where all were,
+            or where that differs by campaign.
+        reconciled_at: Start of the last walk that looked at every row.
+        older: The same as a sentence, or an empty text.
         note: What a person should know, or an empty text.
         optional: Whether nobody asked for it by name and the service does not offer it to this key.
     """
@@ -193,6 +197,9 @@ class TableSync:
     complete: bool = False
     covers_from: datetime | None = None
     covers_to: datetime | None = None
+    synced_from: datetime | None = None
+    reconciled_at: datetime | None = None
+    older: str = ""
     note: str = ""
     optional: bool = False
 
@@ -298,11 +305,14 @@ def _short(entry: TableSync) -> tuple[str, ...]:
 
 
 def _explained(entry: TableSync) -> str:
-    """What a person should know of a table, and how far an unfinished one came."""
-    if entry.complete or entry.optional:
-        return entry.note
-    reached = "" if entry.covers_to is None else f"covered from {_covers(entry)}"
-    return "; ".join(part for part in (entry.note, reached) if part)
+    """What a person should know of a table: what went wrong, how far it came, what was not looked at again."""
+    reached = "" if entry.complete or entry.optional else _reached(entry)
+    first = "; ".join(part for part in (entry.note, reached) if part)
+    return ". ".join(part for part in (first, entry.older) if part)
+
+
+def _reached(entry: TableSync) -> str:
+    return "" if entry.covers_to is None else f"covered from {_covers(entry)}"
 
 
 def _cells(entry: TableSync) -> tuple[str, ...]:
@@ -312,7 +322,7 @@ def _cells(entry: TableSync) -> tuple[str, ...]:
         *(f"{count:,}" for count in counts),
         "yes" if entry.complete else "no",
         _covers(entry),
-        entry.note,
+        ". ".join(part for part in (entry.note, entry.older) if part),
     )
 
 
