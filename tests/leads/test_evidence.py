@@ -21,10 +21,9 @@ def test_shares_are_of_filled_cells():
 
 
 def test_kinds_of_cells():
-    """Addresses, names, answers, words and repetition."""
+    """Addresses, names, words and repetition."""
     assert evidence("a@example.com", "b@example.com").email == 1.0
     assert evidence("Ann Lee", "Renée", "山田").name == 1.0
-    assert evidence("yes", "no", "x").answer == 1.0
     assert evidence("Ann Lee", "Bob").spaced == 0.5
     assert evidence("a", "a", "b", "b").distinct == 0.5
 

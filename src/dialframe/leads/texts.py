@@ -37,6 +37,8 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """A column of a table as one piece."""
     if not isinstance(column, pa.ChunkedArray):
         return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
     found = column.combine_chunks()
     return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
 
@@ -71,8 +73,12 @@ def put(texts: pa.Array, rows: np.ndarray, values: Sequence[str] | pa.Array) -> 
 
 
 def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
-    """The texts of some rows."""
-    return texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+    """The texts of some rows, each once and in order."""
+    if len(rows) == len(texts):
+        return texts
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+        return texts.slice(rows[0], len(rows))
+    return texts.take(pa.array(rows))
 
 
 def sizes(texts: pa.Array) -> np.ndarray:

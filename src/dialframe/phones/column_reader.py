@@ -41,7 +41,7 @@ from dialframe.phones.parse_number import (
 )
 from dialframe.phones.vectorized import ABROAD, Usual, plan, read_usual
 
-#: From so many rows on, reading the plan's tables from disk is the quicker way.
+#: From so many rows on, reading the plan's tables from disk is the quicker way; once they are there, of any.
 SHORT: Final = 500
 #: Texts in unusual shapes from which on the kernel is worth loading, and compiling, for a process.
 MANY: Final = 30_000
@@ -185,7 +185,7 @@ def _by_tables(
         possible=np.zeros(count, np.bool_),
         regions=regions_of,
     )
-    if count < SHORT:
+    if count < SHORT and not plan.cache_info().currsize:
         return column, np.arange(count)
     usual = read_usual(texts, regions, spell=spell)
     rows, tables = usual.rows, plan()

@@ -221,12 +221,7 @@ class Numbering:
 
     def add(self, metas: list[Any], places: list[int]) -> int:
         """Add a calling code; returns its first state."""
-        threads = frozenset(
-            _Thread(member, name, chain(nodes(pattern)))
-            for member, meta in enumerate(metas)
-            for name, pattern in _patterns(meta)
-        )
-        return self._state(0, threads, metas, places, {})
+        return _Code(metas, places, self._known, self._states).first()
 
     @property
     def steps(self) -> list[tuple[int, ...]]:
@@ -238,30 +233,100 @@ class Numbering:
         """What a number is that ends here, by state."""
         return [outcome for _, outcome in self._states]
 
-    def _state(
+
+class _Code:
+    """The states of one calling code.
+
+    Threads have numbers, since a nested continuation is hashed anew each time that it is looked up, and digits
+    that lead on alike are gone through together.
+    """
+
+    def __init__(
         self,
-        depth: int,
-        threads: frozenset[_Thread],
         metas: list[Any],
         places: list[int],
-        seen: dict[tuple[int, frozenset[_Thread]], int],
-    ) -> int:
-        if (depth, threads) in seen:
-            return seen[depth, threads]
+        known: dict[tuple[tuple[int, ...], Outcome], int],
+        states: list[tuple[tuple[int, ...], Outcome]],
+    ) -> None:
+        self._metas, self._places = metas, places
+        self._known, self._states = known, states
+        self._numbers: dict[_Thread, int] = {}
+        self._threads: list[_Thread] = []
+        self._steps: dict[int, list[tuple[int, int]]] = {}
+        self._done: set[int] = set()
+        self._seen: dict[tuple[int, frozenset[int]], int] = {}
+        self._outcomes: dict[tuple[int, frozenset[tuple[int, str]]], Outcome] = {}
+
+    def first(self) -> int:
+        """The state before the first digit."""
+        return self._state(
+            0,
+            frozenset(
+                self._number(_Thread(member, name, chain(nodes(pattern))))
+                for member, meta in enumerate(self._metas)
+                for name, pattern in _patterns(meta)
+            ),
+        )
+
+    def _state(self, depth: int, threads: frozenset[int]) -> int:
+        known = self._seen.get((depth, threads))
+        if known is not None:
+            return known
+        leading = [step for thread in threads for step in self._following(thread)]
         steps = [0] * 10
-        for digit in range(10):
-            after = frozenset(_advanced(threads, digit))
+        for alike in _parted({digits for digits, _ in leading}):
+            after = frozenset(thread for digits, thread in leading if digits & alike)
             if depth == LONGEST:
-                if any(thread.name != _LEADING for thread in after):
+                if any(self._threads[thread].name != _LEADING for thread in after):
                     raise ValueError(f"a numbering plan has numbers of over {LONGEST} digits")
-            elif after:
-                steps[digit] = self._state(depth + 1, after, metas, places, seen)
-        row = (tuple(steps), _outcome(depth, threads, metas, places))
+            else:
+                state = self._state(depth + 1, after)
+                for digit in range(10):
+                    if alike >> digit & 1:
+                        steps[digit] = state
+        row = (tuple(steps), self._outcome(depth, threads & self._done))
         if row not in self._known:
             self._known[row] = len(self._states)
             self._states.append(row)
-        seen[depth, threads] = self._known[row]
+        self._seen[depth, threads] = self._known[row]
         return self._known[row]
+
+    def _outcome(self, depth: int, done: frozenset[int]) -> Outcome:
+        matched = frozenset(self._threads[thread][:2] for thread in done)
+        if (depth, matched) not in self._outcomes:
+            self._outcomes[depth, matched] = _outcome(depth, matched, self._metas, self._places)
+        return self._outcomes[depth, matched]
+
+    def _number(self, thread: _Thread) -> int:
+        number = self._numbers.setdefault(thread, len(self._numbers))
+        if number == len(self._threads):
+            self._threads.append(thread)
+        return number
+
+    def _following(self, number: int) -> list[tuple[int, int]]:
+        """Sets of digits (bit masks) and the threads that they lead to."""
+        if number not in self._steps:
+            thread = self._threads[number]
+            steps = self._steps[number] = []
+            for leaf in leaves(thread.rest):
+                if leaf.digits >= 0:
+                    # Spans do not matter to a full match, so threads that differ in them are one.
+                    after = _Thread(thread.member, thread.name, leaf.rest)
+                    steps.append((leaf.digits, self._number(after)))
+                    continue
+                self._done.add(number)
+                if leaf.digits == MATCHED and thread.name == _LEADING:
+                    steps.append((_ALL_DIGITS, number))  # a beginning stays a beginning
+        return self._steps[number]
+
+
+def _parted(masks: set[int]) -> list[int]:
+    """The digits of some sets as sets of which each lies in or outside of each, by their first digit."""
+    union = functools.reduce(int.__or__, masks, 0)
+    parts = [union] if union else []
+    for mask in masks:
+        parts = [part for own in parts for part in (own & mask, own & ~mask) if part]
+    return sorted(parts, key=lambda part: part & -part)
 
 
 def _patterns(meta: Any) -> Iterator[tuple[str, str]]:
@@ -273,25 +338,10 @@ def _patterns(meta: Any) -> Iterator[tuple[str, str]]:
         yield _LEADING, meta.leading_digits
 
 
-def _matches(thread: _Thread) -> bool:
-    return any(leaf.digits in (MATCHED, MATCHED_AT_END) for leaf in leaves(thread.rest))
-
-
-def _advanced(threads: frozenset[_Thread], digit: int) -> Iterator[_Thread]:
-    for thread in threads:
-        for leaf in leaves(thread.rest):
-            if leaf.digits >= 0 and leaf.digits >> digit & 1:
-                # Spans do not matter to a full match, so threads that differ in them are one.
-                yield thread._replace(rest=leaf.rest)
-            elif leaf.digits == MATCHED and thread.name == _LEADING:
-                yield thread  # a beginning stays a beginning
-
-
 def _outcome(
-    depth: int, threads: frozenset[_Thread], metas: list[Any], places: list[int]
+    depth: int, matched: frozenset[tuple[int, str]], metas: list[Any], places: list[int]
 ) -> Outcome:
     """What a number is that ends here, as `region_code_for_number` and `number_type` would say."""
-    matched = {(thread.member, thread.name) for thread in threads if _matches(thread)}
     general = sum(1 << m for m in range(len(metas)) if (m, "general_desc") in matched)
     for member, meta in enumerate(metas):
         kind = _kind(depth, {name for m, name in matched if m == member}, meta)

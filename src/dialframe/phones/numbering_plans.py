@@ -40,6 +40,7 @@ from dialframe.phones.outcomes import NOWHERE, WORLD
 #: Columns of the table of lengths; longer numbers have the verdict of the last.
 LENGTHS: Final = 32
 CODES: Final = 1000
+_CODE_DIGITS: Final = 3
 
 _RULE: Final = re.compile(r"(\d*)\\(\d)")
 
@@ -238,7 +239,7 @@ def _home(plan: Plan) -> NDArray[np.uint16]:
     for place, code in enumerate(plan.code[: len(plan.regions)]):
         if not code:
             continue
-        free = np.array([not f"{n:03}".startswith(str(code)) for n in first_three])
+        free = first_three // 10 ** (_CODE_DIGITS - len(str(code))) != code
         for root in (plan.international[place], plan.national[place]):
             state = np.full(CODES, root)
             touched = event[state]

@@ -100,19 +100,22 @@ def _read(text: str, region: str | None) -> Reading:
     except NumberParseException as problem:
         outcome = judged(text, region, problem.error_type)
         return Reading(valid=False, possible=False, reason=REASONS[outcome])
-    if valid := phonenumbers.is_valid_number(number):
-        outcome = outcomes.VALID
+    # Of a code that many regions share, finding the region is most of the work.
+    place = phonenumbers.region_code_for_number(number)
+    if valid := place is not None and phonenumbers.is_valid_number_for_region(number, place):
+        outcome, kind = outcomes.VALID, phonenumbers.number_type(number)
     else:
         verdict = phonenumbers.is_possible_number_with_reason(number)
         outcome = judged(text, region, outcomes.INVALID + verdict)
+        kind = PhoneNumberType.UNKNOWN
     return Reading(
         e164=phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
         if valid
         else None,
         valid=valid,
         possible=phonenumbers.is_possible_number(number),
-        region=phonenumbers.region_code_for_number(number),
-        type=TYPES.get(phonenumbers.number_type(number), "unknown"),
+        region=place,
+        type=TYPES.get(kind, "unknown"),
         extension=number.extension or None,
         reason=REASONS[outcome],
     )

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Final
 
 import pandas as pd
-import pyarrow as pa
 
 from dialframe import opt_outs
 from dialframe.leads.cells import is_nothing, tidy
@@ -29,8 +28,7 @@ from dialframe.leads.columns.region_signs import is_place
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
-from dialframe.phones.column_reader import read_column
-from dialframe.phones.outcomes import VALID
+from dialframe.phones.vectorized import are_valid
 
 SAMPLE_ROWS: Final = 1000
 _PARSED_VALUES: Final = 200
@@ -63,7 +61,6 @@ class Evidence:
         name: Words without figures.
         spaced: Cells of several words.
         distinct: Distinct values.
-        answer: Yes, no and the like.
         counting: Whether the values grow in small steps, as ids do and phones do not.
     """
 
@@ -73,27 +70,23 @@ class Evidence:
     name: float
     spaced: float
     distinct: float
-    answer: float
     counting: bool = False
 
 
 def examine(column: pd.Series, region: str | None) -> Evidence:
     """Evidence of one column of text, from up to 1,000 rows spread over it."""
-    step = max(1, len(column) // SAMPLE_ROWS)
-    texts = [str(cell).strip() for cell in column.iloc[::step].head(SAMPLE_ROWS)]
-    cells = [text for text in texts if text]
+    rows = len(range(0, len(column), _step(column))[:SAMPLE_ROWS])
+    cells = _sample(column)
     if not cells:
-        return Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     count = len(cells)
     return Evidence(
-        filled=count / len(texts),
+        filled=count / rows,
         phone=_phone_share(cells, region),
         email=sum(_EMAIL_LIKE.fullmatch(cell) is not None for cell in cells) / count,
         name=sum(_NAME_LIKE.fullmatch(cell) is not None for cell in cells) / count,
         spaced=sum(" " in cell for cell in cells) / count,
         distinct=len(set(cells)) / count,
-        answer=sum(own for cell, own in Counter(cells).items() if opt_outs.is_answer(cell))
-        / count,
         counting=_is_counting(cells),
     )
 
@@ -127,9 +120,13 @@ def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
 
 
 def _sample(column: pd.Series) -> list[str]:
-    step = max(1, len(column) // SAMPLE_ROWS)
-    texts = [str(cell).strip() for cell in column.iloc[::step].head(SAMPLE_ROWS)]
+    """The filled cells of up to 1,000 rows."""
+    texts = map(str.strip, map(str, column.iloc[:: _step(column)].head(SAMPLE_ROWS).tolist()))
     return [text for text in texts if text]
+
+
+def _step(column: pd.Series) -> int:
+    return max(1, len(column) // SAMPLE_ROWS)
 
 
 def _phone_share(cells: list[str], region: str | None) -> float:
@@ -138,8 +135,7 @@ def _phone_share(cells: list[str], region: str | None) -> float:
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)
     parsed = like[::step]
-    outcomes = read_column(pa.array(parsed, pa.large_string()), check_region(region)).outcome
-    share = float((outcomes == VALID).mean())
+    share = sum(are_valid(parsed, [check_region(region)] * len(parsed))) / len(parsed)
     if region is None:
         # Of which country they are is not known yet; as many digits as phones have is a hint.
         alike = sum(
@@ -202,7 +198,9 @@ def claim_columns(
             header = header_score(column, name) if name not in told else 0.0
             if name == "opt_out" and name not in told and is_wrong_number_flag(column):
                 # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
-                header = 1.0 if seen.answer >= _MOSTLY else 0.0
+                cells = _sample(lead_file.frame[column])
+                answers = sum(map(opt_outs.is_answer, cells))
+                header = 1.0 if cells and answers >= _MOSTLY * len(cells) else 0.0
             if name == "consent" and name not in told and is_call_flag(column):
                 # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
                 known = answer_share(lead_file.frame[column], opt_outs.read_consent)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
+from dialframe.leads.judging import cell_shapes
 from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.record_judgment import Assessed, forbidding
 from dialframe.leads.reasons import RANK
@@ -177,7 +178,12 @@ class InMemory:
         lines = np.concatenate([one for _, _, one in self._parts])
         keys = [one for _, one, _ in self._parts]
         if isinstance(keys[0], pa.Array):
-            encoded = pa.concat_arrays(keys).dictionary_encode()
+            own = pa.concat_arrays(keys)
+            # Texts whose hash no other has are not looked at: external ids are hardly ever the same.
+            (hashes,) = cell_shapes.keys(own, 1)
+            alike = np.flatnonzero(pd.Series(hashes).duplicated(keep=False).to_numpy())
+            records, lines = records[alike], lines[alike]
+            encoded = texts.take(own, alike).dictionary_encode()
             codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
         else:
             codes, distinct = pd.factorize(np.concatenate(keys))

@@ -185,17 +185,17 @@ _MULTIPLIERS: Final = np.random.default_rng(14).integers(
 )
 
 
-def keys(cells: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Two hashes of each text that together are as good as the text (multilinear: Carter and Wegman 1979)."""
+def keys(cells: pa.Array, count: int = 2) -> list[np.ndarray]:
+    """Hashes of each text, of which two are as good as the text (multilinear: Carter and Wegman 1979)."""
     data, starts = _bytes_of(cells)
     sizes = np.diff(starts)
     places = (np.arange(len(data)) - np.repeat(starts[:-1], sizes)) % _MULTIPLIERS.shape[1]
     filled = np.flatnonzero(sizes)
-    high, low = (np.zeros(len(cells), np.uint64) for _ in range(2))
+    hashes = [np.zeros(len(cells), np.uint64) for _ in range(count)]
     if len(filled):
-        for out, own in zip((high, low), _MULTIPLIERS, strict=True):
+        for out, own in zip(hashes, _MULTIPLIERS, strict=False):
             out[filled] = np.add.reduceat((data + np.uint64(1)) * own[places], starts[filled])
-    return high.view(np.int64), low.view(np.int64)
+    return [out.view(np.int64) for out in hashes]
 
 
 def _bytes_of(cells: pa.Array) -> tuple[np.ndarray, np.ndarray]:

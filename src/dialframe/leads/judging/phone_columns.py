@@ -160,7 +160,7 @@ def each_number(
     places = np.flatnonzero(counts[source] > 1)
     single = {}
     for place, (name, text) in enumerate(own.items()):
-        alone = texts.put(texts.take(text, source), places, [""] * len(places))
+        alone = texts.put(text.take(pa.array(source)), places, [""] * len(places))
         ours = columns_of[several] == place
         single[name] = texts.put(alone, places[ours], spoken.take(pa.array(several[ours])))
     return source, single
