@@ -4,7 +4,7 @@
 -- says; a campaign whose mode at the service is an AI's speaks with one. Consent is a record before the
 -- call, not revoked and not run out.
 
-create or replace table voice_calls as
+create or replace view voice_calls as
 -- Empty without calls, case_rules, voice_rules.
 -- What the rules go by. Where there is any consent of the number, the call stands for itself.
 select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.answered_at is null as unanswered,
@@ -15,14 +15,12 @@ where c.graded and c.missing_input is null;
 
 create or replace table artificial_voice_situations as
 -- Empty without voice_calls.
-select row_number() over () as situation, case_id, campaign_id, unanswered, with_consents, min(call) as first, count(*) as calls
+select row_number() over () as situation, case_id, campaign_id, unanswered, with_consents, min(call) as first, count(*) as calls, list(call) as members
 from voice_calls group by case_id, campaign_id, unanswered, with_consents;
 
 create or replace view artificial_voice_members as
--- Empty without artificial_voice_situations, voice_calls.
-select c.call, g.situation from voice_calls c join artificial_voice_situations g
-  on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
-  and g.with_consents is not distinct from c.with_consents;
+-- Empty without artificial_voice_situations.
+select unnest(members) as call, situation from artificial_voice_situations;
 
 create or replace table voice_by_rule as
 -- Empty without artificial_voice_situations, calls, case_rules, conduct, voice_rules.

@@ -4,7 +4,7 @@
 -- such as "anonymous", says that no number was shown. Whether a number is the firm's own the practice
 -- file says (`caller_ids`); whether it can be called at all libphonenumber's numbering plans say.
 
-create or replace table caller_id_calls as
+create or replace view caller_id_calls as
 -- Empty without calls, case_rules, caller_id_rules.
 -- What the rules go by.
 select c.call, c.case_id, c.from_number is not null as is_recorded, c.from_number = c.to_number as called_own, n.own, n.form
@@ -14,14 +14,12 @@ where c.graded and c.missing_input is null;
 
 create or replace table caller_id_situations as
 -- Empty without caller_id_calls.
-select row_number() over () as situation, case_id, is_recorded, called_own, own, form, min(call) as first, count(*) as calls
+select row_number() over () as situation, case_id, is_recorded, called_own, own, form, min(call) as first, count(*) as calls, list(call) as members
 from caller_id_calls group by case_id, is_recorded, called_own, own, form;
 
 create or replace view caller_id_members as
--- Empty without caller_id_calls, caller_id_situations.
-select c.call, g.situation from caller_id_calls c join caller_id_situations g
-  on g.case_id = c.case_id and g.is_recorded = c.is_recorded and g.called_own is not distinct from c.called_own
-  and g.own is not distinct from c.own and g.form is not distinct from c.form;
+-- Empty without caller_id_situations.
+select unnest(members) as call, situation from caller_id_situations;
 
 create or replace table caller_id_by_rule as
 -- Empty without caller_id_rules, caller_id_situations, case_rules.

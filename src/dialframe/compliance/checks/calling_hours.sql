@@ -15,10 +15,6 @@ create or replace table window_spans as
 -- Empty without windows.
 select rule, weekday, unnest(spans, recursive := true) from windows;
 
-create or replace table window_spans as
--- Empty without windows.
-select rule, weekday, unnest(spans, recursive := true) from windows;
-
 create or replace table hours_grain as
 -- The longest span that divides every hour at which a window opens or closes, and every offset of a clock.
 with spans as (
@@ -37,7 +33,7 @@ with days as (
 )
 select distinct case_id, day + shift::int as day from days cross join range(-3, 4) r(shift);
 
-create or replace table hours_calls as
+create or replace view hours_calls as
 -- Empty without calls.
 -- What decides the grade of a call: its case, the clocks of its place, its day (a weekday, or a day by
 -- itself), the slot of it, and the input without which it cannot be placed.
@@ -52,7 +48,8 @@ select call, null, null, null, null, missing_input from calls where graded and m
 
 create or replace table hours_moments as
 -- Empty without hours_calls.
-select row_number() over () as moment, * exclude (call), min(call) as first, count(*) as calls from hours_calls group by all;
+select row_number() over () as moment, * exclude (call), min(call) as first, count(*) as calls, list(call) as members
+from hours_calls group by all;
 
 create or replace view hours_by_zone as
 -- Empty without calls, hours_moments, hours_rules, offsets, place_zones or calls, hours_rules, offsets, place_zones, shown.
@@ -91,21 +88,18 @@ with answered as (
   select call, list((((rule * 1000 + ord) * 100000 + holiday_no) * 2 + binds::int) * 2 + inside::int) as answers
   from (from hours_answers order by call, rule, ord) group by call
 )
-select m.moment, m.case_id, c.place, a.answers, m.missing_input, m.first, m.calls
+select m.moment, m.case_id, c.place, a.answers, m.missing_input, m.first, m.calls, m.members
 from hours_moments m join calls c on c.call = m.first left join answered a on a.call = m.first;
 
 create or replace table calling_hours_situations as
 -- Empty without hours_looked_at.
 select row_number() over () as situation, case_id, place, answers, missing_input, min(first) as first,
-  sum(calls)::bigint as calls, list(moment) as moments
+  sum(calls)::bigint as calls, flatten(list(members)) as members
 from hours_looked_at group by case_id, place, answers, missing_input;
 
 create or replace view calling_hours_members as
--- Empty without calling_hours_situations, hours_calls, hours_moments.
-select c.call, g.situation
-from hours_calls c join hours_moments m on m.case_id is not distinct from c.case_id and m.clock is not distinct from c.clock
-  and m.day is not distinct from c.day and m.slot is not distinct from c.slot and m.missing_input is not distinct from c.missing_input
-join (select situation, unnest(moments) as moment from calling_hours_situations) g using (moment);
+-- Empty without calling_hours_situations.
+select unnest(members) as call, situation from calling_hours_situations;
 
 create or replace table hours_by_rule as
 -- Empty without calling_hours_situations, hours_answers, hours_rules, place_zones.

@@ -137,8 +137,8 @@ class Check:
         attempts_only: Whether calls that never reached the network are left out.
         whole: Missing inputs that the whole audit lacks: such calls are counted, not listed.
         grouped: Whether its query grades *situations*, each for all calls of a case of which every
-            rule says the same: `_situations` with their first call and number of calls, `_verdicts`
-            with their grade, and `_members`, which call is in which.
+            rule says the same: `_situations` with their first call, number of calls and all of them
+            (`members`), `_verdicts` with their grade, and `_members`, which call is in which.
     """
 
     name: str
@@ -176,7 +176,7 @@ class Check:
             return f"""
             create or replace table {self.name}_grades as
             -- Empty without {self.name}_situations.
-            select c.*, {taken}
+            select c.* exclude (members), {taken}
             from {self.name}_situations c join {self.name}_verdicts t using (situation) {beside}
             create or replace view {self.name}_graded as
             select m.call, g.case_id, g.missing, g.by_query, g.query_rules, g.rules, g.severity

@@ -204,7 +204,7 @@ select *,
   at_check_at is not null or next_at is not null or screen_at is not null as recorded
 from listed_evidence;
 
-create or replace table listed_looked_at as
+create or replace view listed_looked_at as
 -- Empty without calls or listed_decided.
 -- The answers alone: they decide the grade.
 select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed or denied as doubtful, refused_at is not null as refused,
@@ -219,16 +219,12 @@ from calls where graded and missing_input is not null;
 
 create or replace table listed_number_situations as
 -- Empty without listed_looked_at.
-select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from listed_looked_at group by all;
+select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls, list(call) as members
+from listed_looked_at group by all;
 
 create or replace view listed_number_members as
--- Empty without listed_looked_at, listed_number_situations.
-select l.call, g.situation from listed_looked_at l join listed_number_situations g
-  on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
-  and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.doubtful = l.doubtful and g.refused = l.refused
-  and g.clean = l.clean and g.clean_later = l.clean_later and g.screened = l.screened and g.recorded = l.recorded
-  and g.following_source is not distinct from l.following_source and g.law = l.law
-  and g.missing_input = l.missing_input;
+-- Empty without listed_number_situations.
+select unnest(members) as call, situation from listed_number_situations;
 
 create or replace table listed_number_verdicts as
 -- Empty without listed_number_situations.

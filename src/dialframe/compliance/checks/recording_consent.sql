@@ -5,7 +5,7 @@
 -- alone. Where an announcement is no consent by the rule, an announced recording is uncertain: no record
 -- shows that the called person agreed. A call that nobody answered has nobody to record.
 
-create or replace table recording_calls as
+create or replace view recording_calls as
 -- Empty without calls, case_rules, recording_rules.
 -- What the rules go by.
 select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.recorded, c.answered_at is null as unanswered
@@ -15,14 +15,12 @@ where c.graded and c.missing_input is null;
 
 create or replace table recording_consent_situations as
 -- Empty without recording_calls.
-select row_number() over () as situation, case_id, campaign_id, recorded, unanswered, min(call) as first, count(*) as calls
+select row_number() over () as situation, case_id, campaign_id, recorded, unanswered, min(call) as first, count(*) as calls, list(call) as members
 from recording_calls group by case_id, campaign_id, recorded, unanswered;
 
 create or replace view recording_consent_members as
--- Empty without recording_calls, recording_consent_situations.
-select c.call, g.situation from recording_calls c join recording_consent_situations g
-  on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
-  and g.recorded is not distinct from c.recorded;
+-- Empty without recording_consent_situations.
+select unnest(members) as call, situation from recording_consent_situations;
 
 create or replace table recording_by_rule as
 -- Empty without case_rules, conduct, recording_consent_situations, recording_rules.

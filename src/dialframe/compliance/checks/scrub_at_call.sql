@@ -48,7 +48,7 @@ from (select call, phone, at_utc, case_id from calls where graded and missing_in
 asof left join check_turns k on k.phone = c.phone and k.known_from <= c.at_utc
 asof left join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
 
-create or replace table scrub_looked_at as
+create or replace view scrub_looked_at as
 -- Empty without calls or records_around.
 -- What decides the grade of a call: which records there are, how many limits of age they are past, from
 -- how many days of cover on they were made, whether in the quarter of the call, and the input without
@@ -69,18 +69,12 @@ from calls where graded and missing_input is not null;
 
 create or replace table scrub_at_call_situations as
 -- Empty without scrub_looked_at.
-select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from scrub_looked_at group by all;
+select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls, list(call) as members
+from scrub_looked_at group by all;
 
 create or replace view scrub_at_call_members as
--- Empty without scrub_at_call_situations, scrub_looked_at.
-select l.call, g.situation from scrub_looked_at l join scrub_at_call_situations g
-  on g.case_id is not distinct from l.case_id and g.checked = l.checked and g.checked_after = l.checked_after
-  and g.screened = l.screened and g.screen_is_newer = l.screen_is_newer
-  and g.check_age is not distinct from l.check_age and g.check_cover is not distinct from l.check_cover
-  and g.check_in_quarter is not distinct from l.check_in_quarter
-  and g.screen_age is not distinct from l.screen_age and g.screen_cover is not distinct from l.screen_cover
-  and g.screen_in_quarter is not distinct from l.screen_in_quarter
-  and g.missing_input is not distinct from l.missing_input;
+-- Empty without scrub_at_call_situations.
+select unnest(members) as call, situation from scrub_at_call_situations;
 
 create or replace table scrub_by_need as
 -- Empty without records_around, scrub_at_call_situations, scrub_needs.

@@ -149,11 +149,14 @@ def write_rows(
         result = result_query(check)
         if pseudonyms is not None and check.name == "scrub_coverage":
             result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
-        _copy(
-            engine.con,
-            f"select list(item) as items, severity, rules, missing from ({result}) group by all",
-            folder / "results" / f"{check.name}.parquet",
+        query = (
+            f"select list(item) as items, severity, rules, missing from ({result}) group by all"
         )
+        if check.grouped:
+            query = f"""
+                select flatten(list(s.members)) as items, g.severity::int as severity, g.rules, g.missing
+                from {check.name}_grades g join {check.name}_situations s using (situation) where g.severity > 1 group by all"""
+        _copy(engine.con, query, folder / "results" / f"{check.name}.parquet")
     if listed and "scrub_coverage" in engine.ran:
         for name, query in zip(LISTS, (_every_call(engine), _EVERY_NUMBER), strict=True):
             _copy(engine.con, query, folder / name, _CSV)
