@@ -123,7 +123,12 @@ def instant(name: str, value: When | None) -> datetime | None:
         raise ConfigError(
             f"{name} has no time zone; say which, as in 2026-09-30T08:00:00Z, or give a day"
         )
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ConfigError(
+            f"{name}={value.isoformat()} is before year 1 or after year 9999 in UTC"
+        ) from None
 
 
 def window(since: When | None, until: When | None) -> tuple[datetime | None, datetime | None]:

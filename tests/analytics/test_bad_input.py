@@ -440,7 +440,7 @@ PARAMETERS = [
     ({"since": START.replace(tzinfo=None)}, "zone"),
     ({"as_of": 5}, "as_of"),
     ({"min_calls": "many"}, "not a number"),
-    ({"min_calls": -1}, "negative"),
+    ({"min_calls": -1}, "out of bounds"),
     ({"alpha": 5}, "probability"),
     ({"campaign": 7}, "not text"),
     ({"taxonomy": "default"}, "Taxonomy"),

@@ -6,12 +6,17 @@ import functools
 import inspect
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
+from datetime import date
+from decimal import Decimal
 from typing import Any, Final, ParamSpec, TypeVar
+from uuid import UUID
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from dialframe.analytics.attempt.arrays import as_frame
+from dialframe import frames
 from dialframe.analytics.attempt.attempt_table import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
@@ -22,17 +27,45 @@ from dialframe.instants import age, instant
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_FRAMES: Final = frozenset({
-    "calls", "leads", "appointments", "callbacks", "imports", "events", "campaigns", "report",
-    "earlier", "started",
-})  # fmt: skip
 _TIMES: Final = ("as_of", "since", "until")
 _SPANS: Final = frozenset({"window", "recent", "within", "early", "late"})
 
-#: Chances below which normal quantiles are not worked out.
-_LEAST_ALPHA: Final = 1e-9
-#: Rows that a caller may ask for.
-_MOST_ROWS: Final = 1_000
+#: Numbers beyond which times in microseconds are no whole numbers of 64 bits, and counts nobody has.
+_MOST: Final = 10_000_000
+_MOST_WHOLE: Final = 10**12
+#: Least and most of some thresholds: rows to show, and chances whose normal quantiles are worked out.
+_BOUNDS: Final[dict[str, tuple[float, float]]] = {
+    "most": (1, 1_000), "ages": (1, 1_000), "planned_calls": (1, _MOST_WHOLE),
+    "looks": (1, _MOST_WHOLE), "pass_number": (1, 1_000_000), "alpha": (1e-9, 1),
+}  # fmt: skip
+#: Letters of a wrong value that a refusal repeats.
+_SHOWN: Final = 60
+
+#: What each column of each frame holds, whoever made the frame.
+_KINDS: Final[Mapping[str, Mapping[str, str]]] = {
+    **{
+        name: {**{column.name: str(column.kind) for column in table.columns}, "_observed_at": "instant"}
+        for name, table in {
+            "calls": frames.CALLS, "earlier": frames.CALLS, "leads": frames.LEADS,
+            "callbacks": frames.CALLBACKS, "appointments": frames.APPOINTMENTS,
+            "events": frames.EVENTS, "report": frames.DISPOSITIONS, "campaigns": frames.CAMPAIGNS,
+        }.items()
+    },
+    "imports": {"status": "text", "reason": "text", "field": "text", "created_at": "instant"},
+    "started": {"call_id": "text", "lead_id": "text"},
+    "attempts": {
+        "call_id": "text", "lead_id": "text", "match_quality": "text", "campaign_id": "text",
+        "source": "text", "created_at": "instant", "answered_at": "instant", "ended_at": "instant",
+        "attempt": "integer", "lead_created_at": "instant", "to_number": "text",
+        "caller_id": "text", "duration_seconds": "number", "status": "text",
+        "hangup_cause": "text", "disposition": "text",
+    },
+}  # fmt: skip
+#: Cells that text may be made of, in columns of objects.
+_WORDS: Final = (str, int, float, Decimal, UUID, type(None), type(pd.NA), type(pd.NaT))
+_PHONES: Final = ("phone", "to_number", "from_number", "caller_id")
+#: Numbers beyond it are none that anybody counted, and floats do not hold them in full.
+_MOST_EXACT: Final = 2**53
 
 _MARK: Final = ("call_id", "attempt", "local_certainty", "caller_id")
 #: Columns of calls by the name that they have among the attempts.
@@ -58,16 +91,15 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise ConfigError(
-                f"{function.__name__}: {error}; it takes {', '.join(signature.parameters)}"
-            ) from None
+            takes = ", ".join(name for name in signature.parameters if name != "self")
+            raise ConfigError(f"{error}: {function.__name__.strip('_')} takes {takes}") from None
         given = bound.arguments
         for name in given:
             given[name] = _read(name, given[name], signature.parameters[name])
         refuse_swapped(given.get("calls"), given.get("leads"))
         _from_attempts(given, signature)
         as_of = given.get("as_of")
-        for name in _FRAMES & given.keys():
+        for name in _KINDS.keys() & given.keys():
             if name not in ("calls", "earlier", "campaigns") and given[name] is not None:
                 given[name] = known_then(given[name], as_of)
         return function(*bound.args, **bound.kwargs)
@@ -76,7 +108,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
-    if name in _FRAMES:
+    if name in _KINDS:
         if value is None and "None" in str(parameter.annotation):
             return None
         return as_frame(name, value)
@@ -91,7 +123,7 @@ def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
         return as_taxonomy(name, value)
     if value is None:
         return value
-    _plain_value(name, value, kind)
+    plain_value(name, value, kind)
     return value
 
 
@@ -106,36 +138,57 @@ def as_taxonomy(name: str, value: object) -> Taxonomy:
     return value
 
 
-def _plain_value(name: str, value: object, kind: str) -> None:
-    """Refuse a threshold or a name of another type."""
+def plain_value(name: str, value: object, kind: str) -> None:
+    """Refuse a threshold or a name of another type.
+
+    Args:
+        name: Name of the argument.
+        value: What was given for it.
+        kind: Its annotation: `int`, `float | None`, `tuple[float, float]`.
+
+    Raises:
+        ConfigError: It is of another type, or out of bounds.
+    """
     wanted = kind.replace(" | None", "")
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if wanted in ("int", "float") and not number:
-        raise ConfigError(f"{name}={value!r} is not a number")
-    if wanted == "int" and isinstance(value, float) and not value.is_integer():
-        raise ConfigError(f"{name}={value!r} is not a whole number")
-    if (
-        wanted in ("int", "float")
-        and isinstance(value, (int, float))
-        and not 0 <= value < math.inf
-    ):
-        raise ConfigError(f"{name}={value!r} is negative or no number; use 0 or more")
-    if name == "alpha" and isinstance(value, (int, float)) and not _LEAST_ALPHA <= value < 1:
-        raise ConfigError(f"{name}={value!r} is no probability; use 0.05, for instance")
-    if name == "planned_calls" and value == 0:
-        raise ConfigError("planned_calls=0 plans nothing; use the calls that are meant to be made")
-    if wanted.startswith("tuple") and not (
-        isinstance(value, tuple)
-        and len(value) == wanted.count("float")
-        and all(isinstance(part, (int, float)) and 0 <= part < math.inf for part in value)
-    ):
-        raise ConfigError(f"{name}={value!r} is no {wanted}; use (0.15, 0.2), for instance")
-    if name in ("most", "ages") and isinstance(value, int) and not 1 <= value <= _MOST_ROWS:
-        raise ConfigError(f"{name}={value!r} is how many rows there are; use 1 to {_MOST_ROWS:,}")
-    if (wanted == "str" or wanted.startswith("Literal")) and not isinstance(value, str):
-        raise ConfigError(f"{name}={value!r} is not text")
-    if wanted == "bool" and not isinstance(value, bool):
-        raise ConfigError(f"{name}={value!r} is neither True nor False")
+    if value is None and wanted != kind:
+        return
+    why = ""
+    if wanted in ("int", "float"):
+        why = _why_no_number(name, value, whole=wanted == "int")
+    elif wanted == "tuple[str, ...]":
+        if (
+            not isinstance(value, tuple)
+            or not value
+            or not all(isinstance(part, str) for part in value)
+        ):
+            why = "is no tuple of names; use ('conversion',), for instance"
+    elif wanted.startswith("tuple"):
+        parts = value if isinstance(value, tuple) else ()
+        if len(parts) != wanted.count("float") or any(_why_no_number("", x) for x in parts):
+            why = f"is no {wanted}; use (0.15, 0.2), for instance"
+    elif wanted == "bool" and not isinstance(value, (bool, np.bool_)):
+        why = "is neither True nor False; use one of them"
+    elif (wanted == "str" or wanted.startswith("Literal")) and not isinstance(value, str):
+        why = "is not text; write one name in quotes"
+    if why:
+        shown = repr(value)
+        raise ConfigError(
+            f"{name}={shown if len(shown) < _SHOWN else shown[:_SHOWN] + '...'} {why}"
+        )
+
+
+def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
+    """Why a value is no number that an analysis can use; empty where it is one."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return "is not a number; write it without quotes"
+    if isinstance(value, np.complexfloating) or not math.isfinite(value):
+        return "is no number that can be counted with; use one that is finite"
+    if whole and value != int(value):
+        return "is not a whole number; use one without a fraction"
+    least, most = _BOUNDS.get(name, (0, _MOST_WHOLE if whole else _MOST))
+    if name == "alpha" and not least <= value < most:
+        return "is no probability; use 0.05, for instance"
+    return "" if least <= value <= most else f"is out of bounds; use {least:,} to {most:,}"
 
 
 def refuse_swapped(calls: pd.DataFrame | None, leads: pd.DataFrame | None) -> None:
@@ -157,7 +210,7 @@ def _from_attempts(given: dict[str, Any], signature: inspect.Signature) -> None:
     calls = given.get("calls")
     if calls is None or not is_attempts(calls):
         return
-    given["calls"], people = calls_and_leads(calls)
+    given["calls"], people = calls_and_leads(as_frame("attempts", calls))
     if "leads" in signature.parameters and given.get("leads") is None:
         given["leads"] = people
 
@@ -191,3 +244,180 @@ def calls_and_leads(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         }
     )
     return calls, leads
+
+
+def as_frame(name: str, value: object) -> pd.DataFrame:
+    """A table of pandas, polars or Arrow as a frame of pandas with the dtypes of its columns.
+
+    Args:
+        name: What it should be, for the message: `calls`, `leads`.
+        value: A DataFrame, or anything with `__arrow_c_stream__`.
+
+    Raises:
+        ConfigError: It is none of these, or a column holds something else than it should.
+    """
+    frame = value if isinstance(value, pd.DataFrame) else _frame_of_arrow(name, value)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ConfigError(f"the {name} frame has the column {twice!r} twice; drop one of them")
+    changed: dict[Hashable, Any] = {}
+    for column, dtype in frame.dtypes.items():
+        values = frame[column]
+        if isinstance(dtype, pd.ArrowDtype):
+            changed[column] = _of_arrow(pa.chunked_array(values.array.__arrow_array__()))
+            values = pd.Series(changed[column], name=column)
+        take = _AS_KIND.get(_KINDS[name].get(str(column), ""))
+        mended = None if take is None or column == "_extra" else take(values, name)
+        if mended is not None:
+            changed[column] = mended
+    if not changed:
+        return frame
+    frame = frame.copy(deep=False)
+    for column, mended in changed.items():
+        frame[column] = mended
+    return frame
+
+
+def _frame_of_arrow(name: str, value: Any) -> pd.DataFrame:
+    if hasattr(value, "__arrow_c_stream__") and not isinstance(value, (pd.Series, type)):
+        try:
+            table = pa.table(value)
+            return pd.DataFrame({name: _of_arrow(table[name]) for name in table.column_names})
+        except (
+            pa.ArrowInvalid,
+            pa.ArrowTypeError,
+            pa.ArrowNotImplementedError,
+            TypeError,
+            ValueError,
+        ):
+            pass
+    raise ConfigError(
+        f"{name} is {type(value).__name__}, not a frame; pass a DataFrame of pandas or polars, or an "
+        f"Arrow table, with the columns of the {name} table"
+    )
+
+
+def _of_arrow(values: pa.ChunkedArray) -> Any:
+    """A column of Arrow as the dtype that the frames of an account have."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        words = kind.value_type
+        whole = pa.large_string() if _is_text(words) else words
+        # Arrow takes no strings by view, so the words are cast before their places are.
+        parts = [part.dictionary.cast(whole).take(part.indices) for part in values.chunks]
+        values, kind = pa.chunked_array(parts, whole), whole
+    if pa.types.is_timestamp(kind):
+        at = pd.Series(
+            values.cast(pa.timestamp("us", "UTC" if kind.tz else None), safe=False).to_pandas()
+        )
+        return (at if kind.tz else at.dt.tz_localize("UTC")).array
+    if _is_text(kind) or pa.types.is_null(kind):
+        return _extension("str", values.cast(pa.large_string()))
+    for is_kind, dtype in (
+        (pa.types.is_integer, "Int64"), (pa.types.is_floating, "Float64"),
+        (pa.types.is_boolean, "boolean"),
+    ):  # fmt: skip
+        if is_kind(kind):
+            return _extension(dtype, values)
+    return pd.Series(values.to_pylist(), dtype=object).array
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _extension(dtype: str, values: pa.ChunkedArray) -> Any:
+    kind: Any = pd.api.types.pandas_dtype(dtype)
+    return kind.__from_arrow__(values)
+
+
+def _wrong(values: pd.Series, name: str, wanted: str, held: str, hint: str) -> ConfigError:
+    return ConfigError(
+        f"column {values.name!r} of the {name} frame holds {held} where {wanted} needed; {hint}"
+    )
+
+
+def _as_text(values: pd.Series, name: str) -> Any:
+    """Text as it is or as the dtype that the frames of an account have; None where it needs no change."""
+    dtype = values.dtype
+    if isinstance(dtype, pd.StringDtype):
+        return None
+    words = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else values
+    held = str(words.dtype)
+    if pd.api.types.is_object_dtype(words.dtype):
+        kinds = set(map(type, words))
+        held = next((kind.__name__ for kind in kinds if not issubclass(kind, _WORDS)), "")
+    elif isinstance(words.dtype, pd.StringDtype) or not values.notna().any():
+        held = ""
+    if held:
+        hint = "numbers are E.164 text such as '+12125550100'" if values.name in _PHONES else (
+            "convert it with astype('str')"
+        )  # fmt: skip
+        raise _wrong(values, name, "text is", held, hint)
+    try:
+        return values.astype(object).where(values.notna(), None).astype("str").array
+    except UnicodeEncodeError as error:
+        raise _wrong(values, name, "text is", error.reason, "write it anew as Unicode") from None
+
+
+def _as_json(values: pd.Series, name: str) -> Any:
+    if pd.api.types.is_object_dtype(values.dtype):
+        values = pd.Series(
+            [json.dumps(cell) if isinstance(cell, (dict, list)) else cell for cell in values],
+            dtype=object, name=values.name,
+        )  # fmt: skip
+    return _as_text(values, name)
+
+
+def _as_day(values: pd.Series, name: str) -> Any:
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return values.dt.strftime("%Y-%m-%d").astype("str").array
+    if pd.api.types.is_object_dtype(values.dtype):
+        days = [str(cell) if isinstance(cell, date) else cell for cell in values]
+        values = pd.Series(days, dtype=object, name=values.name)
+    return _as_text(values, name)
+
+
+def _as_instant(values: pd.Series, name: str) -> Any:
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return None
+    if values.notna().any():
+        hint = "convert it with pandas.to_datetime(..., utc=True)"
+        raise _wrong(values, name, "instants are", str(values.dtype), hint)
+    return pd.array([pd.NaT] * len(values), dtype="datetime64[us, UTC]")
+
+
+def _as_number(values: pd.Series, name: str) -> Any:
+    """Numbers that came as objects or text as numbers; None where they are numbers already."""
+    dtype, what = values.dtype, "seconds are" if "seconds" in str(values.name) else "numbers are"
+    plain = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+    numbers = values.array
+    if not plain:
+        if (
+            not (pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype))
+            and values.notna().any()
+        ):
+            raise _wrong(values, name, what, str(dtype), "convert it with pandas.to_numeric")
+        try:
+            numbers = pd.array(pd.to_numeric(values.astype(object).array), dtype="Float64")
+        except (ValueError, TypeError, OverflowError):
+            hint = "convert it with pandas.to_numeric(..., errors='coerce')"
+            raise _wrong(values, name, what, "text", hint) from None
+    if dtype.kind == "c":
+        raise _wrong(values, name, what, str(dtype), "take the real part")
+    plain_numbers = numbers.to_numpy(dtype=float, na_value=np.nan)
+    if np.isinf(plain_numbers).any():
+        raise _wrong(
+            values, name, what, "infinite " + what.split(maxsplit=1)[0], "set them to null"
+        )
+    if (np.abs(plain_numbers) > _MOST_EXACT).any():
+        raise _wrong(values, name, what, "numbers beyond 2**53", "set them to null")
+    return None if plain else numbers
+
+
+_AS_KIND: Final[dict[str, Callable[[pd.Series, str], Any]]] = {
+    "text": _as_text, "json": _as_json, "day": _as_day, "instant": _as_instant,
+    "number": _as_number, "integer": _as_number,
+}  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError
-from dialframe.frames import CALLS, LEADS
 from dialframe.instants import window
 
 Mask = npt.NDArray[np.bool_]
@@ -39,10 +37,6 @@ _HALF: Final = np.uint64(32)
 #: Hashes are looked up by their last bits, in a table that a processor's cache can hold.
 _SLOTS: Final = np.uint32(1 << 22)
 
-_TEXTS: Final = frozenset(
-    {c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"} | {"custom_fields"}
-)
-
 #: Characters of `+12125550100`.
 NANP_LENGTH: Final = 12
 #: Of eight digits in one word: the letter 0, what takes a byte above 9 beyond 127, and the bit that shows it.
@@ -57,102 +51,6 @@ _JOINS: Final = tuple(
 
 #: What a missing instant is as a number: numpy's own NaT.
 NO_TIME: Final = int(np.iinfo(np.int64).min)
-
-
-def as_frame(name: str, value: object) -> pd.DataFrame:
-    """A table of pandas, polars or Arrow as a frame of pandas.
-
-    Args:
-        name: What it should be, for the message: `calls`, `leads`.
-        value: A DataFrame, or anything with `__arrow_c_stream__`.
-
-    Raises:
-        ConfigError: It is none of these, or a text column holds numbers.
-    """
-    if isinstance(value, pd.DataFrame):
-        frame = value
-    else:
-        if not hasattr(value, "__arrow_c_stream__") or isinstance(value, pd.Series):
-            raise _no_frame(name, value)
-        try:
-            table = pa.table(value)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
-            raise _no_frame(name, value) from None
-        frame = pd.DataFrame({c: _plain(table[c]) for c in table.column_names})
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise ConfigError(f"the {name} frame has the column {twice!r} twice; drop one of them")
-    changed: dict[str, Any] = {}
-    for column, kind in frame.dtypes.items():
-        if column == "duration_seconds":
-            changed |= _seconds(frame[column], name)
-        if column == "custom_fields" and kind == np.dtype(object):
-            changed[column] = [
-                json.dumps(cell) if isinstance(cell, (dict, list)) else cell
-                for cell in frame[column]
-            ]
-        if isinstance(kind, pd.ArrowDtype):
-            changed[column] = _plain(pa.chunked_array(frame[column].array.__arrow_array__()))
-        if column in _TEXTS and column != "_extra" and (
-            pd.api.types.is_numeric_dtype(kind) and frame[column].notna().any()
-        ):  # fmt: skip
-            raise ConfigError(
-                f"column {column!r} of the {name} frame holds {kind} where text is needed"
-                + ("; numbers are E.164 text such as '+12125550100'" if _is_number(column) else "")
-            )
-    return frame.assign(**changed) if changed else frame
-
-
-def _of(dtype: str, values: pa.ChunkedArray | pa.Array) -> Any:
-    kind: Any = pd.api.types.pandas_dtype(dtype)
-    return kind.__from_arrow__(values)
-
-
-def _no_frame(name: str, value: object) -> ConfigError:
-    return ConfigError(
-        f"{name} is {type(value).__name__}, not a frame; pass a DataFrame of pandas or polars, or an "
-        f"Arrow table, with the columns of the {name} table"
-    )
-
-
-def _seconds(values: pd.Series, name: str) -> dict[str, Any]:
-    """Seconds that came as objects or text as numbers; nothing where they are numbers already."""
-    try:
-        seconds = values.array
-        if not pd.api.types.is_numeric_dtype(values.dtype):
-            seconds = pd.array(pd.to_numeric(seconds), dtype="Float64")
-        numbers = seconds.to_numpy(dtype=float, na_value=np.nan)
-    except (ValueError, TypeError):
-        raise ConfigError(
-            f"column {values.name!r} of the {name} frame holds text where seconds are needed"
-        ) from None
-    if np.isinf(numbers).any():
-        raise ConfigError(f"column {values.name!r} of the {name} frame holds infinite seconds")
-    return {} if seconds is values.array else {str(values.name): seconds}
-
-
-def _is_number(column: object) -> bool:
-    return str(column) in ("phone", "to_number", "from_number")
-
-
-def _plain(values: pa.ChunkedArray | pa.Array) -> Any:
-    """A column of Arrow as the dtype that the frames of an account have."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        values, kind = values.cast(kind.value_type), kind.value_type
-    if pa.types.is_timestamp(kind):
-        zone = kind.tz or "UTC"
-        at = pd.Series(values.cast(pa.timestamp("us", "UTC" if kind.tz else None)).to_pandas())
-        return (at if kind.tz else at.dt.tz_localize(zone)).dt.tz_convert("UTC").array
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return _of("str", values.cast(pa.large_string()))
-    for is_kind, dtype in (
-        (pa.types.is_integer, "Int64"), (pa.types.is_floating, "Float64"),
-        (pa.types.is_boolean, "boolean"), (pa.types.is_null, "str"),
-    ):  # fmt: skip
-        if is_kind(kind):
-            return _of(dtype, values.cast(pa.large_string()) if dtype == "str" else values)
-    return pd.Series(values.to_pylist(), dtype=object).array
 
 
 def require(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
@@ -277,8 +175,17 @@ def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
 
 
 def arrow(values: pd.Series) -> pa.Array:
-    """A text column as one Arrow array, without copying where it is one already."""
-    found = pa.array(values.astype("str").array, from_pandas=True)
+    """A text column as one Arrow array, without copying where it is one already.
+
+    Raises:
+        ConfigError: A text is no Unicode.
+    """
+    try:
+        found = pa.array(values.astype("str").array, from_pandas=True)
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"column {values.name!r} holds text that is no Unicode ({error.reason}); write it anew"
+        ) from None
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 

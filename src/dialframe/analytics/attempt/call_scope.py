@@ -22,6 +22,7 @@ from dialframe.analytics.attempt.arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.outcome_classes import PLACE
+from dialframe.errors import ConfigError
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
 REASONS: Final[dict[str, str]] = {
@@ -48,6 +49,7 @@ Notes = dict[tuple[str, str], int]
 _PAST: Final = ("_observed_at", "created_at", "ended_at", "updated_at", "last_attempt_at")
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY_US: Final = 86_400_000_000
 
 #: Columns of a table of what was counted and set aside.
 _COLUMNS: Final = {"reason": "str", "unit": "str", "count": "Int64", "role": "str"}
@@ -155,8 +157,8 @@ def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
         return frame
     later = np.zeros(len(frame), dtype=bool)
     if "date" in frame.columns and "created_at" not in frame.columns:
-        day = pd.to_datetime(frame["date"].astype("str"), utc=True, errors="coerce")
-        later |= np.asarray(day > as_of - timedelta(days=1), dtype=bool)
+        day = micros(pd.to_datetime(frame["date"].astype("str"), utc=True, errors="coerce"))
+        later |= day > _micros_of(as_of) - _DAY_US
     for name in ("created_at", "checked_at"):
         if name in frame.columns:
             later |= micros(frame[name]) > _micros_of(as_of)
@@ -204,7 +206,7 @@ def latest(*frames: pd.DataFrame | None) -> datetime | None:
     Planned instants (`scheduled_at`, `next_attempt_at`) do not count: they lie in the future.
 
     Raises:
-        ConfigError: A column holds something else than instants.
+        ConfigError: A column holds something else than instants, or one that no calendar has.
     """
     found = [
         int(micros(frame[name]).max(initial=NO_TIME))
@@ -214,4 +216,9 @@ def latest(*frames: pd.DataFrame | None) -> datetime | None:
         if name in frame.columns
     ]
     last = max(found, default=NO_TIME)
-    return None if last == NO_TIME else _EPOCH + timedelta(microseconds=last)
+    try:
+        return None if last == NO_TIME else _EPOCH + timedelta(microseconds=last)
+    except OverflowError:
+        raise ConfigError(
+            "an instant of the data is after the year 9999; set those that cannot be to null"
+        ) from None

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
 from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
@@ -112,6 +113,7 @@ class Metrics(Result):
         return f"<Metrics: {self.answer}>"
 
 
+@analysis
 def compute(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
@@ -165,6 +167,11 @@ def compute(
         ConfigError: A name is unknown or cannot be had from this API, a frame or column that a
             named metric needs is missing, or the campaign is unknown.
     """
+    if isinstance(by, str):
+        raise ConfigError(f"by is a list of names; use by=[{by!r}]")
+    given: Any = by
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ConfigError(f"by={by!r} is no list of names; use by=['campaign_id'], for instance")
     inputs = Inputs(
         calls, leads, imports, appointments, callbacks, audit, report, events, taxonomy,
         instant("as_of", as_of), campaign, instant("since", since), instant("until", until),

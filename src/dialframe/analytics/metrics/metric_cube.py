@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -105,11 +105,6 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
     """
     if period is not None and period not in PERIODS:
         raise ConfigError(f"period {period!r} is not known; use {', '.join(PERIODS)}")
-    if isinstance(by, str):
-        raise ConfigError(f"by is a list of names; use by=[{by!r}]")
-    given: Any = by
-    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
-        raise ConfigError(f"by={by!r} is no list of names; use by=['campaign_id'], for instance")
     found = inputs.attempts
     labels, call, lead = [], [], []
     for name in by:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, Literal, NoReturn, Protocol, get_args
+from typing import Any, Final, Literal, NoReturn, Protocol
 
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.argument_checks import as_taxonomy, refuse_swapped
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame, within
+from dialframe.analytics.attempt.argument_checks import analysis, plain_value
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import named
@@ -58,6 +57,11 @@ class Choices:
     callback_early_min: float = 15.0
     callback_late_min: float = 60.0
     quick_min: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse in words what is no such threshold."""
+        for each in fields(self):
+            plain_value(each.name, getattr(self, each.name), str(each.type))
 
 
 class Covered(Protocol):
@@ -111,13 +115,7 @@ class Inputs:
     choices: Choices
 
     def __post_init__(self) -> None:
-        """Frames of polars and Arrow become pandas; rows that nobody could know of go.
-
-        Such calls are set aside where they are counted.
-        """
-        as_taxonomy("taxonomy", self.taxonomy)
-        if not isinstance(self.campaign, str | None):
-            raise ConfigError(f"campaign={self.campaign!r} is not text")
+        """Frames whose rows are dated are cut to the window; calls are set aside where they are counted."""
         if not isinstance(self.choices, Choices):
             raise ConfigError(
                 f"choices is {type(self.choices).__name__}; pass metrics.Choices(...)"
@@ -126,16 +124,12 @@ class Inputs:
             raise ConfigError(
                 f"audit is {type(self.audit).__name__}; pass what dialframe.audit(account) gave"
             )
-        for name in ("calls", "leads", *(n for n in get_args(Needed) if n != "audit"), "events"):
-            value = getattr(self, name)
-            if name == "calls" or value is not None:
-                frame = as_frame(name, value)
-                known = frame if name == "calls" else known_then(frame, self.asked_as_of)
-                if DATED.get(name) in known.columns:
-                    inside = within(known[DATED[name]], self.since, self.until)
-                    known = known if inside.all() else known[inside]
-                object.__setattr__(self, name, known)
-        refuse_swapped(self.calls, self.leads)
+        for name, column in DATED.items():
+            frame = getattr(self, name)
+            if frame is not None and column in frame.columns:
+                inside = within(frame[column], self.since, self.until)
+                if not inside.all():
+                    object.__setattr__(self, name, frame[inside])
 
     @cached_property
     def attempts(self) -> Attempts:
@@ -458,6 +452,7 @@ class Definition:
             "source": self.source,
         }
 
+    @analysis
     def __call__(
         self,
         calls: pd.DataFrame,
