@@ -32,7 +32,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from dialframe.compliance import number_partitions as partitions
 
@@ -207,10 +206,7 @@ def _in_parts(
     folder = _files(calls, checks)
 
     def rows(name: str) -> partitions.Rows:
-        from pyarrow import dataset
-
-        files = dataset.dataset(folder / name)
-        return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
+        return partitions.Files(tuple(map(str, sorted((folder / name).glob("*.parquet")))))
 
     found: dict[str, float] = {}
 
@@ -245,12 +241,6 @@ def _in_parts(
         cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
         with cluster, dask_workers(cluster.scheduler_address) as map_:
             return _timed(lambda: run(Path(room), max(parts, 4), map_)) | found
-
-
-def _table(batch: object) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch])
 
 
 def duckdb_files(calls: int, checks: int) -> dict[str, float]:

@@ -12,6 +12,7 @@ import distributed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pandas.testing import assert_frame_equal
 
@@ -247,9 +248,42 @@ def test_a_number_of_the_firms_records_is_in_one_part(tmp_path: Path) -> None:
         assert sum(len(share[name]) for share in shares) == len(getattr(account.question, name))
 
 
+def test_files_are_laid_out_as_their_rows_are(tmp_path: Path) -> None:
+    """Read where they lie, they give the same rows, sums and words, field of the service's own and all."""
+    account = drawn(6, 60)
+    extra = pd.Series(['{"recording": true}', None, '{"recording":false}'] * 20, dtype="str")
+    account = dataclasses.replace(account, calls=account.calls.assign(_extra=extra))
+    paths: dict[str, partitions.Rows] = {}
+    for name, rows in account.rows().items():
+        assert not isinstance(rows, partitions.Files)
+        for number, part in enumerate(rows()):
+            pq.write_table(part, tmp_path / f"{name}_{number}.parquet")
+        paths[name] = partitions.Files(tuple(map(str, sorted(tmp_path.glob(f"{name}_*.parquet")))))
+    laid = []
+    for tables in (account.rows(), paths):
+        folder = tmp_path / f"laid_{len(laid)}"
+        folder.mkdir()
+        laid.append(partitions.split(tables, folder, 2))
+    by_rows, by_files = laid
+    assert (by_files.rows, by_files.hashes) == (by_rows.rows, by_rows.hashes)
+    assert by_files.answers == by_rows.answers
+    assert_frame_equal(by_files.words, by_rows.words)
+    for name in paths:
+        one, other = (
+            pq.read_table(each.folder / name, partitioning=None).to_pandas() for each in laid
+        )
+        assert_frame_equal(one.sort_values("_row"), other.sort_values("_row"), check_like=True)
+        assert list(one["_row"].sort_values()) == list(range(by_rows.rows[name]))
+
+
 def test_a_table_without_a_column_is_refused(tmp_path: Path) -> None:
     """It is named, and nothing is laid out as if it were there."""
     account = drawn(5, 20)
     rows = account.rows() | {"calls": lambda: slices(account.calls.drop(columns="to_number"))}
     with pytest.raises(ConfigError, match="no column to_number"):
         partitions.split(rows, tmp_path, 2)
+    (tmp_path / "laid").mkdir()
+    file = tmp_path / "calls.parquet"
+    pq.write_table(pa.Table.from_pandas(account.calls.drop(columns="to_number")), file)
+    with pytest.raises(ConfigError, match="no column to_number"):
+        partitions.split({"calls": partitions.Files((str(file),))}, tmp_path / "laid", 2)

@@ -74,7 +74,9 @@ class Stored:
             rows = ", ".join(map(str, sorted(self.superseded)))
             later = f", {f'_row in ({rows})' if rows else 'false'} as superseded"
         files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files)
-        return f"select * exclude (_row), _row as {key}{later} from read_parquet([{files}])"
+        return f"""
+            select * exclude (_row, _hash), _row as {key}{later}
+            from read_parquet([{files}], hive_partitioning = false)"""
 
 
 def _taken_calls(calls: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import dataset
 
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
@@ -31,6 +32,7 @@ from dialframe.compliance.tables.intake import (
     CALLS_WELCOME,
     CHECKS_READ,
     LEADS_READ,
+    RECORDING,
     checked,
     moment,
     recorded,
@@ -71,12 +73,25 @@ _ARROW: Final = {
     "boolean": pa.bool_(), "number": pa.float64(),
     "json": pa.large_string(),
 }  # fmt: skip
+_SQL: Final = {
+    "text": "varchar", "instant": "timestamp", "integer": "bigint", "boolean": "boolean",
+    "number": "double", "json": "varchar",
+}  # fmt: skip
 _DTYPES: Final = {pa.bool_(): pd.BooleanDtype(), pa.int64(): pd.Int64Dtype()}
 
 #: Runs a function on each of some tasks, wherever that is, and gives the answers in their order.
 Workers = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
-#: Rows of a table, some at a time, in their order.
-Rows = Callable[[], Iterable[pa.Table]]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Rows of a table in Parquet files of this machine, in their order."""
+
+    paths: tuple[str, ...]
+
+
+#: Rows of a table: some at a time, in their order, or files of them.
+Rows = Callable[[], Iterable[pa.Table]] | Files
 #: What the firm says of some calls: states of their numbers, and outcomes by call id.
 Meaning = Callable[
     [pd.DataFrame, pd.DataFrame],
@@ -125,39 +140,102 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
     """
     counts: dict[str, int] = {}
     hashes: dict[str, str] = {}
-    ends: set[tuple[str, bool]] = set()
-    answers = False
+    ends: set[tuple[str | None, bool]] = set()
     with _connection() as con:
         for name, rows in tables.items():
             place = folder / name
             place.mkdir(mode=0o700)
-            first = total = 0
-            for turn, batch in enumerate(_batches(rows())):
-                taken = _taken(batch, _TABLES[name], first)
-                con.register("given", taken)
-                if parts == 1:
-                    whole = place / "part=0"
-                    whole.mkdir(mode=0o700, exist_ok=True)
-                    con.execute(
-                        f"copy given to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({_LAID})"
-                    )
-                else:
-                    con.execute(f"""
-                        copy (select *, (hash({_NUMBER[name]}) % {parts})::int as part from given) to {_quoted(place)}
-                        ({_LAID}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
-                columns = ", ".join(f'"{c}"' for c in taken.column_names if c != "_row")
-                total += int(_only(con, f"select sum(hash({columns})::hugeint) from given") or 0)
-                if name == "calls":
-                    answers |= taken["answered_at"].null_count < taken.num_rows
-                    ends.update(
-                        con.execute("""
-                        select distinct disposition, answered_at is not null from given
-                        where disposition is not null""").fetchall()
-                    )
-                con.unregister("given")
-                first += batch.num_rows
-            counts[name], hashes[name] = first, f"{total % 2**64:016x}"
-    return Split(folder, parts, counts, hashes, _words(sorted(ends)), answers)
+            for turn, _ in enumerate(_given(con, rows, _TABLES[name])):
+                _lay(con, name, place, parts, turn)
+            laid = f"read_parquet({_quoted(place / '*' / '*.parquet')}, hive_partitioning = false)"
+            if not any(place.glob("*/*.parquet")):
+                counts[name], hashes[name] = 0, f"{0:016x}"
+                continue
+            counts[name], total = con.execute(
+                f"select count(*), coalesce(sum(_hash::hugeint), 0) from {laid}"
+            ).fetchall()[0]
+            hashes[name] = f"{total % 2**64:016x}"
+            if name == "calls":
+                query = f"select distinct disposition, answered_at is not null from {laid}"
+                ends.update(con.execute(query).fetchall())
+    answers = any(is_answered for _, is_answered in ends)
+    words = _words(sorted((word, is_answered) for word, is_answered in ends if word is not None))
+    return Split(folder, parts, counts, hashes, words, answers)
+
+
+def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator[None]:
+    """The rows of a table under the name `given`, so many at once as memory has room for; files are read where they lie."""
+    if isinstance(rows, Files):
+        query = _query(rows, table)
+        if query is not None:
+            con.execute(f"create or replace temp view given as {query}")
+            yield
+            con.execute("drop view given")
+            return
+    first = 0
+    batches = _of_files(rows) if isinstance(rows, Files) else rows()
+    for batch in _batches(batches):
+        con.register("given", _taken(batch, table, first))
+        yield
+        con.unregister("given")
+        first += batch.num_rows
+
+
+def _of_files(files: Files) -> Iterator[pa.Table]:
+    batches = dataset.dataset(list(files.paths)).to_batches(
+        batch_readahead=1, fragment_readahead=1
+    )
+    return (pa.Table.from_batches([batch]) for batch in batches)
+
+
+def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, turn: int) -> None:
+    """Write the rows that are given to their parts."""
+    columns = [row[0] for row in con.execute("describe given").fetchall()]
+    hashed = ", ".join(f'"{c}"' for c in columns if c != "_row")
+    rows = f"select *, hash({hashed}) as _hash from given"
+    if parts > 1:
+        rows = f"select *, (hash({_NUMBER[name]}) % {parts})::int as part from ({rows})"
+        con.execute(f"""
+            copy ({rows}) to {_quoted(place)}
+            ({_LAID}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
+        return
+    whole = place / "part=0"
+    whole.mkdir(mode=0o700, exist_ok=True)
+    con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({_LAID})")
+
+
+def _query(files: Files, table: Table) -> str | None:
+    """What `_taken` gives of files, as a query; None where a column is not what its kind asks for."""
+    schema = dataset.dataset(list(files.paths)).schema
+    _require(table, schema.names)
+    kinds = _kinds(table)
+    given = {name: schema.field(name).type for name in kinds if name in schema.names}
+    if not all(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if kinds[name] == "json"
+        else _is_plain(kind, kinds[name]) and (kinds[name] != "instant" or kind.unit == "us")
+        for name, kind in given.items()
+    ):
+        return None
+    columns = []
+    for name, kind in kinds.items():
+        value = f'"{name}"' if name in given else "null"
+        if kind == "instant":
+            value = f"make_timestamp(epoch_us({value}::timestamptz))"
+        columns.append(f'{value}::{_SQL[kind]} as "{name}"')
+    if table.name == "calls":
+        recording = "null"
+        if "recording" in schema.names:
+            if schema.field("recording").type != pa.bool_():
+                return None
+            recording = "recording"
+        elif "_extra" in schema.names:
+            recording = f"nullif(regexp_extract(_extra::varchar, '{RECORDING}', 1), '')"
+        columns.append(f"{recording}::boolean as recorded")
+    paths = ", ".join(_quoted(Path(path)) for path in files.paths)
+    return f"""
+        select {", ".join(columns)}, row_number() over () - 1 as _row
+        from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"""
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
@@ -169,12 +247,6 @@ def _connection() -> duckdb.DuckDBPyConnection:
 def _quoted(path: Path) -> str:
     """A path as SQL writes it."""
     return "'" + str(path).replace("'", "''") + "'"
-
-
-def _only(con: duckdb.DuckDBPyConnection, query: str) -> Any:
-    """The one value of a query."""
-    ((value,),) = con.execute(query).fetchall()
-    return value
 
 
 def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -194,26 +266,38 @@ def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
     """The columns that an audit reads, and the place of each row in the table."""
-    absent = [c for c in _NEEDED[table.name] if c not in rows.column_names]
-    if absent:
-        raise ConfigError(
-            f"compliance: the {table.name} table has no column {', '.join(absent)}; "
-            f"pass rows of the {table.name} table"
-        )
-    kinds = {c.name: c.kind for c in table.columns if c.name in _READ[table.name]}
+    _require(table, rows.column_names)
+    kinds = _kinds(table)
     columns = {name: rows[name] for name in kinds if name in rows.column_names}
     if not all(_is_plain(values.type, kinds[name]) for name, values in columns.items()):
         frame = rows.select(list(columns)).to_pandas(types_mapper=_DTYPES.get)
         checked_rows = pa.Table.from_pandas(checked(frame, table, tuple(columns)))
         columns = {name: checked_rows[name] for name in columns}
-    for name in kinds.keys() - columns.keys():
-        columns[name] = pa.nulls(rows.num_rows, _ARROW[kinds[name]])
+    absent = pa.nulls(rows.num_rows)
+    columns = {
+        name: columns[name] if name in columns else absent.cast(_ARROW[kind])
+        for name, kind in kinds.items()
+    }
     if table.name == "calls":
         columns["recorded"] = pa.chunked_array([_recorded(rows)])
     columns["_row"] = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
     for name in (name for name, kind in kinds.items() if kind in ("number", "text")):
         columns[name] = columns[name].cast(_ARROW[kinds[name]])
     return bare_instants(pa.table(columns))
+
+
+def _require(table: Table, names: Sequence[str]) -> None:
+    absent = [c for c in _NEEDED[table.name] if c not in names]
+    if absent:
+        raise ConfigError(
+            f"compliance: the {table.name} table has no column {', '.join(absent)}; "
+            f"pass rows of the {table.name} table"
+        )
+
+
+def _kinds(table: Table) -> dict[str, str]:
+    """The columns that an audit reads, with their kinds."""
+    return {c.name: c.kind for c in table.columns if c.name in _READ[table.name]}
 
 
 def _is_plain(kind: pa.DataType, wanted: str) -> bool:
@@ -318,7 +402,9 @@ class Part:
         if isinstance(stored, pd.DataFrame):
             return stored
         read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
-        frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
+        rows = pa.concat_tables(read)
+        rows = rows.select([name for name in rows.column_names if name != "_hash"])
+        frame = rows.to_pandas(types_mapper=_DTYPES.get)
         bare = frame.select_dtypes("datetime").columns
         aware = frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
         return aware.rename(columns={"recorded": "recording"})

@@ -15,6 +15,7 @@ from weakref import finalize
 
 import pandas as pd
 import pyarrow as pa
+from pyarrow.fs import LocalFileSystem
 
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
@@ -152,6 +153,8 @@ def _rows_of(
     """The rows of a table some at a time: the store's, or those of Parquet files."""
     if tables is not None:
         files = _parquet(tables, table)
+        if isinstance(files.filesystem, LocalFileSystem):
+            return parts.Files(tuple(files.files))
         return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
     return lambda: map(_table, account.store.batches(table, as_of=as_of))
 

@@ -17,8 +17,10 @@ create or replace table consent_waived as
 -- Rules that ask for consent only where no check in time said that the number was not listed.
 select a.call, a.rule from consent_asked a
 where a.waived_by_check and a.call in (
-  select m.call from scrub_at_call_members m join scrub_at_call_verdicts v using (situation)
-  join records_around r using (call) where v.state = 'checked in time' and not r.listed);
+  select r.call from (
+    select unnest(g.members) as call from scrub_at_call_situations g join scrub_at_call_verdicts v using (situation)
+    where v.state = 'checked in time'
+  ) m join records_around r using (call) where not r.listed);
 
 create or replace table consent_before_call as
 -- Empty without consent_asked.

@@ -284,7 +284,7 @@ create or replace table listed_number_default as
 -- The rules on lists of each case.
 select case_id, 0 as severity, rules, null::varchar as missing from listing_law;
 
-create or replace table listed_spoken as
+create or replace view listed_spoken as
 -- Empty without calls.
 -- Calls to numbers that anything on record speaks against, those that cannot be placed in time among them.
 select call from calls where graded and is_outbound and phone in (select phone from spoken);

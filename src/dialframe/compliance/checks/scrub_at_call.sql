@@ -29,24 +29,56 @@ select case_id, bool_or(by_quarter) as by_quarter,
   list(distinct screen_since) filter (screen_since is not null) as screen_days
 from scrub_needs group by case_id;
 
+create or replace table checked_numbers as
+-- Empty without checks.
+-- The oldest and the newest check of each number. They are all that a call before the one, or after the other, needs.
+select phone, min(at_utc) as oldest_at, arg_min(listed, at_utc) as oldest_listed,
+  max(at_utc) as newest_at, arg_max(listed, at_utc) as newest_listed
+from checks group by phone;
+
+create or replace table screened_numbers as
+-- Empty without screens.
+select phone, min(at_utc) as oldest_at, max(at_utc) as newest_at from screens group by phone;
+
 create or replace table check_turns as
 -- Empty without checks.
--- Each check, known from its instant on, beside the one after it. Before the first check of a number only
--- that one is there.
-select phone, at_utc as known_from, at_utc as check_at, listed,
+-- Each check of a number that has several, beside the one after it.
+select phone, at_utc as check_at, listed,
   lead(at_utc) over numbered as next_at, lead(listed) over numbered as next_listed
-from checks window numbered as (partition by phone order by at_utc)
-union all
-select phone, timestamp '-infinity', null, null, min(at_utc), arg_min(listed, at_utc) from checks group by phone;
+from checks where phone in (select phone from checked_numbers where oldest_at < newest_at)
+window numbered as (partition by phone order by at_utc);
+
+create or replace table records_between as
+-- Empty without calls, check_turns, checked_numbers.
+-- The newest check at or before each call between the checks of its number, and the oldest one after it.
+select c.call, k.check_at, k.listed, k.next_at, k.next_listed
+from (
+  select c.call, c.phone, c.at_utc from calls c join checked_numbers n
+    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at where c.graded and c.missing_input is null
+) c asof join check_turns k on k.phone = c.phone and k.check_at <= c.at_utc;
+
+create or replace table screens_between as
+-- Empty without calls, screened_numbers, screens.
+-- The newest screen at or before each call between the screens of its number.
+select c.call, s.at_utc as screen_at
+from (
+  select c.call, c.phone, c.at_utc from calls c join screened_numbers n
+    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at where c.graded and c.missing_input is null
+) c asof join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
 
 create or replace table records_around as
 -- Empty without calls.
 -- The records of the number around each call: the newest check at or before it, the oldest one after it,
 -- and the newest screen at or before it.
-select c.call, c.phone, c.at_utc, c.case_id, k.check_at, k.listed, k.next_at, k.next_listed, s.at_utc as screen_at
-from (select call, phone, at_utc, case_id from calls where graded and missing_input is null) c
-asof left join check_turns k on k.phone = c.phone and k.known_from <= c.at_utc
-asof left join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
+select c.call, c.phone, c.at_utc, c.case_id,
+  case when c.at_utc >= k.newest_at then k.newest_at else b.check_at end as check_at,
+  case when c.at_utc >= k.newest_at then k.newest_listed else b.listed end as listed,
+  case when c.at_utc < k.oldest_at then k.oldest_at else b.next_at end as next_at,
+  case when c.at_utc < k.oldest_at then k.oldest_listed else b.next_listed end as next_listed,
+  case when c.at_utc >= s.newest_at then s.newest_at else p.screen_at end as screen_at
+from calls c left join checked_numbers k on k.phone = c.phone left join screened_numbers s on s.phone = c.phone
+left join records_between b on b.call = c.call left join screens_between p on p.call = c.call
+where c.graded and c.missing_input is null;
 
 create or replace view scrub_looked_at as
 -- Empty without calls or records_around.

@@ -25,14 +25,15 @@ create or replace macro newest_of(state, check_at, screen_at) as
     else 'import screen' end;
 
 create or replace table newest_records as
--- Empty without check_turns or screens.
+-- Empty without checked_numbers or screens.
 -- The newest check and the newest screen of each number.
 with newest_screen as (
   select phone, max(at_utc) as at_utc, arg_max(ref, at_utc) as ref from screens group by phone
 )
-select coalesce(k.phone, s.phone) as phone, k.check_at, k.listed, c.ref as check_ref, s.at_utc as screen_at, s.ref as screen_ref
-from (from check_turns where next_at is null) k full join newest_screen s on s.phone = k.phone
-left join checks c on c.phone = k.phone and c.at_utc = k.check_at;
+select coalesce(k.phone, s.phone) as phone, k.newest_at as check_at, k.newest_listed as listed, c.ref as check_ref,
+  s.at_utc as screen_at, s.ref as screen_ref
+from checked_numbers k full join newest_screen s on s.phone = k.phone
+left join checks c on c.phone = k.phone and c.at_utc = k.newest_at;
 
 create or replace table lead_numbers as
 -- Empty without leads.

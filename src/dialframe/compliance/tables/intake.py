@@ -27,6 +27,9 @@ LEADS_READ: Final = ("id", "campaign_id", "phone", "status", "created_at", "upda
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 CHECKS_READ: Final = ("phone", "listed", "checked_at", "request_id")
 
+#: Among the fields that the service added to a call, as JSON: whether it was recorded.
+RECORDING: Final = r'"recording"\s*:\s*(true|false)'
+
 EXEMPTIONS: Final = (
     Column("code", "text", "what lifts the rule, such as b2b, ebr, consent, requested"),
     Column("call_id", "text", "the one call that it is for, or null"),
@@ -87,7 +90,7 @@ def recorded(calls: pd.DataFrame, rows: int) -> pd.Series:
     if "_extra" not in calls.columns or not calls["_extra"].notna().any():
         return none
     extra = calls["_extra"].reset_index(drop=True).astype("str")
-    recording = extra.str.extract(r'"recording"\s*:\s*(true|false)', expand=False)
+    recording = extra.str.extract(RECORDING, expand=False)
     return recording.map({"true": True, "false": False}).astype("boolean")
 
 
