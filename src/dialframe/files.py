@@ -259,6 +259,10 @@ class Outputs:
 
     def paths(self) -> list[Path]:
         """Every file and folder that was noted and is still there, once."""
+        return [path for path in self.noted() if path.exists()]
+
+    def noted(self) -> list[Path]:
+        """Every file and folder that was noted, once."""
         unique: dict[Path, None] = {}
         lines = self.path.read_bytes().splitlines() if self.path.exists() else []
         for line in lines:
@@ -266,7 +270,7 @@ class Outputs:
                 unique[Path(json.loads(line)["path"])] = None
             except (ValueError, KeyError, TypeError):
                 continue  # a line that was cut off: the file it names was not finished either
-        return [path for path in unique if path.exists()]
+        return list(unique)
 
 
 def note_outputs(clock: Callable[[], datetime]) -> None:

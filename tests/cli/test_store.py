@@ -13,6 +13,9 @@ import dialframe
 from dialframe.cli.entry_point import run
 from dialframe.client.journal import EVIDENCE, Journal
 from dialframe.client.request_building import PlannedRequest
+from dialframe.files import Outputs
+from dialframe.flows.import_ledger import COLUMNS
+from dialframe.store.files.second_copy import log_of
 
 WISH = PlannedRequest(
     operation="dnc.add", method="POST", path="/v1/dnc", body=b'{"phone":"+12025550142"}',
@@ -193,3 +196,24 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(
     capsys.readouterr()
     run(["store", "info"])
     assert "missing" not in capsys.readouterr().err
+
+
+def test_what_only_the_register_of_outputs_knows_of_is_named(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A store deleted with its note, and the journal of an import whose ledger is still here."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    ledger, other = tmp_path / "list.import.csv", tmp_path / "own.import.csv"
+    ledger.write_text(",".join(COLUMNS) + "\n")
+    other.write_text("name,phone\n")
+    gone = folder / "test-0123456789abcdef"
+    Outputs.of_this_user().add([ledger, other, log_of(gone).path], datetime.now(UTC))
+
+    assert run(["store", "verify"]) == 3
+    words = capsys.readouterr().out
+    assert f"{gone}: the store is gone" in words
+    assert f"{ledger}: its journal is gone" in words
+    assert "outputs: 2 problems" in words

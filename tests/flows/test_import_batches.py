@@ -435,6 +435,19 @@ def test_damaged_journal_is_named(tmp_path: Path) -> None:
         _run(service, tmp_path, _leads(3))
 
 
+def test_a_journal_deleted_with_its_head_is_known_by_the_ledger(tmp_path: Path) -> None:
+    """What was sent is not sent again because nobody knows of it."""
+    service = Service()
+    _run(service, tmp_path, _leads(3))
+    (tmp_path / "list.import.csv").write_text("the ledger that the command writes beside it")
+    for name in ("list.import.jsonl", "list.import.jsonl.head"):
+        (tmp_path / name).unlink()
+
+    with pytest.raises(StoreError, match=r"list\.import\.csv is of an import whose journal"):
+        _run(service, tmp_path, _leads(3))
+    assert len(service.imported) == 3
+
+
 def test_large_leads_make_smaller_batches(tmp_path: Path) -> None:
     """No request grows beyond a mebibyte, however large the custom fields are."""
     leads = [

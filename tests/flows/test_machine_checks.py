@@ -75,6 +75,15 @@ def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
     assert "run dialframe store repair" in row.detail
 
 
+def test_a_store_that_vanished_is_named(store: Path) -> None:
+    """By the note beside its folder."""
+    (store / "live-0123456789abcdef.head").write_text(f"{3:020} {0:064}\n")
+    row = found(store, "stored data")
+
+    assert row.state == "failed"
+    assert "live-0123456789abcdef: it is missing" in row.detail
+
+
 def test_what_is_kept_beside_a_store_is_looked_at(store: Path) -> None:
     """A write journal that was deleted, and a suppression list that is damaged, are named."""
     (store / "journal.head").write_text(f"{3:020} {0:064}\n")

@@ -194,6 +194,31 @@ def test_one_damaged_copy_of_a_part_is_mended_from_the_other(
     assert faults.shown(folder) == before
 
 
+@pytest.mark.parametrize("left", ["nothing", "an empty folder", "an empty file"])
+def test_a_store_that_vanished_is_named_and_none_is_made_in_its_place(
+    tmp_path: Path, left: str
+) -> None:
+    """A note beside its folder knows of it, until somebody takes note that what it held is lost."""
+    folder = tmp_path / "test-0123456789abcdef"
+    with Store(Database(folder), TENS) as store:
+        store.append(CALLS, [call()], observed_at=at(1), request_id=None)
+    shutil.rmtree(folder)
+    if left != "nothing":
+        folder.mkdir()
+    if left == "an empty file":
+        (folder / FILE).touch()
+
+    assert recovery.stores(tmp_path) == [folder]
+    assert [problem.lost for problem in recovery.verify(folder)] == [True]
+    assert "nothing is left to mend" in recovery.repair(folder, NOW)[0]
+    for _ in range(2):
+        with pytest.raises(StoreError, match="it is missing, and what only it knew"):
+            Store.open(folder)
+    recovery.repair(folder, NOW, acknowledge=True)
+    with Store(Database(folder), TENS) as store:
+        assert not store.frame(CALLS).size
+
+
 def test_what_is_missing_is_said_until_it_is_acknowledged(folder: Path) -> None:
     """Both copies of a part of the ledger gone: every look says how many checks of which period."""
     whole = checks(folder)

@@ -181,15 +181,17 @@ def verify(
     """Compare every file of the store with its digests, without asking the service.
 
     The suppression list, the write journal, the assistant's log and published tables on this disk are looked
-    at, too. Ends with status 3 if something is not as it was written. Example:
+    at, too, and what the register of outputs knows of stores and imports that were deleted. Ends with status 3
+    if something is not as it was written. Example:
 
         dialframe store verify
     """
     from dialframe.cli.lead_options import suppression_list
     from dialframe.store import Store, recovery
 
-    problems: dict[str, list[Problem]] = {}
-    for path in _stores(store) if journal is None else ():
+    vanished = _vanished(store) if journal is None else []
+    problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
+    for path in _stores(store, needed=not vanished) if journal is None else ():
         problems[path.name] = of = [*recovery.verify(path), *_tool_calls(path)]
         if not of:
             with Store.open(path) as whole:
@@ -210,7 +212,8 @@ def verify(
         for name, of in problems.items():
             for damage in of:
                 say(f"{Path(name) / damage.file}: {damage.what}")
-            say(f"{name}: {'whole' if not of else f'{len(of)} problems; dialframe store repair'}")
+            mended = "" if of is vanished else "; dialframe store repair"
+            say(f"{name}: {'whole' if not of else f'{len(of)} problems{mended}'}")
     if any(problems.values()):
         raise typer.Exit(FINDINGS)
 
@@ -402,12 +405,33 @@ def _parted(problem: str) -> tuple[str, str]:
     return file, what
 
 
-def _stores(store: Path | None) -> list[Path]:
+def _vanished(store: Path | None) -> list[Problem]:
+    """What the register of outputs knows of and is gone: stores in this place, journals of imports."""
+    from dialframe.files import Outputs
+    from dialframe.flows.import_ledger import journal_of
+    from dialframe.store.files.second_copy import log_of
+    from dialframe.store.recovery import Problem
+
+    register, root = Outputs.of_this_user(), _root(store).absolute()
+    gone = []
+    for path in register.noted():
+        folder = path.parent.parent
+        if path == log_of(folder).path and folder.parent == root and not folder.exists():
+            what = f"the store is gone; restore a backup, or take its line out of {register.path}"
+            gone.append(Problem(str(folder), what, lost=True))
+        journal = journal_of(path)
+        if journal is not None and not journal.exists():
+            what = "its journal is gone; bring it back, or remove the ledger if that import is settled"
+            gone.append(Problem(str(path), what, lost=True))
+    return gone
+
+
+def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
     from dialframe.store import recovery
 
     root = _root(store)
     folders = recovery.stores(root)
-    if not folders:
+    if not folders and needed:
         raise ConfigError(
             f"{root} holds no store; name its folder with --store or DIALFRAME_STORE"
         )

@@ -43,7 +43,15 @@ from dialframe.errors import (
     StoreError,
 )
 from dialframe.files import alone
-from dialframe.flows.import_ledger import COLUMNS, Entry, Journal, Ledger, Standing, results
+from dialframe.flows.import_ledger import (
+    COLUMNS,
+    Entry,
+    Journal,
+    Ledger,
+    Standing,
+    ledger_of,
+    results,
+)
 from dialframe.leads import LeadInput
 
 __all__ = ["COLUMNS", "Importer", "Ledger", "check_journal", "import_leads"]
@@ -132,16 +140,23 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
     """The journal, if it is of this import or empty; nothing is written.
 
     Raises:
-        StoreError: It belongs to another import, or is damaged.
+        StoreError: It belongs to another import, is damaged, or is missing beside its ledger.
     """
     book = Journal.open(path)
     head = book.head or {}
+    ledger = ledger_of(path)
+    if book.head is None and ledger.exists():
+        raise StoreError(
+            f"{ledger} is of an import whose journal {path.name} is missing, so what was sent would be "
+            "sent again; bring the journal back, name another --out folder, or remove the ledger if "
+            "that import is settled"
+        )
     known = (head.get("campaign_id"), head.get("source"))
     if book.planned and known != (campaign_id, source):
         what = "into another campaign" if known[1] == source else "of other leads or other choices"
         raise StoreError(
-            f"{path} belongs to an import {what}; name another --out folder, or remove the file "
-            "and its .head if that import is settled"
+            f"{path} belongs to an import {what}; name another --out folder, or remove the file, "
+            "its .head and its ledger if that import is settled"
         )
     return book
 

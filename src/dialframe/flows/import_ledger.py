@@ -211,10 +211,24 @@ def _after(before: Standing, entry: Entry, span: Span) -> Standing:
     return replace(before, outcome=outcome, facts=span)
 
 
+def ledger_of(journal: Path) -> Path:
+    """Where the ledger of an import's journal is."""
+    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.csv")
+
+
+def journal_of(ledger: Path) -> Path | None:
+    """Where the journal of a ledger is; None where the file is no ledger."""
+    header = ",".join(COLUMNS).encode()
+    if not ledger.name.endswith(".import.csv") or not ledger.is_file():
+        return None
+    with ledger.open("rb") as file:
+        return ledger.with_suffix(".jsonl") if header in file.readline(1000) else None
+
+
 def _damaged(where: str) -> StoreError:
     return StoreError(
         f"{where}: the import journal is damaged; keep it, look with `leads.list` what was imported, and "
-        "import into another folder (or remove the journal and its .head, if that import is settled)"
+        "import into another folder (or remove the journal, its .head and its ledger, if that import is settled)"
     )
 
 
@@ -225,6 +239,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 SENT: Final = ("accepted", "refused", "unknown")
+
 #: Outcomes of leads that were not sent: listed after the plan was made, or not their turn yet.
 NOT_SENT: Final = ("set_aside", "waiting")
 

@@ -25,7 +25,7 @@ from dialframe.errors import (
 from dialframe.files import alone, publish, stage, write_bytes, write_text
 from dialframe.flows import lead_lists
 from dialframe.flows.import_batches import Importer, check_journal, import_leads
-from dialframe.flows.import_ledger import Journal, Ledger
+from dialframe.flows.import_ledger import Journal, Ledger, ledger_of
 from dialframe.flows.lead_lists import Prepared, Recipe, Result
 from dialframe.leads import CleanedFile, CleanedFiles, Form, Pipeline
 from dialframe.privacy import mask
@@ -378,8 +378,7 @@ def _late(inputs: Callable[[], Iterator[leads.LeadInput]]) -> Iterator[leads.Lea
 def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
     from dialframe.frames.csv_safety import csv_bytes
 
-    begin = journal.name.removesuffix(".jsonl")
-    target = journal.with_name(f"{begin}.csv")
+    target = ledger_of(journal)
 
     def fill(file: Any) -> None:
         for number, frame in enumerate(ledger.frames()):
@@ -388,7 +387,7 @@ def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
 
     publish({target: stage(target, fill)})
     again = leads.to_csv(ledger.send_again())
-    path = write_bytes(again, journal.with_name(f"{begin}.send_again.csv"))
+    path = write_bytes(again, journal.with_name(f"{target.stem}.send_again.csv"))
     return {"ledger": target, "send_again": path}
 
 

@@ -239,7 +239,10 @@ def _stored(settings: Settings) -> Finding:
 def _begun(folder: Path) -> bool:
     """Whether there is anything in a store: its file may have been made and never written."""
     file = folder / "store.sqlite"
-    return bool(file.exists() and file.stat().st_size) or (folder / "copy").exists()
+    noted = folder.with_name(f"{folder.name}.head")
+    return bool(file.exists() and file.stat().st_size) or any(
+        path.exists() for path in (folder / "copy", noted)
+    )
 
 
 def _read(path: Path) -> tuple[int, list[str]]:

@@ -7,6 +7,7 @@ and from what each part says of itself where the log is damaged too; the old one
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dialframe.chained_log import ORIGIN
+from dialframe.chained_log import ORIGIN, Witness
 from dialframe.files import exclusive, folder
 from dialframe.store.files.catalog import (
     add_parts,
@@ -38,9 +39,11 @@ from dialframe.store.files.database import (
     FILE,
     PARTS_LOCK,
     Database,
+    Lost,
     Unusable,
     changed_tables,
     mark_of,
+    refuse_vanished,
 )
 from dialframe.store.files.parts import (
     About,
@@ -76,10 +79,16 @@ class Problem:
     lost: bool = False
 
 
+#: The note beside the folder of one client's store: how far it has come.
+_NOTE: Final = re.compile(r"((?:live|test)-[0-9a-f]{16})\.head")
+
+
 def stores(root: Path) -> list[Path]:
-    """Folders of stores below a folder, also of those that lost their SQLite file."""
+    """Folders of stores below a folder, also of those that lost their SQLite file, or are gone."""
     marks = (FILE, f"{COPY}/{LOG}", "parts")
-    return sorted({path for mark in marks for path in root.glob("*") if (path / mark).exists()})
+    there = {path for mark in marks for path in root.glob("*") if (path / mark).exists()}
+    noted = map(_NOTE.fullmatch, (path.name for path in root.glob("*.head")))
+    return sorted(there | {root / note[1] for note in noted if note})
 
 
 def verify(store: Path) -> list[Problem]:
@@ -95,6 +104,10 @@ def verify(store: Path) -> list[Problem]:
         StoreError: The folder cannot be read.
     """
     problems: list[Problem] = []
+    try:
+        refuse_vanished(store)
+    except Lost as error:
+        return [Problem(FILE, _reason(error), lost=True)]
     copy, shelf = log_of(store), Shelf(store)
     transactions = list(records(copy))
     broken = [record.mark.number for record in transactions if not record.whole]
@@ -133,6 +146,13 @@ def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str
         StoreError: The disk refuses; everything is as it was.
     """
     done: list[str] = []
+    try:
+        refuse_vanished(store)
+    except Lost as error:
+        if acknowledge:
+            Witness(store).path.unlink()
+            return ["the store is gone; the next command begins one anew"]
+        return [f"nothing is left to mend: {_reason(error)}"]
     with exclusive(store / PARTS_LOCK, wait=True):
         if not _believable(store):
             done += _rebuild(store, now)
@@ -223,7 +243,7 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
     transactions = list(records(copy))
     sound = bool(transactions) and transactions[0].whole and "begin" in transactions[0].content
     room = store / "rebuild.tmp"
-    shutil.rmtree(room, ignore_errors=True)
+    _clear(room)
     fresh = Database(room)
     try:
         with fresh.unguarded() as connection:
@@ -251,9 +271,14 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
     for name in (f"{FILE}-wal", f"{FILE}-shm"):
         (store / name).unlink(missing_ok=True)
     (room / FILE).replace(store / FILE)
-    shutil.rmtree(room, ignore_errors=True)
+    _clear(room)
     source = "the second copy" if sound else "the parts; the second copy is damaged too"
     return [f"{FILE}: rebuilt from {source}; the old one is in {aside.relative_to(store)}", *words]
+
+
+def _clear(room: Path) -> None:
+    shutil.rmtree(room, ignore_errors=True)
+    Witness(room).path.unlink(missing_ok=True)
 
 
 def _fill(connection: sqlite3.Connection, old: Path, transactions: Sequence[Record]) -> list[str]:

@@ -10,12 +10,12 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dialframe.chained_log import Mark
+from dialframe.chained_log import Mark, Witness
 from dialframe.errors import StoreError
 from dialframe.files import FOLDER_MODE, exclusive, folder, publish, write_text
 from dialframe.sqlite import connect, make_private
@@ -30,6 +30,7 @@ from dialframe.store.files.checksums import (
     unwatch,
     watch,
 )
+from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import (
     LOG_BYTES,
     Record,
@@ -86,6 +87,10 @@ _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqli
 
 class Unusable(StoreError):
     """The SQLite file cannot be believed: it is missing, damaged, or older than its second copy."""
+
+
+class Lost(Unusable):
+    """Nothing is left of a store of which a note beside its folder says that it held something."""
 
 
 @dataclass(slots=True)
@@ -251,6 +256,8 @@ class Database:
             connection.execute("COMMIT")
             if staged is not None:
                 publish({self.copy.path: staged})
+            with suppress(OSError):  # the folder above may be another's
+                Witness(self.folder).note(mark.number, mark.digest)
         finally:
             if staged is not None:
                 staged.unlink(missing_ok=True)
@@ -326,6 +333,7 @@ class Database:
         )
 
     def _make(self) -> None:
+        refuse_vanished(self.folder)
         try:
             self._make_folder()
         except OSError as error:
@@ -489,6 +497,27 @@ class Database:
             recount(connection)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")
+
+
+def refuse_vanished(store: Path) -> None:
+    """Refuse a store whose folder is gone or empty, though it is noted beside it that it held something.
+
+    Raises:
+        Lost: It says so, and what to do.
+    """
+    witness, file = Witness(store), store / FILE
+    begun = file.exists() and file.stat().st_size > 0
+    if (
+        begun
+        or not witness.path.exists()
+        or any((store / name).exists() for name in (COPY, "parts"))
+    ):
+        return
+    raise Lost(
+        f"{store}: it is missing, and what only it knew (Do-Not-Call checks, events, history) with it; "
+        "run dialframe store restore to bring a backup back, or dialframe store repair --acknowledge to "
+        f"begin anew without (known by {witness.path.name})"
+    )
 
 
 def mark_of(connection: sqlite3.Connection) -> Mark:
