@@ -16,14 +16,13 @@ from dialframe.plots.bar_charts import (
     outcomes,
     reconcile,
 )
-from dialframe.plots.curves import attempts, outcome_mix, ring_times, time_to_contact
-from dialframe.plots.flow_pictures import outcome_flows
-from dialframe.plots.funnel_pictures import funnel, funnel_by
+from dialframe.plots.funnel_pictures import funnel, funnel_by, outcome_flows
 from dialframe.plots.heat_maps import cohorts, hours, recycle
 from dialframe.plots.hours_of_calling import calling_hours
 from dialframe.plots.list_pictures import cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
 from dialframe.plots.rate_pictures import (
+    attempts,
     best_time,
     caller_ages,
     caller_ids,
@@ -33,10 +32,13 @@ from dialframe.plots.rate_pictures import (
     local_presence,
     machines,
     missing_dispositions,
+    outcome_mix,
     penetration,
     return_calls,
+    ring_times,
     scorecard,
     speed_to_lead,
+    time_to_contact,
 )
 
 __all__ = [
