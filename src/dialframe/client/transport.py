@@ -126,7 +126,7 @@ class HttpxTransport:
         self.http_client = http_client
         self._client = httpx.Client(transport=inner) if inner is not None else http_client
         self._lock = threading.Lock()
-        self._pool: httpcore.ConnectionPool | None = None
+        self._pool: httpcore.ConnectionPool | httpx.Client | None = None
         self._process = 0
         self._closed = False
 
@@ -146,10 +146,10 @@ class HttpxTransport:
         pool = self._open()
         try:
             with as_ours(), head_awaited():
-                if self._client is None:
+                if isinstance(pool, httpcore.ConnectionPool):
                     answer = pool.handle_request(self._link.outgoing_at_once(request, timeout_s))
                     return _Reply(self._link, request, answer.status, answer.headers, answer)
-                response = self._client.send(
+                response = pool.send(
                     self._link.outgoing(request, timeout_s),
                     stream=True,
                     auth=None,
@@ -164,10 +164,10 @@ class HttpxTransport:
         with self._lock:
             self._closed = True
             pool, self._pool = self._pool, None
-        if pool is not None:
+        if isinstance(pool, httpcore.ConnectionPool):
             pool.close()
 
-    def _open(self) -> httpcore.ConnectionPool:
+    def _open(self) -> httpcore.ConnectionPool | httpx.Client:
         process = os.getpid()
         if self._pool is not None and self._process == process:
             return self._pool
@@ -177,8 +177,10 @@ class HttpxTransport:
             if self._pool is None or self._process != process:
                 with self._link.set_up():
                     self._link.prepare()
+                    # A client of the caller's has connections, and certificates that took 17 ms to read.
+                    pool = self._link.sync_pool() if self._client is None else self._client
                     # After a fork both processes would read from the same sockets.
-                    self._pool, self._process = self._link.sync_pool(), process
+                    self._pool, self._process = pool, process
             return self._pool
 
 
@@ -260,7 +262,7 @@ class AsyncHttpxTransport:
         self._link = Link(address, credential, network or Network())
         self.http_client = http_client
         self._client = httpx.AsyncClient(transport=inner) if inner is not None else http_client
-        self._pool: httpx.AsyncBaseTransport | None = None
+        self._pool: httpx.AsyncBaseTransport | httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -292,8 +294,8 @@ class AsyncHttpxTransport:
             with as_ours():
                 async with deadline:
                     outgoing = self._link.outgoing(request, timeout_s, trace=trace)
-                    if self._client is not None:
-                        response = await self._client.send(
+                    if isinstance(pool, httpx.AsyncClient):
+                        response = await pool.send(
                             outgoing, stream=True, auth=None, follow_redirects=False
                         )
                     else:
@@ -311,10 +313,10 @@ class AsyncHttpxTransport:
 
         self._closed = True
         pool, self._pool = self._pool, None
-        if pool is not None and self._loop is asyncio.get_running_loop():
+        if isinstance(pool, httpx.AsyncBaseTransport) and self._loop is asyncio.get_running_loop():
             await pool.aclose()
 
-    def _open(self) -> httpx.AsyncBaseTransport:
+    def _open(self) -> httpx.AsyncBaseTransport | httpx.AsyncClient:
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -323,7 +325,8 @@ class AsyncHttpxTransport:
         if self._pool is None or self._loop is not loop:
             with self._link.set_up():
                 self._link.prepare()
-                self._pool, self._loop = self._link.async_transport(), loop
+                self._pool = self._link.async_transport() if self._client is None else self._client
+                self._loop = loop
         return self._pool
 
 
