@@ -13,7 +13,11 @@ from analytics.synthetic import account
 from claims.worlds import Switches, made
 from dialframe import analytics
 from dialframe.analytics.attempt import arrays
+from dialframe.analytics.attempt.arrays import NO_TIME
+from dialframe.analytics.attempt.local_clock import local
+from dialframe.analytics.result.result_tables import rated_calls
 from dialframe.analytics.stats import rate_ratios
+from dialframe.analytics.stats.intervals import clustered
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:
@@ -119,15 +123,67 @@ def test_calls_without_leads_are_counted_once_too() -> None:
         ["012125550100", "+12125550100"], ["+12125550100", "+4420794600001"], [],
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_numbers_are_told_apart_as_texts_are(texts: list[str | None], kind: pa.DataType) -> None:
+def test_numbers_are_told_apart_as_texts_are(texts: list[str | None]) -> None:
     """The way by whole numbers gives the same places and the same words."""
-    values = pa.array(texts, kind)
-    for part in (values, values.slice(1)):
-        found, words = arrays._distinct(part, arrays.whole_numbers(part))
-        plain = part.dictionary_encode()
-        assert found.indices.equals(plain.indices)
+    for part in (pd.Series(texts, dtype="str"), pd.Series(texts[1:], dtype="str")):
+        places, words = arrays.placed(part)
+        plain = arrays.arrow(part).dictionary_encode()
+        assert places.tolist() == plain.indices.fill_null(len(words)).to_pylist()
         assert words.equals(plain.dictionary)
+
+
+@pytest.mark.parametrize("distinct", [1, 30, 5_000, 60_000])
+def test_places_do_not_depend_on_the_parts_that_they_are_worked_out_in(distinct: int) -> None:
+    """More rows than a part has, nulls among them, few words and many, late ones too."""
+    rng = np.random.default_rng(distinct)
+    code = rng.integers(-1, distinct, 150_000)
+    code[-1] = distinct
+    values = pd.Series([None if i < 0 else f"word {i}" for i in code], dtype="str")
+    places, words = arrays.placed(values)
+    found = pd.Series([*words.to_pylist(), None], dtype="str").take(places)
+    assert found.reset_index(drop=True).equals(values)
+    assert words.to_pylist() == list(dict.fromkeys(values.dropna()))
+
+
+def test_a_fingerprint_knows_every_number_and_its_place() -> None:
+    """Two arrays have the same one only if they are the same, bytes that fill no word included."""
+    values = np.arange(200_003, dtype=np.int64) % 97
+    seen = {arrays.digest(values)}
+    for change in (lambda v: v[:-1], lambda v: v[::-1], lambda v: v + (np.arange(len(v)) == 150_000),
+                   lambda v: v.astype(np.int8), lambda v: v.astype(np.int8)[:-1],
+                   lambda v: np.append(v, 0), lambda v: np.roll(v, 97 * 1_000)):  # fmt: skip
+        seen.add(arrays.digest(change(values)))
+    assert len(seen) == 8
+    assert arrays.digest(values.copy()) in seen
+
+
+@pytest.mark.parametrize("people", [3, 4_000, 400_000])
+def test_calls_of_one_person_widen_an_interval_however_many_share_a_cell(people: int) -> None:
+    """Hashing who is alone in a cell gives the numbers of the plain sums over every pair."""
+    rng = np.random.default_rng(people)
+    cell, person = rng.integers(-1, 5, 80_000), rng.integers(0, people, 80_000)
+    hit = rng.random(80_000) < 0.2 + 0.3 * (person % 3 == 0)
+    columns = rated_calls(cell, hit, person, 6)
+    for i in range(5):
+        mine = cell == i
+        bounds = clustered(hit[mine], person[mine])
+        assert bounds is not None
+        assert columns["numerator"][i] == hit[mine].sum()
+        assert columns["denominator"][i] == mine.sum()
+        assert (columns["low"][i], columns["high"][i]) == pytest.approx(bounds[1:], rel=1e-9)
+    assert columns["denominator"][5] == 0
+    assert np.isnan(columns["rate"][5])
+
+
+def test_a_call_of_another_century_has_its_hour_and_costs_no_table_of_all_days_between() -> None:
+    """The year 3 beside 2026, as a wrong unit of time gives it."""
+    day = pd.Timestamp("2026-03-02T15:30", tz="UTC").value // 1_000
+    at = np.array([day, day - 2_023 * 365 * 86_400_000_000, NO_TIME, day + 3_600_000_000])
+    clock = local(np.zeros(4, dtype=np.int16), [("America/New_York",)], at)
+    assert clock.cells.shape[1] <= 3 * 96
+    assert clock.known.tolist() == [True, True, False, True]
+    assert clock.hour[[0, 3]].tolist() == [10, 11]
+    assert clock.minute[[0, 2, 3]].tolist() == [630, -1, 690]
 
 
 @pytest.mark.parametrize("letter", ["0", "9", "/", ":", " ", "-", "a", "\x00", "\x7f", "é", "٣"])

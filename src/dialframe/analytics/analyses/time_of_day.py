@@ -92,15 +92,15 @@ def hours(
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
     clock = clock_of(found)
-    n = sums(clock.cell, _CELLS)
-    k = sums(np.where(found.flag("human"), clock.cell, np.int16(-1)), _CELLS)
+    rated_cells = rated_calls(clock.cell, found.flag("human"), found.lead_or_number, _CELLS)
+    people, dials = rated_cells["numerator"], rated_cells["denominator"]
     frame = table(
         {
             "weekday": [name for name in WEEKDAYS for _ in range(24)],
             "hour": np.tile(np.arange(24), 7),
-            **rated_calls(clock.cell, found.flag("human"), found.lead_or_number, _CELLS),
-            "shrunk": shrunk(k, n),
-            "thin": n < min_calls,
+            **rated_cells,
+            "shrunk": shrunk(people, dials),
+            "thin": dials < min_calls,
         }
     )
 

@@ -111,33 +111,40 @@ class Attempts:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def of_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What is known of every call, of the attempts; the same array where all calls are attempts."""
+        return values if len(self) == len(values) else values[self.rows]
+
     @_Shared
     def outcome(self) -> npt.NDArray[np.int8]:
         """Place of each attempt's class in `OUTCOMES`."""
-        return self.classes.outcome[self.rows]
+        return self.of_rows(self.classes.outcome)
 
     @_Shared
     def lead(self) -> npt.NDArray[np.int32]:
         """Row of each attempt's lead, -1 where it has none."""
-        return self.matched.lead[self.rows]
+        return self.of_rows(self.matched.lead)
 
-    @_Shared
+    @cached_property
     def when(self) -> Ints:
-        """When each attempt was started, microseconds UTC."""
-        return micros(self.calls["created_at"])[self.rows]
+        """When each attempt was started, microseconds UTC.
+
+        It may be the memory of the frame itself, so that others who count the same calls do not share it.
+        """
+        return self.of_rows(micros(self.calls["created_at"]))
 
     @_Shared
     def ring_s(self) -> Floats:
         """Seconds to the answer, or to the end without one; NaN where not known."""
-        answered = micros(self.calls["answered_at"])[self.rows]
-        ended = micros(self.calls["ended_at"])[self.rows]
+        answered = self.of_rows(micros(self.calls["answered_at"]))
+        ended = self.of_rows(micros(self.calls["ended_at"]))
         return seconds(np.where(answered == NO_TIME, ended, answered), self.when)
 
     @_Shared
     def talk_s(self) -> Floats:
         """Seconds from answer to end; NaN where not answered, not known or negative."""
-        answered = micros(self.calls["answered_at"])[self.rows]
-        talk = seconds(micros(self.calls["ended_at"])[self.rows], answered)
+        answered = self.of_rows(micros(self.calls["answered_at"]))
+        talk = seconds(self.of_rows(micros(self.calls["ended_at"])), answered)
         return np.where(talk >= 0, talk, np.nan)
 
     @_Shared
@@ -154,7 +161,7 @@ class Attempts:
         numbers = kept_numbers(self.calls["to_number"])
         if numbers is None or (self.lead >= 0).all():
             return self.cluster
-        return np.where(self.lead >= 0, self.lead, len(self.leads) + numbers[self.rows])
+        return np.where(self.lead >= 0, self.lead, len(self.leads) + self.of_rows(numbers))
 
     @_Shared
     def order(self) -> Ints:
@@ -214,9 +221,7 @@ class Attempts:
 
     def flag(self, name: str) -> Mask:
         """A flag of each attempt's class: `human`, `machine`, `answered`, ..."""
-        if name == "answered":
-            return self.classes.answered[self.rows]
-        return self.classes.flag(name)[self.rows]
+        return self.of_rows(self.classes.flag(name))
 
     def is_class(self, *names: str) -> Mask:
         """True where the outcome is one of these classes."""
@@ -261,7 +266,7 @@ class Attempts:
         """
         require(self.calls, (column,), "calls")
         code, names = encoded(self.calls[column])
-        code = code[self.rows]
+        code = self.of_rows(code)
         used = np.bincount(code, minlength=len(names) + 1)[: len(names)] > 0
         place = np.append(np.cumsum(used) - 1, -1)
         place[:-1][~used] = -1
@@ -289,14 +294,18 @@ class Attempts:
         return {**self.arrays["notes"], **(further or {})}
 
     def _notes(self) -> Notes:
-        odd = self.classes.unmapped[self.rows]
-        quality = self.matched.quality[self.rows]
+        part = self.classes.take(self.rows)
+        unknown = PLACE[CONNECTED_UNKNOWN]
         return {
-            ("unmapped", "calls"): int(odd.sum()),
-            ("answered_by_unknown", "calls"): int((self.is_class(CONNECTED_UNKNOWN) & ~odd).sum()),
-            ("conflict", "calls"): int(self.classes.conflict[self.rows].sum()),
+            ("unmapped", "calls"): part.count(lambda every: every.unmapped),
+            ("answered_by_unknown", "calls"): part.count(
+                lambda every: (every.outcome == unknown) & ~every.unmapped
+            ),
+            ("conflict", "calls"): part.count(lambda every: every.conflict),
             **{
-                (f"match_{name}", "calls"): int((quality == place).sum())
+                (f"match_{name}", "calls"): int(
+                    (self.of_rows(self.matched.quality) == place).sum()
+                )
                 for place, name in enumerate(_QUALITY_NOTES)
                 if name and len(self.leads)
             },
@@ -311,7 +320,7 @@ class Attempts:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Codes that the taxonomy does not have, with the file that gives them a meaning."""
-        odd = int(self.classes.unmapped.sum())
+        odd = self.classes.count(lambda every: every.unmapped)
         return mapping_warnings(self.calls, self.taxonomy, odd)
 
 
@@ -463,7 +472,7 @@ def clock_of(found: Attempts) -> Local:
     """The clock of the person called, of each attempt."""
     if "clock" not in found.arrays:
         case, zones = zone_cases(found.calls["to_number"])
-        found.arrays["clock"] = local(case[found.rows], zones, found.when)
+        found.arrays["clock"] = local(found.of_rows(case), zones, found.when)
     clock: Local = found.arrays["clock"]
     return clock
 
@@ -512,7 +521,7 @@ def area(found: Attempts, column: str) -> Ints:
     outside = -1 if column == "from_number" else -2
     numbers = found.calls[column]
     codes = once(f"area {outside}", [numbers], lambda: frozen(_areas(numbers, outside)))
-    return codes[found.rows]
+    return found.of_rows(codes)
 
 
 def _areas(numbers: pd.Series, outside: int) -> Ints:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -13,8 +15,10 @@ import pandas as pd
 from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
+    blocks,
     booleans,
     encoded,
+    frozen,
     present,
     require,
     text,
@@ -53,10 +57,11 @@ _SAYS_LITTLE: Final = _flags(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Classes:
-    """What `classify` says as arrays: places in `OUTCOMES`, one byte a call, and flags.
+class Decided:
+    """What is said of each way in which answer, cause, status and disposition can meet.
 
-    `business` is negative where no disposition was logged or the taxonomy does not have it.
+    `outcome`, `telephony` and `business` are places in `OUTCOMES`; `business` is negative where no
+    disposition was logged or the taxonomy does not have it.
     """
 
     outcome: Places
@@ -76,17 +81,73 @@ class Classes:
         """A flag of the outcome class: `human`, `right_party`, ...; False where not known."""
         return self.answered if name == "answered" else _flag(name)[self.outcome]
 
-    def take(self, rows: Ints | Mask) -> Classes:
-        """The same of some calls."""
-        return Classes(
-            self.outcome[rows],
-            self.telephony[rows],
-            self.business[rows],
-            self.decides[rows],
-            self.answered[rows],
-            self.conflict[rows],
-            self.unmapped[rows],
-        )
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """What `classify` says of calls, as arrays that are made when they are asked for.
+
+    Attributes:
+        case: Of each call, which of the ways of `Decided` it is.
+    """
+
+    case: npt.NDArray[np.uint16]
+
+    @cached_property
+    def outcome(self) -> Places:
+        """Place of each call's class in `OUTCOMES`."""
+        return _every_case().outcome[self.case]
+
+    @property
+    def telephony(self) -> Places:
+        """The class by the network's word."""
+        return _every_case().telephony[self.case]
+
+    @property
+    def business(self) -> Places:
+        """The class by the disposition, negative where there is none that is known."""
+        return _every_case().business[self.case]
+
+    @property
+    def decides(self) -> Mask:
+        """Where the disposition decides the class."""
+        return _every_case().decides[self.case]
+
+    @cached_property
+    def answered(self) -> Mask:
+        """Where `answered_at` is there."""
+        return _every_case().answered[self.case]
+
+    @property
+    def conflict(self) -> Mask:
+        """Where the layers contradict each other."""
+        return _every_case().conflict[self.case]
+
+    @property
+    def unmapped(self) -> Mask:
+        """Where a code would have decided that the taxonomy does not have."""
+        return _every_case().unmapped[self.case]
+
+    @property
+    def dnc_request(self) -> Mask:
+        """Where the agent noted a wish not to be called, whatever the network says."""
+        return _every_case().dnc_request[self.case]
+
+    def flag(self, name: str) -> Mask:
+        """A flag of the outcome class: `human`, `right_party`, ...; False where not known."""
+        return _every_case().flag(name)[self.case]
+
+    def count(self, hit: Callable[[Decided], Mask]) -> int:
+        """How many calls are of the ways of which something holds.
+
+        Args:
+            hit: What holds of each way.
+        """
+        mine = hit(_every_case())
+        return int(np.bincount(self.case, minlength=len(mine))[mine].sum())
+
+    def take(self, rows: Ints) -> Classes:
+        """The same of the calls at some positions, each once."""
+        return self if len(rows) == len(self.case) else Classes(self.case[rows])
 
 
 def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
@@ -101,10 +162,15 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
     status = _classes(calls["status"], "status", taxonomy)
     business = _classes(calls["disposition"], "disposition", taxonomy)
 
-    case = answered.astype(np.int32)
-    for said in (cause, status, business):
-        case = case * _PLACES + (said - np.int8(_UNMAPPED))
-    return _decided(*_every_case()).take(case.astype(np.int64))
+    case = np.empty(len(calls), dtype=np.uint16)
+    for rows in blocks(len(calls)):
+        part = answered[rows].astype(np.int32)
+        for said in (cause, status, business):
+            part *= _PLACES
+            part += said[rows]
+            part -= _UNMAPPED
+        case[rows] = part
+    return Classes(frozen(case))
 
 
 def class_table(found: Classes) -> dict[str, Any]:
@@ -167,16 +233,16 @@ def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
 
 
-def _every_case() -> tuple[Mask, Places, Places, Places]:
-    """Every way in which answer, cause, status and disposition can meet: few, however many calls."""
+@cache
+def _every_case() -> Decided:
+    """Every way in which answer, cause, status and disposition can meet: few, however many calls.
+
+    The layer that decides, and whether the two contradict each other.
+    """
     sizes = (2, _PLACES, _PLACES, _PLACES)
-    answered, *said = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
+    answers, *said = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
+    answered = answers.astype(bool)
     cause, status, business = (places + np.int8(_UNMAPPED) for places in said)
-    return answered.astype(bool), cause, status, business
-
-
-def _decided(answered: Mask, cause: Places, status: Places, business: Places) -> Classes:
-    """Which layer decides, and whether the two contradict each other."""
     telephony = _telephony(answered, cause, status)
     fits = _fits(answered, business)
     decides = fits & (answered | _SAYS_LITTLE[telephony])
@@ -185,7 +251,7 @@ def _decided(answered: Mask, cause: Places, status: Places, business: Places) ->
     conflict |= _contradicts(answered, status)
     silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
     unmapped_ = (business == _UNMAPPED) | silent
-    return Classes(outcome, telephony, business, decides, answered, conflict, unmapped_)
+    return Decided(outcome, telephony, business, decides, answered, conflict, unmapped_)
 
 
 def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:

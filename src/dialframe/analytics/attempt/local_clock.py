@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -19,6 +19,7 @@ from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
     arrow,
+    blocks,
     frozen,
     kept_numbers,
     once,
@@ -28,6 +29,9 @@ from dialframe.phones.zones import of_number
 #: Zones change their clocks at whole quarters of an hour.
 _MINUTE_US: Final = 60 * 1_000_000
 _QUARTER_US: Final = 15 * _MINUTE_US
+_QUARTERS: Final = 96
+_DAY_US: Final = _QUARTERS * _QUARTER_US
+_MANY_DAYS: Final = 4_000
 _NANP_HEAD: Final = 8
 _OTHER_HEAD: Final = 10
 
@@ -43,30 +47,29 @@ class Local:
 
     Attributes:
         row: Row of each instant in the tables: its candidate zones.
-        quarter: Column of each instant.
+        at: The instants, microseconds UTC.
+        days: Days since 1970 that have columns, 96 each.
         cells: Weekday (Monday 0) times 24 plus hour; `NO_ZONE` without a zone, `UNCLEAR` where the
             candidate zones show different hours.
         low: Earliest minute of the local day that the candidates show, -1 without.
         high: Latest.
-        within: Minutes of each instant after the beginning of its quarter.
     """
 
     row: npt.NDArray[np.int16]
-    quarter: npt.NDArray[np.int32]
+    at: Ints
+    days: Ints
     cells: npt.NDArray[np.int16]
     low: npt.NDArray[np.int16]
     high: npt.NDArray[np.int16]
-    within: npt.NDArray[np.int16]
 
     def take(self, keep: Mask) -> Local:
         """The same of some instants."""
-        row, quarter, within = self.row[keep], self.quarter[keep], self.within[keep]
-        return Local(row, quarter, self.cells, self.low, self.high, within)
+        return replace(self, row=self.row[keep], at=self.at[keep])
 
     @cached_property
     def cell(self) -> npt.NDArray[np.int16]:
         """Weekday times 24 plus hour of each instant, or a negative number."""
-        return self.cells[self.row, self.quarter]
+        return self._shown(self.cells)
 
     @property
     def minute(self) -> npt.NDArray[np.int16]:
@@ -93,9 +96,25 @@ class Local:
         """Local weekday, Monday 0; meaningless where not known."""
         return self.cell // 24
 
+    def _shown(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+        """What a table has for each instant."""
+        values = np.empty(len(self.at), dtype=np.int16)
+        first, last = (int(self.days[i]) if len(self.days) else 0 for i in (0, -1))
+        gaps = last - first >= len(self.days)
+        for rows in blocks(len(self.at)):
+            # numpy divides by one number far faster than it takes the rest.
+            column = self.at[rows] // _QUARTER_US - first * _QUARTERS
+            if gaps:
+                day = column // _QUARTERS
+                column += (np.searchsorted(self.days, day + first) - day) * _QUARTERS
+            # An instant that is missing is in no column; its row says so in all.
+            np.clip(column, 0, shown.shape[1] - 1, out=column)
+            values[rows] = shown[self.row[rows], column]
+        return values
+
     def _minute(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
-        begins = shown[self.row, self.quarter]
-        return np.where(begins >= 0, begins + self.within, begins)
+        begins, within = self._shown(shown), (self.at % _QUARTER_US // _MINUTE_US).astype(np.int16)
+        return np.where(begins >= 0, begins + within, begins)
 
 
 def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Ints) -> Local:
@@ -106,34 +125,32 @@ def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Int
         names: The candidate zones.
         at: Instants, microseconds UTC, as many.
     """
-    first, quarters = 0, 1
-    known = at != NO_TIME
-    if not known.all():
-        at = np.where(known, at, at[known].min() if known.any() else 0)
-        case = np.where(known, case, np.int16(len(names)))
-    if len(at):
-        first = int(at.min()) // _QUARTER_US
-        quarters = int(at.max()) // _QUARTER_US - first + 1
-    begins = ((first + np.arange(quarters)) * _QUARTER_US).astype("datetime64[us]")
-    starts = pd.DatetimeIndex(begins, tz="UTC")
-    tables = [np.empty((len(names) + 1, quarters), np.int16) for _ in range(3)]
+    known = at
+    if at.min(initial=0) == NO_TIME:
+        known = at[at != NO_TIME]
+        case = np.where(at != NO_TIME, case, np.int16(len(names)))
+    days = np.zeros(1, dtype=np.int64)
+    if len(known):
+        first, last = int(known.min()) // _DAY_US, int(known.max()) // _DAY_US
+        # A call of another century must not cost a table of all the days between.
+        days = np.arange(first, last + 1) if last - first < _MANY_DAYS else (
+            np.unique(known // _DAY_US)
+        )  # fmt: skip
+    begins = (days[:, None] * _QUARTERS + np.arange(_QUARTERS)).ravel() * _QUARTER_US
+    starts = pd.DatetimeIndex(begins.astype("datetime64[us]"), tz="UTC")
+    tables = [np.empty((len(names) + 1, len(starts)), np.int16) for _ in range(3)]
     clocks: dict[str, tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]] = {}
     for place, zones in enumerate(names):
         for zone in zones:
             if zone not in clocks:
                 clocks[zone] = _clock(starts, zone)
         for part, values in zip(
-            tables, _agreed([clocks[z] for z in zones], quarters), strict=True
+            tables, _agreed([clocks[z] for z in zones], len(starts)), strict=True
         ):
             part[place] = values
     for part in tables:
         part[-1] = NO_ZONE
-    # numpy divides by one number far faster than it takes the rest.
-    whole = at // _QUARTER_US
-    within = (at - whole * _QUARTER_US) // _MINUTE_US
-    cells, low, high = tables
-    quarter = (whole - first).astype(np.int32)
-    return Local(case, quarter, cells, low, high, within.astype(np.int16))
+    return Local(case, at, days, *tables)
 
 
 def zone_cases(values: pd.Series) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,6 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
 )
-from dialframe.analytics.attempt.classify import Classes
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics import every, of_calls
@@ -124,14 +122,6 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _alike(before: Classes, after: Classes) -> bool:
-    """Whether two taxonomies say the same of every call."""
-    return all(
-        np.array_equal(getattr(before, field.name), getattr(after, field.name))
-        for field in fields(before)
-    )
-
-
 @analysis
 def taxonomy_effect(
     calls: pd.DataFrame,
@@ -166,7 +156,7 @@ def taxonomy_effect(
     inputs = of_calls(calls, leads, before, instant("as_of", as_of))
     old = every(inputs).table
     changed = inputs.under(after)
-    same = _alike(inputs.attempts.classes, changed.attempts.classes)
+    same = np.array_equal(inputs.attempts.classes.case, changed.attempts.classes.case)
     new = old if same else every(changed).table
     both = old[["metric", "value"]].merge(new[["metric", "value"]], on="metric")
     values = [both[name].to_numpy(float, na_value=np.nan) for name in ("value_x", "value_y")]

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints
+from dialframe.analytics.attempt.arrays import (
+    MIX,
+    NO_TIME,
+    Floats,
+    Ints,
+    blocks,
+    shared_rows,
+)
 from dialframe.analytics.stats.intervals import rates
 
 _DTYPES = {"i": "Int64", "u": "Int64", "f": "Float64", "b": "boolean"}
@@ -59,24 +66,34 @@ def rated_calls(
 def rated_kinds(
     cell: npt.NDArray[np.integer], hits: Sequence[npt.NDArray[np.bool_]], cluster: Ints, size: int
 ) -> list[dict[str, Any]]:
-    """`rated_calls` of several numerators of the same cells."""
-    mine = cell >= 0
-    if not mine.all():
-        cell, cluster, hits = cell[mine], cluster[mine], [hit[mine] for hit in hits]
-    n = np.bincount(cell, minlength=size).astype(float)
+    """`rated_calls` of several numerators of the same cells.
+
+    Calls that are alone of their cluster in their cell are told apart by a hash, and only the others
+    are put together: most calls of an hour, and all of an attempt number, are alone.
+    """
+    hashes = np.empty(len(cell), dtype=np.uint32)
+    for rows in blocks(len(cell)):
+        mixed = cluster[rows].astype(np.uint64) * MIX
+        mixed ^= cell[rows].astype(np.uint64)
+        hashes[rows] = mixed * MIX >> np.uint64(32)
+    others = shared_rows(hashes)
+    others = others[cell[others] >= 0]
     span = int(cluster.max(initial=0)) + 1
-    pair = cell.astype(np.int64)
-    pair *= span
-    pair += cluster
-    pairs, sizes, inside = _by_pair(pair, hits)
+    pairs, sizes, inside = _by_pair(
+        cell[others].astype(np.int64) * span + cluster[others], [hit[others] for hit in hits]
+    )
+    n = sums(cell, size).astype(float)
     of = pairs // span
-    clusters = np.bincount(of, minlength=size).astype(float)
+    alone = n - np.bincount(of, sizes, size)
+    clusters = alone + np.bincount(of, minlength=size)
     each = []
-    for above in inside:
-        k: Floats = np.bincount(of, above, size).astype(float)
+    for hit, above in zip(hits, inside, strict=True):
+        k = sums(cell, size, hit).astype(float)
         rate = k / np.maximum(n, 1)
-        off = above - rate[of] * sizes
-        spread = np.bincount(of, off**2, size) * clusters / np.maximum(clusters - 1, 1)
+        hits_alone = k - np.bincount(of, above, size)
+        spread = hits_alone * (1 - rate) ** 2 + (alone - hits_alone) * rate**2
+        spread += np.bincount(of, (above - rate[of] * sizes) ** 2, size)
+        spread *= clusters / np.maximum(clusters - 1, 1)
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
         each.append(_bounded(k, n, np.maximum(effect, 1.0)))
@@ -127,10 +144,13 @@ def instants(micros: Ints) -> pd.DatetimeIndex:
 
 def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints:
     """How many (or how much) of each code, as whole numbers; negative codes are left out."""
-    known = codes >= 0
-    if weights is None:
-        return np.bincount(codes[known], minlength=size).astype(np.int64)
-    return np.rint(np.bincount(codes[known], np.asarray(weights)[known], size)).astype(np.int64)
+    parts = blocks(len(codes)) if size < len(codes) else [slice(0, len(codes))]
+    total = np.zeros(size + 1)
+    for rows in parts:
+        place = np.maximum(codes[rows], -1).astype(np.int64) + 1
+        part = None if weights is None else np.asarray(weights[rows], dtype=float)
+        total += np.bincount(place, part, size + 1)
+    return np.rint(total[1:]).astype(np.int64)
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Floats:
