@@ -21,7 +21,7 @@ from phonenumbers.timezone import time_zones_for_number
 from dialframe.sandbox import Console, Sandbox, start
 from dialframe.sandbox.dialer import automatic_dialing, call_life
 from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
-from dialframe.sandbox.dialer.called_party import CallPlan
+from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World

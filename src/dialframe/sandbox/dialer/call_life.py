@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 from dialframe.contract.limits import CALL_MAX_MINUTES
 from dialframe.sandbox.dialer import contact_checks
-from dialframe.sandbox.dialer.called_party import CallPlan
+from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
 from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import APPOINTMENT, CALL, Json

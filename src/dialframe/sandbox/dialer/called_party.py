@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.seed import call_outcomes
 from dialframe.sandbox.seed.after_the_calls import (
     ALWAYS_LOGGED,
@@ -36,37 +37,6 @@ _WRAP_UP_S: Final = (4, 45)
 _OTHER: Final = next(source for source in SOURCES if source.code == "partner")
 _SOURCES: Final = {source.code: source for source in SOURCES}
 _QUICK: Final = (CODE["B"], CODE["CG"])
-
-
-@dataclass(frozen=True, slots=True)
-class CallPlan:
-    """What becomes of a call: decided when it is dialed, and visible as the clock goes on.
-
-    Attributes:
-        code: Its disposition.
-        status: How it ends.
-        cause: Hang-up cause.
-        human: Whether a person answered.
-        answered_at: When anything answered, in microseconds of UTC.
-        ended_at: When it ended.
-        final: Whether the lead is not dialed again.
-        gap_us: Time until the next attempt, where there is one.
-        logged_at: When the agent logs the disposition; None where it never happens.
-        promised_at: For when a callback or an appointment is promised.
-        minutes: Length of the appointment.
-    """
-
-    code: str | None
-    status: str
-    cause: str
-    human: bool
-    answered_at: int | None
-    ended_at: int
-    final: bool = False
-    gap_us: int = 0
-    logged_at: int | None = None
-    promised_at: int | None = None
-    minutes: int = 30
 
 
 @dataclass(frozen=True, slots=True)
