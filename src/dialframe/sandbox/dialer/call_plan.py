@@ -1,4 +1,4 @@
-"""The value that says what becomes of a call."""
+"""What becomes of a call, as a value; apart from what decides it, which loads numpy."""
 
 from __future__ import annotations
 
