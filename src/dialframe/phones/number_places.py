@@ -36,6 +36,10 @@ _POWERS: Final = 10 ** np.arange(_LONGEST + 1, dtype=np.int64)
 _PLUS: Final = ord("+")
 _ZERO: Final = ord("0")
 _NINE: Final = 9
+#: The digits of a number (`phone`, an integer) that decide where it may be, for DuckDB: as `_grouped` takes them.
+KEY_SQL: Final = f"""
+    case when phone between {_NANP_FIRST} and {_NANP_LAST} then phone // {_OF_AREA}
+      else phone // (10 ** greatest(length(phone::varchar) - {_HEAD}, 0))::bigint * 16 + length(phone::varchar) end"""
 #: Rows at a time, so that what belongs to them stays in the processor's cache.
 _BLOCK: Final = 1 << 15
 

@@ -8,7 +8,7 @@
 create or replace table request_days as
 -- Empty without numbers, offsets, place_clocks, request_rules, requests, rules, situation_rules.
 select q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
-from requests q join numbers n using (phone) join situation_rules k using (situation)
+from requests q join numbers n using (phone) join situation_rules k on k.situation = n.number_situation
 join request_rules b using (rule) join rules r on r.rule = k.rule and r.asked
 join place_clocks z on z.place = n.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
 where not k.lifted;

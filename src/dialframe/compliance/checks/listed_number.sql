@@ -156,14 +156,18 @@ from records_around c join refusals f on f.phone = c.phone and f.began_at < c.at
 
 create or replace view listed_evidence as
 -- Empty without records_around.
--- Everything on record around each call, side by side.
+-- Everything on record around each call, side by side. Of a number that nothing speaks against there are checks and screens alone.
 with around as (
   select r.call, r.at_utc, r.phone, r.case_id, r.check_at as at_check_at, r.listed as at_check_listed,
     case when r.check_at = r.at_utc then b.before_at else r.check_at end as check_at,
     case when r.check_at = r.at_utc then b.before_listed else r.listed end as check_listed,
     case when r.check_at = r.at_utc then r.check_at else r.next_at end as next_at,
-    case when r.check_at = r.at_utc then r.listed else r.next_listed end as next_listed, r.screen_at
-  from records_around r left join checks_at_call b using (call)
+    case when r.check_at = r.at_utc then r.listed else r.next_listed end as next_listed, r.screen_at,
+    w.rules as listing_rules, w.max_age, epoch_us(w.max_age) as max_age_us, w.listed_grace, t.default_age,
+    coalesce(max_age_us, epoch_us(t.default_age)) as limit_us, coalesce(w.declared, false) as declared, w.since,
+    coalesce(w.may_be_lifted, false) as may_be_lifted,
+    coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list, w.lifted_rules
+  from records_around r cross join settings t left join checks_at_call b using (call) left join listing_law w on w.case_id = r.case_id
 )
 select l.*,
   case when g.phone is null then l.next_at else a.following_at end as following_at,
@@ -171,15 +175,15 @@ select l.*,
   case when g.phone is not null then a.following_source when l.next_at is not null then 'check' end as following_source,
   q.request, q.broken, q.asked_at, q.during, q.over_, q.rules as request_rules, coalesce(q.law, -1) as law,
   f.requested_at, f.request as first_request, g.at_utc as flag_at, g.ref as flag_ref,
-  r.refused_at, r.ref as refused_ref, r.code as refused_code, u.listed_since,
-  w.rules as listing_rules, w.max_age, w.listed_grace, coalesce(w.declared, false) as declared, w.since,
-  coalesce(w.may_be_lifted, false) as may_be_lifted,
-  coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list, w.lifted_rules, t.default_age
-from around l cross join settings t
-left join records_after a using (call) left join requests_before q using (call) left join refused_before r using (call)
+  r.refused_at, r.ref as refused_ref, r.code as refused_code, u.listed_since
+from around l left join records_after a using (call) left join requests_before q using (call) left join refused_before r using (call)
 left join first_requests f on f.phone = l.phone left join flags g on g.phone = l.phone
 left join listed_runs u on u.phone = l.phone and u.at_utc = l.check_at and l.check_listed
-left join listing_law w on w.case_id = l.case_id;
+where l.phone in (select phone from spoken)
+union all by name
+select l.*, next_at as following_at, next_listed as following_listed, case when next_at is not null then 'check' end as following_source,
+  -1 as law
+from around l where l.phone not in (select phone from spoken);
 
 create or replace view listed_decided as
 -- Empty without listed_evidence.
@@ -191,16 +195,16 @@ select *,
   request is not null and not coalesce(broken, false) as asked,
   coalesce(following_listed, false) and not coalesce(following_at > requested_at, false) as may_be_listed,
   -- A check in time before the call that said not listed. For the firm's own list no declaration is needed.
-  coalesce(not at_check_listed and at_utc - at_check_at <= coalesce(max_age, default_age)
+  coalesce(not at_check_listed and us_between(at_check_at, at_utc) <= limit_us
     and (no_list or (declared and at_check_at >= since)), false) as clean_before,
-  coalesce(not next_listed and next_at - at_utc <= coalesce(max_age, default_age)
+  coalesce(not next_listed and us_between(at_utc, next_at) <= limit_us
     and (no_list or (declared and next_at >= since)), false) as clean_soon,
   coalesce(not next_listed, false) as clean_later,
-  coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) as newly_listed,
+  coalesce(us_between(coalesce(listed_since, check_at), at_utc) < epoch_us(listed_grace), false) as newly_listed,
   -- Too old for the rule, and denied soon after the call or at its very instant.
-  coalesce(check_listed and not next_listed and next_at - at_utc <= max_age
-    and (at_utc - check_at > max_age or next_at = at_utc), false) as denied,
-  coalesce(screen_declared and at_utc - screen_at <= max_age, false) as screened,
+  coalesce(check_listed and not next_listed and us_between(at_utc, next_at) <= max_age_us
+    and (us_between(check_at, at_utc) > max_age_us or next_at = at_utc), false) as denied,
+  coalesce(screen_declared and us_between(screen_at, at_utc) <= max_age_us, false) as screened,
   at_check_at is not null or next_at is not null or screen_at is not null as recorded
 from listed_evidence;
 

@@ -18,23 +18,32 @@ select row_number() over () as need, * from (
   from cases c cross join settings s where s.plain_age is not null
 );
 
+create or replace macro us_between(earlier, later) as
+  -- Whole microseconds: intervals take longer to compare.
+  epoch_us(later) - epoch_us(earlier);
+
 create or replace table scrub_limits as
 -- Empty without scrub_needs.
 -- What a case holds records against: ages, and the days from which the service's answers cover the lists.
 select case_id, bool_or(by_quarter) as by_quarter,
-  list(distinct max_age) filter (check_since is not null)
-    || list(distinct max_age - refreshed) filter (check_since is not null) as check_ages,
+  list(distinct epoch_us(max_age)) filter (check_since is not null)
+    || list(distinct epoch_us(max_age - refreshed)) filter (check_since is not null) as check_ages,
   list(distinct check_since) filter (check_since is not null) as check_days,
-  list(distinct max_age) filter (screen_since is not null) as screen_ages,
+  list(distinct epoch_us(max_age)) filter (screen_since is not null) as screen_ages,
   list(distinct screen_since) filter (screen_since is not null) as screen_days
 from scrub_needs group by case_id;
 
 create or replace table checked_numbers as
 -- Empty without checks.
 -- The oldest and the newest check of each number. They are all that a call before the one, or after the other, needs.
-select phone, min(at_utc) as oldest_at, arg_min(listed, at_utc) as oldest_listed,
-  max(at_utc) as newest_at, arg_max(listed, at_utc) as newest_listed
-from checks group by phone;
+-- Instant and answer go through the sums as one number.
+with sums as (
+  select phone, min(epoch_us(at_utc) * 2 + listed::int) as oldest, max(epoch_us(at_utc) * 2 + listed::int) as newest
+  from checks group by phone
+)
+select phone, make_timestamp(oldest >> 1) as oldest_at, oldest & 1 = 1 as oldest_listed,
+  make_timestamp(newest >> 1) as newest_at, newest & 1 = 1 as newest_listed
+from sums;
 
 create or replace table screened_numbers as
 -- Empty without screens.
@@ -87,10 +96,10 @@ create or replace view scrub_looked_at as
 -- which the call cannot be placed.
 select r.call, r.case_id, check_at is not null as checked, next_at is not null as checked_after, screen_at is not null as screened,
   coalesce(screen_at > check_at, screen_at is not null) as screen_is_newer,
-  len(list_filter(n.check_ages, lambda age: age < r.at_utc - check_at)) as check_age,
+  len(list_filter(n.check_ages, lambda age_us: age_us < us_between(check_at, r.at_utc))) as check_age,
   len(list_filter(n.check_days, lambda day: day <= check_at)) as check_cover,
   n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', check_at) as check_in_quarter,
-  len(list_filter(n.screen_ages, lambda age: age < r.at_utc - screen_at)) as screen_age,
+  len(list_filter(n.screen_ages, lambda age_us: age_us < us_between(screen_at, r.at_utc))) as screen_age,
   len(list_filter(n.screen_days, lambda day: day <= screen_at)) as screen_cover,
   n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', screen_at) as screen_in_quarter,
   null::varchar as missing_input

@@ -4,16 +4,15 @@
 -- say that a number must not be called: the records do not show the safe harbor's condition.
 
 create or replace table number_limits as
--- Empty without numbers, registries, rules, situation_rules.
+-- Empty without registries, rules, situation_rules.
 -- How old a record may be on the day of the audit, by the strictest rule of the number's place.
-select n.situation, min(g.max_age) as max_age, bool_and(g.check_since is not null) as declared,
+select k.situation, min(g.max_age) as max_age, bool_and(g.check_since is not null) as declared,
   bool_and(g.screen_since is not null) as screen_declared, list(k.rule order by k.rule) as rules
-from (select distinct situation from numbers) n join situation_rules k using (situation)
-join rules r using (rule) join registries g using (rule) cross join settings s
+from situation_rules k join rules r using (rule) join registries g using (rule) cross join settings s
 where r.asked and g.asks = 'age' and not k.lifted
   and (r.effective_from is null or s.as_of::date >= r.effective_from)
   and (r.effective_to is null or s.as_of::date <= r.effective_to)
-group by n.situation;
+group by k.situation;
 
 create or replace macro record_state(as_of, check_at, screen_at, max_age) as
   case when as_of - check_at <= max_age then 'fresh'
@@ -47,19 +46,22 @@ create or replace view coverage as
 -- Empty without calls or lead_numbers.
 -- Every number that may be called, or was.
 with dialed as (
-  select phone, case when phone is null then to_number end as text, any_value(to_number) as number, min(call) as call_place
+  select phone, case when phone is null then to_number end as text, any_value(to_number) as number, min(call) as call_place,
+    any_value(number_situation) as situation
   from calls where graded and is_outbound and to_number is not null group by all
 ), everyone as (
   select coalesce(l.number, d.number) as number, coalesce(l.phone, d.phone) as phone, coalesce(l.callable, false) as callable,
-    d.call_place is not null as called, case when l.callable then l.lead_place end as lead_place, d.call_place, l.lead_id
+    d.call_place is not null as called, case when l.callable then l.lead_place end as lead_place, d.call_place, l.lead_id,
+    coalesce(n.number_situation, d.situation) as situation
   from lead_numbers l full join dialed d on d.phone is not distinct from l.phone and d.text is not distinct from l.text
+  left join numbers n on n.phone = l.phone
 )
-select e.*, k.* exclude (phone), coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
+select e.* exclude (situation), k.* exclude (phone), coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
   coalesce(w.declared, s.plain_age is not null) as declared, coalesce(w.screen_declared, false) as screen_declared, w.rules, s.as_of,
   record_state(s.as_of, k.check_at, k.screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
     newest_of(state, k.check_at, k.screen_at) as newest
 from everyone e cross join settings s left join newest_records k on k.phone = e.phone
-left join numbers n on n.phone = e.phone left join number_limits w on w.situation = n.situation
+left join number_limits w on w.situation = e.situation
 where e.callable or e.called;
 
 create or replace table scrub_coverage as
@@ -71,7 +73,7 @@ with aged as (
     record_state(s.as_of, k.check_at, k.screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
     newest_of(state, k.check_at, k.screen_at) as newest
   from lead_numbers l cross join settings s left join newest_records k on k.phone = l.phone
-  left join numbers n on n.phone = l.phone left join number_limits w on w.situation = n.situation
+  left join numbers n on n.phone = l.phone left join number_limits w on w.situation = n.number_situation
   where l.callable
 )
 select number, lead_id, rules, check_at, listed, check_ref, screen_at, screen_ref, max_age, state, newest, lead_place,

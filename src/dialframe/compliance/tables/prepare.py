@@ -23,7 +23,7 @@ import pyarrow as pa
 from dialframe.compliance.practice import Practice, Setting
 from dialframe.compliance.tables import Database, clocks
 from dialframe.compliance.tables.law import KINDS, Law
-from dialframe.phones.number_places import place
+from dialframe.phones.number_places import KEY_SQL, place
 from dialframe.phones.zones import MOBILE, Zones
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
@@ -377,25 +377,39 @@ def _circumstances(db: Database, asked: Asked) -> Callable[[Database], None]:
     ]  # fmt: skip
     db.load("campaign_settings", {"campaign_id": "text", "setting": "int"},
          [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
-    db.load("line_types", {"phone": "int", "line": "int"},
-         [(int(p[1:]), _LINES.index(k)) for p, k in practice.line_types.items() if p[1:].isdigit()])  # fmt: skip
     lifted = _lifted(db, asked.exemptions, asked.law.lifting_windows())
     width, sets = len(settings), len(lifted)
+    of_place = width * len(_LINES) * sets
+    # A setting may name a number twice as text; the number counts once.
+    lines = {int(p[1:]): k for p, k in practice.line_types.items() if p[1:].isdigit()}
+    db.load("line_types", {"phone": "int", "situation": "int"},
+         [(phone, _LINES.index(kind) * sets) for phone, kind in lines.items()])  # fmt: skip
+
+    def located(rows: str) -> str:
+        """Rows that have a `phone`, with its place and the situation of a call to it that nothing else is known of."""
+        return f"""
+            select r.*, coalesce(o.place, k.place) as place,
+              coalesce(o.place, k.place) * {of_place} + coalesce(l.situation, 0) as number_situation
+            from {rows} r left join place_keys k on k.key = place_key(r.phone)
+            left join named_places o on o.phone = r.phone left join line_types l on l.phone = r.phone"""
+
+    people = """(
+          select phone from leads where phone is not null union select phone from requests
+          union select phone from consents where phone is not null)"""
     db.run(f"""
         create or replace table numbers as
-        select n.*, (n.place * {width * len(_LINES)} + coalesce(l.line, 0)) * {sets} as situation
-        from number_places n left join line_types l using (phone);
+        {located(people)};
         create or replace view placed as
         -- Empty without outbound.
-        select c.*, coalesce(n.situation + coalesce(s.setting, 0) * {len(_LINES) * sets} + coalesce(x.lifted, 0), -1) as situation,
-          n.place
-        from outbound c left join numbers n using (phone) left join campaign_settings s using (campaign_id)
+        select c.*, coalesce(c.number_situation + coalesce(s.setting, 0) * {len(_LINES) * sets} + coalesce(x.lifted, 0), -1) as situation
+        from ({located("outbound")}) c left join campaign_settings s using (campaign_id)
         left join lifted_calls x using (call)""")
 
     def reach(db: Database) -> None:
         found = db.execute("""
             select distinct situation from calls where situation >= 0
-            union select distinct situation from numbers order by 1""").fetchall()
+            union select distinct number_situation from calls where number_situation is not null
+            union select distinct number_situation from numbers where number_situation is not null order by 1""").fetchall()
         rows: list[tuple[Any, ...]] = []
         reached: list[tuple[Any, ...]] = []
         for (situation,) in found:
@@ -454,28 +468,44 @@ def _form(shown: str) -> str:
 
 
 def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple[Zones, ...]:
-    """Candidate zones of every number in the tables."""
-    phones = db.execute("""
-        select phone from outbound where phone is not null union select phone from leads where phone is not null
-        union select phone from requests order by 1""").fetchnumpy()["phone"]
-    found = place(phones.astype("int64"), states)
+    """Candidate zones of every number in the tables: by its first digits, or by the state that is known of it."""
+    db.execute(f"create or replace macro place_key(phone) as {KEY_SQL}")
+    every = """
+        select phone from outbound where phone is not null union all select phone from leads where phone is not null
+        union all select phone from requests"""
+    heads = db.execute(
+        f"select place_key(phone) as key, min(phone) as phone from ({every}) group by 1 order by 2"
+    ).fetchnumpy()
+    by_key = place(heads["phone"].astype("int64"))
+    given = set() if states is None else {str(p) for p in dict(states)}
+    named = sorted(int(phone[1:]) for phone in given if phone[1:].isdigit())
+    db.put("known_states", pa.table({"phone": pa.array(named, pa.int64())}))
+    phones = db.execute(
+        f"select distinct phone from ({every}) where phone in (from known_states) order by 1"
+    ).fetchnumpy()["phone"]
+    by_state = place(phones.astype("int64"), states)
+    kinds = {zones: number for number, zones in enumerate(by_key.kinds)}
+    numbers = [kinds.setdefault(zones, len(kinds)) for zones in by_state.kinds]
+    db.put("place_keys", pa.table({"key": heads["key"], "place": by_key.codes.astype("int64")}))
     db.put(
-        "number_places",
-        pa.table({"phone": phones.astype("int64"), "place": found.codes.astype("int64")}),
+        "named_places",
+        pa.table(
+            {"phone": phones, "place": pa.array([numbers[c] for c in by_state.codes], pa.int64())}
+        ),
     )
     db.load("places",
          {"place": "int", "zones": "text", "source": "text", "confidence": "text", "missing": "text",
           "reason": "text", "regions": "texts"},
          [(n, "; ".join(z.names) or None, z.source, z.confidence, z.missing, z.reason, list(z.regions))
-          for n, z in enumerate(found.kinds)])  # fmt: skip
+          for n, z in enumerate(kinds)])  # fmt: skip
     db.load("place_zones", {"place": "int", "ord": "int", "zone": "text"},
-         [(n, order, name) for n, z in enumerate(found.kinds) for order, name in enumerate(z.names)])  # fmt: skip
+         [(n, order, name) for n, z in enumerate(kinds) for order, name in enumerate(z.names)])  # fmt: skip
     db.run("""
         create or replace table place_clocks as
         -- Where nobody knows the zone a day is one of UTC.
         select place, zone from place_zones
         union all select place, 'UTC' from places where place not in (select place from place_zones)""")
-    return found.kinds
+    return tuple(kinds)
 
 
 def _lifted(
@@ -572,7 +602,7 @@ def _deadlines(db: Database, law: Law) -> None:
           select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
         )
         select distinct k.rule, z.zone, (m.at_utc + to_microseconds(o.offset_us))::date as day
-        from made m join number_places n using (phone) join place_clocks z using (place)
+        from made m join numbers n using (phone) join place_clocks z using (place)
         join offsets o on o.zone = z.zone and m.at_utc >= o.since and m.at_utc < o.until
         join (select distinct s.place, r.rule from situation_rules r join situations s using (situation)) k using (place)
         join rules r on r.rule = k.rule and r.asked
