@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import numpy as np
@@ -87,6 +87,16 @@ MERELY_LIKE_IT = {
         analytics.recycle, Switches(ladders=True, frailty=1.0, attempt=0.85), 10, 1,
     ),
     "the extremes of eighty sources": (analytics.scorecard, Switches(sources=80, leads=3000), 6, 1),
+    "the last attempt of each lead, in sixty small campaigns": (
+        analytics.hours, Switches(campaigns=60, leads=2400), 3, 0,
+    ),
+    "the rest of a week in which campaigns paused": (
+        partial(analytics.changes, alpha=0.05, min_calls=60),
+        Switches(stops=0.12, until=46, days=0.3), 8, 1,
+    ),
+    "outcomes that are logged days after the call": (
+        partial(analytics.changes, alpha=0.05, min_calls=60), Switches(delay=2.0, until=46), 4, 1,
+    ),
     "numbers of a poor campaign": (
         partial(analytics.caller_ids, min_calls=100),
         Switches(bound=True, campaign_effect=0.4, leads=2400), 6, 1,
@@ -142,7 +152,7 @@ def test_the_stated_size_has_the_stated_power(
         found = count_attempts(world.calls, world.leads, taxonomy=analytics.DEFAULT)
         clock = clock_of(found)
         level = hour_level(clock) if subject == "hour" else weekday_level(clock)
-        effects = people_by(found, subject, level)
+        effects = people_by(found, {subject: level})[subject]
         step = np.log(1 + size / BASE)
         wanted = inference.needed_noncentrality(effects.df, inference.tested_level(0.05) / 2)
         distances.append(effects.precision(list(levels)) * step**2 / wanted)
@@ -315,6 +325,37 @@ def test_a_level_that_hardly_stands_beside_others_is_not_compared() -> None:
     hit = (np.arange(700) % 5 == 0) & ~((stratum == 0) & (level == 1))
     effects = rate_ratios(hit, [stratum], {"wait": level}, np.arange(700), wanted=["wait"])
     assert not effects.effects["wait"].compared.any()
+
+
+@pytest.mark.parametrize("together", [2, 12])
+def test_the_last_attempt_on_a_lead_does_not_speak_for_its_day(together: int) -> None:
+    """Dialing ends with a hit: of one lead the last day always seems the best, of two leads none does."""
+    rng = np.random.default_rng(7)
+    lead, day = np.repeat(np.arange(20_000), 4), np.tile(np.arange(4), 20_000)
+    hit = rng.random(80_000) < 0.25
+    before = np.cumsum(hit.reshape(-1, 4), axis=1).ravel() - hit
+    lead, day, hit = (values[before == 0] for values in (lead, day, hit))
+    effect = rate_ratios(hit, [lead // together], {"day": day}, lead, wanted=["day"]).effects[
+        "day"
+    ]
+    error, gap = effect.between(3, 0)
+    assert abs(gap) < 2.5 * error
+    assert error < 0.05
+    alone = rate_ratios(hit, [lead], {"day": day}, lead, wanted=["day"]).effects["day"]
+    assert not alone.compared.any()
+
+
+def test_a_change_is_sought_where_outcomes_are_in() -> None:
+    """Of two days' mean delay the last days are set aside, and the balance says how many calls."""
+    world = made(2, Switches(delay=2.0, until=46, leads=2400, lately=0.4, campaigns=2))
+    found = count_attempts(world.calls, world.leads, taxonomy=analytics.DEFAULT)
+    assert 0.02 < 1 - found.mature.mean() < 0.35
+    result = analytics.changes(world.calls, world.leads, alpha=0.05, recent=timedelta(days=5))
+    notes = result.excluded.set_index("reason")["count"]
+    assert notes["not_logged_yet"] == (~found.mature).sum()
+    assert [claim.subject for claim in result.claims if claim.kind == "alarm"] == ["cmp_0"]
+    known = made(2, Switches(until=46, leads=2400, campaigns=2))
+    assert count_attempts(known.calls, known.leads, taxonomy=analytics.DEFAULT).mature.all()
 
 
 def test_what_days_differ_by_is_known_of_all_attempts() -> None:

@@ -67,6 +67,9 @@ class Switches:
         shared: Share of the leads that have the number of another lead of their campaign's neighbor.
         giant: The first source has most leads.
         paused: Campaigns pause for two weeks in the middle.
+        stops: Chance that a running campaign pauses after a day, for two to seven days each time.
+        delay: Mean days until a disposition is logged; those that are not yet are not there.
+        until: Day at which the data ends; 0 for the last call.
     """
 
     leads: int = 1600
@@ -105,6 +108,9 @@ class Switches:
     shared: float = 0.0
     giant: bool = False
     paused: bool = False
+    stops: float = 0.0
+    delay: float = 0.0
+    until: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +165,7 @@ def made(seed: int, s: Switches) -> World:
     owner_of[other], campaign[other] = one, (campaign[one] + 1) % s.campaigns
     for values in (source, area, behind, reach, dead):
         values[other] = values[one]
+    runs_on = _running_days(more, s)
     source_log = (
         rng.normal(0, s.source_spread, s.sources) if s.source_spread else np.zeros(s.sources)
     )
@@ -201,6 +208,9 @@ def made(seed: int, s: Switches) -> World:
             at += s.paused * 14 * 24 * ((at > span * 12) & (last[active] <= span * 12))
         if k > 1 or not s.web_first:
             at = _shifted(rng, at, last[active], campaign[active], k, s, hold=k == 1)
+        if s.stops:
+            stopped_at = np.floor(at / 24)
+            at = at + 24 * (runs_on[campaign[active], stopped_at.astype(int)] - stopped_at)
         # What was an hour of the person called is one of the office, six hours behind UTC.
         ahead = s.office * (6 - behind[active])
         at = at + ahead
@@ -238,6 +248,9 @@ def made(seed: int, s: Switches) -> World:
         stop = person | (dead[active] & (k > 1)) | (rng.random(len(active)) < 0.12)
         active = active[~stop]
     col = {name: np.concatenate(values) for name, values in parts.items()}
+    if s.until:
+        here = col["at"] + behind[col["lead"]] < s.until * 24
+        col = {name: values[here] for name, values in col.items()}
     return _framed(
         rng,
         s,
@@ -253,6 +266,21 @@ def made(seed: int, s: Switches) -> World:
         middle,
         owner_of,
     )
+
+
+def _running_days(more, s):  # type: ignore[no-untyped-def]
+    """Of each campaign and day, the day itself or the next one on which the campaign runs."""
+    days = np.tile(np.arange(400), (s.campaigns, 1))
+    if not s.stops:
+        return days
+    for mine in days:
+        day = 0
+        while day < 380:
+            day += int(more.geometric(s.stops))
+            length = int(more.integers(2, 8))
+            mine[day : day + length] = day + length
+            day += length + 1
+    return days
 
 
 def _shifted(rng, at, last, campaign, k, s, *, hold):  # type: ignore[no-untyped-def]
@@ -327,6 +355,11 @@ def _framed(
     if s.late:
         held = (rng.random(size) < s.late) & (code != "ADC")
         calls.loc[held & (col["at"] > col["at"].max() - 72), "disposition"] = None
+    if s.delay:
+        logged = col["at"] + 24 * rng.exponential(s.delay, size)
+        calls.loc[
+            (logged > (s.until * 24 or col["at"].max())) & (code != "ADC"), "disposition"
+        ] = None
     tried = np.bincount(lead, minlength=len(behind))
     leads = pd.DataFrame({
         "id": pd.array([f"lead_{i:024d}" for i in codes], dtype="str"),
@@ -337,6 +370,8 @@ def _framed(
         "custom_fields": pd.array(np.array([f'{{"lead_source": "source {i:02d}"}}' for i in range(s.sources)], dtype=object)[source], dtype="str"),
         "created_at": pd.DatetimeIndex((START_US + ((arrived_h + behind) * HOUR_US).astype(np.int64)).astype("datetime64[us]"), tz="UTC"),
     })  # fmt: skip
+    if s.until:
+        leads = leads[arrived_h + behind < s.until * 24].reset_index(drop=True)
     truth = _truth(s, col, campaign, source)
     sick = frozenset(str(numbers[i]) for i in np.flatnonzero(ill))
     return World(calls.iloc[order].reset_index(drop=True), leads, col["p"][order], truth, sick,

@@ -177,31 +177,43 @@ def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
 
 def people_by(
     found: Attempts,
-    name: str,
-    level: Ints,
+    levels: Mapping[str, Ints],
     *,
+    rows: Ints | None = None,
     strata: Sequence[Ints] | None = None,
     factors: Mapping[str, Ints] | None = None,
     hit: Mask | None = None,
-) -> Effects:
-    """The effect of a level on the chance of a person, inside the usual strata.
+) -> Mapping[str, Effects]:
+    """The effects of levels on the chance of a person, inside the usual strata.
+
+    Only attempts that are old enough for their outcome to be known have a say.
 
     Args:
         found: The attempts.
-        name: What the levels are of: `hour`.
-        level: Level of each attempt, from 0 up.
-        strata: What to compare inside of; by default campaign, week and source.
-        factors: What else is held still; by default attempt, local hour, weekday and time zone.
-        hit: What the chance is of; by default that a person answered.
+        levels: Level of each attempt (of `rows`, where given) from 0 up, by what they are of: `hour`.
+        rows: Which attempts; by default all.
+        strata: What to compare inside of, of all attempts; by default campaign, week and source.
+        factors: What else is held still, of all attempts; by default attempt, local hour, weekday and
+            time zone.
+        hit: What the chance is of, of all attempts; by default that a person answered.
     """
+    rows = np.arange(len(found)) if rows is None else rows
+    mature = found.mature[rows]
+    rows = rows[mature]
+    strata = usual_strata(found) if strata is None else strata
+    factors = usual_factors(found, *levels) if factors is None else factors
     return effects_of(
-        found.flag("human") if hit is None else hit,
-        usual_strata(found) if strata is None else strata,
-        {**(usual_factors(found, name) if factors is None else factors), name: level},
-        found.cluster,
-        wanted=[name],
-        day=day_code(found),
-    )[name]
+        (found.flag("human") if hit is None else hit)[rows],
+        [code[rows] for code in strata],
+        {
+            **{name: code[rows] for name, code in factors.items()},
+            **{name: level[mature] for name, level in levels.items()},
+        },
+        found.cluster[rows],
+        wanted=list(levels),
+        day=day_code(found)[rows],
+        day_spread=day_spread(found.ever),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

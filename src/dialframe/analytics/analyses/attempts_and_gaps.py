@@ -14,12 +14,9 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     adjusted_rates,
     best_cut,
-    day_code,
-    day_spread,
     judged,
+    people_by,
     pooled,
-    usual_factors,
-    usual_strata,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
@@ -42,7 +39,6 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.instants import When
 
 #: Hours between two attempts at which a new band begins.
@@ -210,7 +206,7 @@ def recycle(
         "recycle", _gap_claims(verdicts, n), frame,
         "Pairs of an attempt and the next one on the same lead, by outcome of the first and hours "
         "between; numerator: a person answered the next one",
-        found.balance(), taxonomy, found.as_of,
+        found.balance(found.not_logged), taxonomy, found.as_of,
         {"advice": advice, "after_attempt": _after(found, before, hit)},
         {"min_calls": min_calls, "alpha": alpha}, found.warnings, ASSUMPTIONS,
     )  # fmt: skip
@@ -224,9 +220,7 @@ def _gaps_judged(
     found: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
 ) -> dict[int, Judged]:
     """What can be said of the gaps after each outcome that is tried again."""
-    strata = [code[after] for code in usual_strata(found)]
-    factors = {name: code[after] for name, code in usual_factors(found).items()}
-    human, cluster, day = found.flag("human")[after], found.cluster[after], day_code(found)[after]
+    human = found.flag("human")[after]
     asked = [i for i in range(len(OUTCOMES))
              if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
     verdicts = {}
@@ -235,11 +229,7 @@ def _gaps_judged(
         if not human[mine].any():
             continue
         level, enough = pooled(band[mine], len(GAPS_H), min_calls)
-        effects = effects_of(
-            human[mine], [code[mine] for code in strata],
-            {**{name: code[mine] for name, code in factors.items()}, "gap": level},
-            cluster[mine], wanted=["gap"], day=day[mine], day_spread=day_spread(found),
-        )["gap"]  # fmt: skip
+        effects = people_by(found, {"gap": level}, rows=after[mine])["gap"]
         verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="one")
     return verdicts
 

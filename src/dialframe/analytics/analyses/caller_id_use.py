@@ -122,7 +122,7 @@ def of_attempts(found: Attempts, alpha: float = 0.05) -> Result:
         "local_presence", _lift_claims(verdict, row), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
         "number's area code (North American plan); an area code is not a place",
-        found.balance({("sick_caller", "calls"): int(sick.sum())},
+        found.balance({("sick_caller", "calls"): int(sick.sum()), **found.not_logged},
                       {"sick_caller": "from a caller ID that lost its answers: not in the adjusted row"}),
         found.taxonomy, found.as_of, {}, {"alpha": alpha}, found.warnings,
         (*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
@@ -138,7 +138,7 @@ def _adjusted(
     nothing = (*counts, *[np.nan] * 5, 0.0)
     if not len(found) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(found):
         return None, nothing
-    effects = people_by(found, "local", level)
+    effects = people_by(found, {"local": level})["local"]
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
         return None, nothing

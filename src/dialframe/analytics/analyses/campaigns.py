@@ -160,7 +160,7 @@ def compare(
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
         "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
-        whole.balance({("other_campaigns", "calls"): outside}, {"other_campaigns": "counted, of "
+        whole.balance({("other_campaigns", "calls"): outside, **found.not_logged}, {"other_campaigns": "counted, of "
                       "neither campaign: not compared"}),
         taxonomy, whole.as_of,
         {"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, found.cluster, 2)})},
@@ -192,7 +192,9 @@ def _held_still(
         return None, nothing
     strata = [week_code(found), source_level(found, source)[0]]
     factors = {**usual_factors(found), "attempt": tried_level(found, hit, [*strata, group])}
-    effects = people_by(found, "campaign", group, hit=hit, strata=strata, factors=factors)
+    effects = people_by(found, {"campaign": group}, hit=hit, strata=strata, factors=factors)[
+        "campaign"
+    ]
     verdict = judged(effects, np.ones(2, dtype=bool), level)
     if np.isnan(verdict.p):
         return None, nothing
@@ -337,9 +339,9 @@ def changes(
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
     above, below = COMPARED[metric]
-    found_all, found = found, found.only(found.flag(below)) if below else found
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
-    new = found.when > ends - round(recent.total_seconds() * 1e6)
+    found_all = found
+    found = found.only(found.mature & (found.flag(below) if below else True))
+    new = found.when > found.logged_until - round(recent.total_seconds() * 1e6)
     hit, (code, names) = found.flag(above), found.text(by)
     size = len(names)
     n0, k0 = sums(np.where(~new, code, -1), size), sums(np.where(~new & hit, code, -1), size)
@@ -370,7 +372,7 @@ def changes(
         frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}, in the last days "
         "and before",
-        found_all.balance(), taxonomy, found.as_of, {},
+        found_all.balance(found_all.not_logged), taxonomy, found.as_of, {},
         {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
          "looks": looks, "min_calls": min_calls}, found_all.warnings, ASSUMPTIONS,
     )  # fmt: skip
@@ -387,8 +389,8 @@ def _changed(
     if not 0 < int(hit.sum()) < len(hit):
         return None
     effects = people_by(
-        found, "now", new.astype(np.int64), hit=hit, strata=[source_level(found)[0]]
-    )
+        found, {"now": new.astype(np.int64)}, hit=hit, strata=[source_level(found)[0]]
+    )["now"]
     verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
     if np.isnan(verdict.p):
         return None

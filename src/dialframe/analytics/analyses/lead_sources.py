@@ -10,8 +10,7 @@ import pandas as pd
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     campaign_code,
-    day_code,
-    usual_factors,
+    people_by,
     week_code,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
@@ -30,7 +29,7 @@ from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
 from dialframe.analytics.stats.inference import detectable_effect, false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates
-from dialframe.analytics.stats.rate_ratios import Effects, effects_of
+from dialframe.analytics.stats.rate_ratios import Effects
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When
@@ -273,7 +272,7 @@ def scorecard(
         "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
-        found.balance(), taxonomy, found.as_of, {},
+        found.balance(found.not_logged), taxonomy, found.as_of, {},
         {"by": by, "alpha": alpha, "min_leads": min_leads}, found.warnings, ASSUMPTIONS,
     )  # fmt: skip
 
@@ -316,12 +315,10 @@ def _sources_judged(
     known = (found.lead >= 0) & (level >= 0)
     if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
         return None, nothing, nothing
-    factors = {name: values[known] for name, values in usual_factors(found).items()}
     inside = source_level(found)[0] if by == _CAMPAIGN else campaign_code(found)
-    effects = effects_of(
-        human[known], [inside[known], week_code(found)[known]],
-        {**factors, "source": level[known].astype(np.int64)}, found.cluster[known],
-        wanted=["source"], day=day_code(found)[known],
+    effects = people_by(
+        found, {"source": level[known].astype(np.int64)}, rows=np.flatnonzero(known),
+        strata=[inside, week_code(found)],
     )["source"]  # fmt: skip
     p = nothing.copy()
     if effects.df < 1:

@@ -13,10 +13,9 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     adjusted_rates,
     best_cut,
-    day_code,
-    day_spread,
     judged,
     level_claims,
+    people_by,
     pooled,
     usual_factors,
     usual_strata,
@@ -38,7 +37,6 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points
 from dialframe.analytics.result.result_tables import median, plural, rated, share, sums, table
-from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.analytics.stats.survival import curves
 from dialframe.errors import ConfigError
 from dialframe.instants import When
@@ -143,7 +141,8 @@ def speed_to_lead(
         "speed_to_lead", claims, frame,
         f"Leads by the time from their arrival to their first counted attempt; numerator: leads that "
         f"{words.replace('_', ' ')}",
-        found.balance(), taxonomy, found.as_of, {"groups": _group_waits(leads, by, wait_min, here)},
+        found.balance(found.not_logged), taxonomy, found.as_of,
+        {"groups": _group_waits(leads, by, wait_min, here)},
         {"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source}, found.warnings,
         ASSUMPTIONS,
     )  # fmt: skip
@@ -169,12 +168,9 @@ def _waits_judged(
     if not len(rows) or not 0 < int(won[lead].sum()) < len(rows):
         return None
     level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
-    effects = effects_of(
-        won[lead], [code[rows] for code in usual_strata(found, source)],
-        {**{name: code[rows] for name, code in usual_factors(found, "attempt").items()},
-         "wait": level},
-        lead.astype(np.int64), wanted=["wait"], day=day_code(found)[rows],
-        day_spread=day_spread(found),
+    effects = people_by(
+        found, {"wait": level}, rows=rows, hit=won[found.lead],
+        strata=usual_strata(found, source), factors=usual_factors(found, "attempt"),
     )["wait"]  # fmt: skip
     return judged(effects, enough, alpha)
 

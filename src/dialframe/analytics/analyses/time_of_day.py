@@ -12,7 +12,6 @@ from dialframe.analytics.analyses.adjusted_effects import (
     TOO_LITTLE,
     Judged,
     adjusted_rates,
-    day_code,
     judged,
     level_claims,
     people_by,
@@ -25,12 +24,10 @@ from dialframe.analytics.attempt.arrays import Floats, Ints
 from dialframe.analytics.attempt.attempt_table import (
     SOURCE,
     Attempts,
-    attempt_level,
     clock_of,
     count_attempts,
     hour_level,
     weekday_level,
-    zone_level,
 )
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
@@ -43,7 +40,6 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.instants import When
 
 _CELLS: Final = 7 * 24
@@ -176,7 +172,10 @@ def best_time(
         "best_time", times.claims(), times.table(),
         "Calls that a person answered of attempts with a certain local hour; adjusted for "
         + ", ".join(ADJUSTED_FOR),
-        whole.balance({("no_certain_hour", "calls"): len(whole) - len(times.found)}, _CLOCK_WORDS),
+        whole.balance(
+            {("no_certain_hour", "calls"): len(whole) - len(times.found), **whole.not_logged},
+            _CLOCK_WORDS,
+        ),
         taxonomy, whole.as_of, {"tests": times.tests()},
         {"alpha": alpha, "min_calls": min_calls, "min_points": min_points, "source": source},
         whole.warnings, ASSUMPTIONS,
@@ -210,11 +209,11 @@ class _Times:
         used = {
             name: pooled(level, len(_NAMES[name]), least) for name, level in self.levels.items()
         }
-        fitted = effects_of(
-            self.human, usual_strata(self.found, source),
-            {"attempt": attempt_level(self.found), "zone": zone_level(self.found), **{k: code for k, (code, _) in used.items()}},
-            self.found.cluster, wanted=list(self.levels), day=day_code(self.found),
-        )  # fmt: skip
+        fitted = people_by(
+            self.found,
+            {name: code for name, (code, _) in used.items()},
+            strata=usual_strata(self.found, source),
+        )
         for name, effects in fitted.items():
             self.judged[name] = judged(
                 effects,
@@ -435,7 +434,7 @@ def dayparts(
         frame,
         "Leads not reached and not closed, by the only part of their local day in which they were "
         "tried: " + ", ".join(f"{n} {a}-{b} h" for n, a, b in DAYPARTS),
-        found.balance(), taxonomy, found.as_of, {"each": each},
+        found.balance(found.not_logged), taxonomy, found.as_of, {"each": each},
         {"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha}, found.warnings,
         ASSUMPTIONS,
     )  # fmt: skip
@@ -445,7 +444,7 @@ def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> 
     if not 0 < int(found.flag("human").sum()) < len(found):
         return None
     level, enough = pooled(part, len(DAYPARTS), min_calls)
-    effects = people_by(found, "part", level, factors=usual_factors(found, "hour"))
+    effects = people_by(found, {"part": level}, factors=usual_factors(found, "hour"))["part"]
     return judged(effects, enough, alpha, shape="named")
 
 

@@ -280,6 +280,8 @@ NOTES: Final[dict[str, str]] = {
     "connected where answered, but not as a person",
     "answered_by_unknown": "counted, answered, and nothing says by whom: connected, but not as a "
     "person",
+    "not_logged_yet": "counted, of the last days, in which many answered calls have no outcome yet: not compared "
+    "where something is judged",
     "conflict": "counted, with a disposition or cause that contradicts the call; the network's "
     "word stands",
     "match_number_only": "counted, and matched by number alone: the campaign of call and lead differ",

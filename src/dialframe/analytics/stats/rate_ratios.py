@@ -7,9 +7,15 @@ odds ratios, do not change when something unrelated to the factor is left out, w
 how easily a lead is reached is never known. With one factor of two levels the estimate is that of
 a stratified analysis (Mantel and Haenszel, J. Natl. Cancer Inst. 22 (1959) 719-748) with weights of
 its own. Errors are those of the sandwich, summed by cluster (Liang and Zeger, Biometrika 73 (1986)
-13-22), with the residuals of small strata widened by n / (n - 1). Some days are better than others
+13-22). Some days are better than others
 for all calls of a campaign: how much they differ is a variance of its own, estimated by moments as
 that of DerSimonian and Laird, and goes into the errors of whatever varies from day to day.
+
+Who is reached is not dialed again, so that of one lead's attempts it is the last that hits: inside one
+lead a later day, a longer gap, another caller ID would always seem the better one. Attempts are
+compared between leads only: each is held to what the *other* leads of its stratum reach. With pairs
+of leads instead of trials this is Mantel and Haenszel's estimating function, which is right however
+few leads a stratum has, and whatever ended the dialing of each.
 
 What it cannot say: a confounder that is neither a stratum nor a factor stays in the effect.
 """
@@ -18,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +48,8 @@ _HELD: Final = 0.01
 #: have beside other levels (Vittinghoff and McCulloch, Am. J. Epidemiol. 165 (2007) 710-718: from five on
 #: errors can be relied on).
 _SPARE_HITS: Final = 5
+#: Leads of a stratum from which on what one of them has to say of itself is nothing beside the others.
+_MANY_CLUSTERS: Final = 400
 #: Effects by what they were fitted to, those asked for last at the end: small, whatever the trials.
 _FITTED: Final[dict[tuple[Hashable, ...], Mapping[str, Effects]]] = {}
 _MOST_FITTED: Final = 64
@@ -230,20 +238,22 @@ def rate_ratios(
         day_spread: Variance of days that more trials than these show; the larger one counts.
     """
     stratum = joined(strata, len(hit))
-    cells = _cells(hit, stratum, factors)
+    cells = _cells(hit, stratum, factors, cluster)
     beta = _fitted(cells)
-    mu, inverse = _information(cells, beta)
-    scale = _scale(cells, beta)
-    chance = scale[cells.stratum] * np.exp(_score(cells, beta))
+    chances = _chances(cells, beta)
+    chance = chances.hits / cells.trials
     expected = chance[cells.cell]
     days = None
     if day is not None and wanted:
         days = _Days(_dense(day), max(day_variance(hit, stratum, expected, day), day_spread))
-    effects = {
-        name: _effects(cells, name, beta, mu, inverse, hit, expected, cluster, chance, days)
-        for name in wanted
-    }
-    return RateRatios(expected, np.exp(_score(cells, beta))[cells.cell], stratum, effects)
+    effects: dict[str, Effects] = {}
+    if wanted:
+        inverse = _information(cells, chances)
+        effects = {
+            name: _effects(cells, name, beta, chances, inverse, hit, cluster, days)
+            for name in wanted
+        }
+    return RateRatios(expected, chances.relative[cells.cell], stratum, effects)
 
 
 def effects_of(
@@ -359,6 +369,8 @@ class _Cells:
     strata: int
     hits_of: Floats
     trials_of: Floats
+    clusters_of: Floats
+    own: _Own
 
     @property
     def width(self) -> int:
@@ -366,7 +378,41 @@ class _Cells:
         return sum(self.sizes.values())
 
 
-def _cells(hit: Mask, stratum: Ints, factors: Mapping[str, Ints]) -> _Cells:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Own:
+    """Trials of clusters that have a hit and another trial in their stratum: what has no say there.
+
+    Attributes:
+        rows: Which trials.
+        pair: Cluster and stratum of each, from 0 up and in order.
+        hit: Whether each hit.
+        stratum: Stratum of each.
+        cell: Cell of each.
+    """
+
+    rows: Ints
+    pair: Ints
+    hit: Floats
+    stratum: Ints
+    cell: Ints
+
+
+def _own(hit: Mask, stratum: Ints, cluster: Ints, cell: Ints) -> tuple[_Own, Floats]:
+    """What of clusters' trials is their own, and the clusters of each stratum."""
+    pair = joined([stratum, cluster], len(hit))
+    size = int(pair.max(initial=-1)) + 1
+    first = np.zeros(size, dtype=np.int64)
+    first[pair] = np.arange(len(hit))
+    clusters = np.bincount(stratum[first], minlength=int(stratum.max(initial=-1)) + 1)
+    several = (np.bincount(pair, hit, size) > 0) & (np.bincount(pair, minlength=size) > 1)
+    several &= clusters[stratum[first]] < _MANY_CLUSTERS
+    rows = np.flatnonzero(several[pair])
+    rows = rows[np.argsort(pair[rows], kind="stable")]
+    own = _Own(rows, _dense(pair[rows]), hit[rows].astype(float), stratum[rows], cell[rows])
+    return own, clusters.astype(float)
+
+
+def _cells(hit: Mask, stratum: Ints, factors: Mapping[str, Ints], cluster: Ints) -> _Cells:
     cell = joined([stratum, *factors.values()], len(hit))
     size = int(cell.max(initial=-1)) + 1
     first = np.zeros(size, dtype=np.int64)
@@ -379,47 +425,95 @@ def _cells(hit: Mask, stratum: Ints, factors: Mapping[str, Ints]) -> _Cells:
         start[name], at = at, at + width
     of = stratum[first]
     strata = int(stratum.max(initial=-1)) + 1
+    own, clusters = _own(hit, stratum, cluster, cell)
     return _Cells(
         cell, of, {name: code[first] for name, code in factors.items()}, start, sizes, trials, hits,
         strata, np.bincount(of, hits, strata).astype(float),
-        np.bincount(of, trials, strata).astype(float),
+        np.bincount(of, trials, strata).astype(float), clusters, own,
     )  # fmt: skip
 
 
-def _score(cells: _Cells, beta: Floats) -> Floats:
-    total = np.zeros(len(cells.trials))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chances:
+    """What some effects of the levels give.
+
+    Attributes:
+        relative: Chance of each cell before what its stratum multiplies it by.
+        meant: Of each stratum, the sum of these over its trials.
+        hits: Of each cell, what its stratum's hits make of it.
+        weight: Weight of each stratum: with it each pair of leads has one, whatever ended their dialing.
+        own: Of each trial of `_Own`, its residual against its cluster, as far as that is its stratum.
+    """
+
+    relative: Floats
+    meant: Floats
+    hits: Floats
+    weight: Floats
+    own: Floats
+
+
+def _chances(cells: _Cells, beta: Floats) -> _Chances:
+    score = np.zeros(len(cells.trials))
     for name, level in cells.levels.items():
-        total += beta[cells.start[name] + level]
-    return total
+        score += beta[cells.start[name] + level]
+    relative = np.exp(score)
+    given: Floats = cells.trials * relative
+    meant = np.bincount(cells.stratum, given, cells.strata)
+    meant = np.where(meant > 0, meant, 1.0)
+    weight: Floats = meant / np.maximum(cells.clusters_of, 1)
+    total, own = float(cells.hits_of @ weight), cells.own
+    if total:
+        weight *= float(cells.hits_of.sum()) / total
+    alone = relative[own.cell]
+    together, hits = (np.bincount(own.pair, value)[own.pair] for value in (alone, own.hit))
+    residual: Floats = (own.hit * together - alone * hits) / meant[own.stratum]
+    expected: Floats = given * (cells.hits_of / meant)[cells.stratum]
+    return _Chances(relative, np.asarray(meant, float), expected, weight, residual)
 
 
-def _scale(cells: _Cells, beta: Floats) -> Floats:
-    """What each stratum multiplies its chances by: its hits over what the levels give."""
-    meant = np.bincount(cells.stratum, cells.trials * np.exp(_score(cells, beta)), cells.strata)
-    return cells.hits_of / np.where(meant > 0, meant, 1.0)
-
-
-def _information(cells: _Cells, beta: Floats) -> tuple[Floats, npt.NDArray[np.float64]]:
-    """Expected hits of each cell, and the inverse of the information on the levels."""
-    mu = cells.trials * np.exp(_score(cells, beta)) * _scale(cells, beta)[cells.stratum]
+def _information(cells: _Cells, chances: _Chances) -> npt.NDArray[np.float64]:
+    """The inverse of the information on the levels."""
+    expected = chances.hits * chances.weight[cells.stratum]
     information = np.zeros((cells.width, cells.width))
     tables = np.zeros((cells.strata, cells.width))
     names = list(cells.levels)
     for i, one in enumerate(names):
         a, size_a, level_a = cells.start[one], cells.sizes[one], cells.levels[one]
-        flat = np.bincount(cells.stratum * size_a + level_a, mu, cells.strata * size_a)
+        flat = np.bincount(cells.stratum * size_a + level_a, expected, cells.strata * size_a)
         tables[:, a : a + size_a] = flat.reshape(cells.strata, size_a)
         for other in names[i:]:
             b, size_b, level_b = cells.start[other], cells.sizes[other], cells.levels[other]
-            block = np.bincount(level_a * size_b + level_b, mu, size_a * size_b)
+            block = np.bincount(level_a * size_b + level_b, expected, size_a * size_b)
             information[a : a + size_a, b : b + size_b] = block.reshape(size_a, size_b)
             information[b : b + size_b, a : a + size_a] = block.reshape(size_a, size_b).T
     within = cells.hits_of > 0
-    root = tables[within] / np.sqrt(cells.hits_of[within])[:, None]
-    information -= _gram(root)
+    root = tables[within] / np.sqrt((cells.hits_of * chances.weight)[within])[:, None]
+    information -= _gram(root) + _own_information(cells, chances)
     # A level that never hits would go to minus infinity: half a hit spread over all holds it.
     held = np.diag(np.full(cells.width, _RIDGE + _HELD))
-    return mu, np.asarray(np.linalg.inv(information + held), dtype=np.float64)
+    return np.asarray(np.linalg.inv(information + held), dtype=np.float64)
+
+
+def _own_information(cells: _Cells, chances: _Chances) -> npt.NDArray[np.float64]:
+    """What differences inside clusters would tell of the levels."""
+    own, total = cells.own, np.zeros((cells.width, cells.width))
+    hits = np.bincount(own.pair, own.hit)[own.pair]
+    weight = chances.relative[own.cell] * hits * (chances.weight / chances.meant)[own.stratum]
+    edges = np.flatnonzero(np.append(True, own.pair[1:] != own.pair[:-1]))
+    edges = np.append(edges, len(own.pair))
+    step = _BLOCK // 4
+    for begin in range(0, len(edges) - 1 if len(own.pair) else 0, step):
+        last = min(begin + step, len(edges) - 1)
+        part = slice(edges[begin], edges[last])
+        rows = np.zeros((edges[last] - edges[begin], cells.width))
+        for name, level in cells.levels.items():
+            rows[np.arange(len(rows)), cells.start[name] + level[own.cell[part]]] = 1.0
+        rows *= np.sqrt(weight[part])[:, None]
+        first = edges[begin:last] - edges[begin]
+        summed = np.add.reduceat(rows * np.sqrt(weight[part])[:, None], first, axis=0)
+        over = np.add.reduceat(weight[part], first)
+        total += _gram(rows) - _gram(summed / np.sqrt(over)[:, None])
+    return total
 
 
 def _gram(rows: Floats) -> Floats:
@@ -433,28 +527,21 @@ def _gram(rows: Floats) -> Floats:
     return total
 
 
-def _product(rows: npt.NDArray[Any], factor: Floats) -> Floats:
-    """The product of many rows and a small matrix."""
-    step = max(_ALONE // max(factor.size, 1), 1)
-    total = np.empty((len(rows), factor.shape[1]))
-    for first in range(0, len(rows), step):
-        total[first : first + step] = rows[first : first + step] @ factor
-    return total
-
-
 def _fitted(cells: _Cells) -> Floats:
     beta = np.zeros(cells.width)
     if not cells.hits.sum():
         return beta
     for _ in range(_STEPS):
-        mu, inverse = _information(cells, beta)
-        gap = cells.hits - mu
+        chances = _chances(cells, beta)
+        gap = (cells.hits - chances.hits) * chances.weight[cells.stratum]
+        own = chances.own * chances.weight[cells.own.stratum]
         gradient = np.zeros(cells.width)
         for name, level in cells.levels.items():
             a, size = cells.start[name], cells.sizes[name]
             gradient[a : a + size] = np.bincount(level, gap, size)
+            gradient[a : a + size] -= np.bincount(level[cells.own.cell], own, size)
         gradient -= _HELD * beta
-        step = np.clip(inverse @ gradient, -1.5, 1.5)
+        step = np.clip(_information(cells, chances) @ gradient, -1.5, 1.5)
         beta = np.clip(beta + step, -_MOST_LOG, _MOST_LOG)
         if np.abs(step).max(initial=0.0) < 1e-6:
             break
@@ -462,12 +549,14 @@ def _fitted(cells: _Cells) -> Floats:
 
 
 def _effects(
-    cells: _Cells, name: str, beta: Floats, mu: Floats, inverse: npt.NDArray[np.float64],
-    hit: Mask, expected: Floats, cluster: Ints, chance: Floats, days: _Days | None,
+    cells: _Cells, name: str, beta: Floats, chances: _Chances, inverse: npt.NDArray[np.float64],
+    hit: Mask, cluster: Ints, days: _Days | None,
 ) -> Effects:  # fmt: skip
     a, size = cells.start[name], cells.sizes[name]
     trials = np.bincount(cells.levels[name], cells.trials, size)
-    tables = np.bincount(cells.stratum * size + cells.levels[name], mu, cells.strata * size)
+    tables = np.bincount(
+        cells.stratum * size + cells.levels[name], chances.hits, cells.strata * size
+    )
     tables = tables.reshape(cells.strata, size)
     several = (tables > 0).sum(axis=1) > 1
     # A level that strata hardly hold beside others, at a rate at which it should hit, may well have no
@@ -485,9 +574,7 @@ def _effects(
     mean = float(share @ own)
     keep = np.flatnonzero(compared)
     centering = (np.eye(size) - share[None, :])[keep]
-    covariance, clusters = _errors(
-        cells, a, size, centering, mu, inverse, hit, expected, cluster, days
-    )
+    covariance, clusters = _errors(cells, a, size, centering, chances, inverse, hit, cluster, days)
     by_model = np.diag(centering @ inverse[a : a + size, a : a + size] @ centering.T)
     covariance = _no_luckier(covariance, by_model, trials[keep])
     effects = np.full(size, np.nan)
@@ -497,8 +584,8 @@ def _effects(
         shrunk[keep], spread = shrunk_effects(
             effects[keep], covariance, trials[keep].astype(float)
         )
-    without = chance * np.exp(-(own - mean))[cells.levels[name]]
-    base = float(cells.trials @ without) / max(float(cells.trials.sum()), 1.0)
+    without = chances.hits * np.exp(-(own - mean))[cells.levels[name]]
+    base = float(without.sum()) / max(float(cells.trials.sum()), 1.0)
     return Effects(effects, covariance, compared, trials.astype(np.int64), base, spread, shrunk,
                    clusters)  # fmt: skip
 
@@ -524,36 +611,42 @@ def _spare_hits(cells: _Cells, name: str, several: Mask) -> float:
 
     Each such stratum takes one, and each level of another factor but its first.
     """
-    used = several & (cells.hits_of > 0)
+    used = several & (cells.hits_of > 0) & (cells.clusters_of > 1)
     others = [len(np.unique(level)) - 1 for other, level in cells.levels.items() if other != name]
     return float((cells.hits_of[used] - 1).sum()) - sum(others)
 
 
 def _errors(
-    cells: _Cells, a: int, size: int, centering: npt.NDArray[np.float64], mu: Floats,
-    inverse: npt.NDArray[np.float64], hit: Mask, expected: Floats, cluster: Ints,
-    days: _Days | None,
+    cells: _Cells, a: int, size: int, centering: npt.NDArray[np.float64], chances: _Chances,
+    inverse: npt.NDArray[np.float64], hit: Mask, cluster: Ints, days: _Days | None,
 ) -> tuple[npt.NDArray[np.float64], int]:  # fmt: skip
     """Covariance of contrasts of one factor's levels: influences of trials summed by cluster, and days."""
     weight = inverse[:, a : a + size] @ centering.T
-    pulled = np.zeros((cells.strata, weight.shape[1]))
+    direct = np.zeros((len(cells.trials), weight.shape[1]))
     for name, level in cells.levels.items():
-        b, width = cells.start[name], cells.sizes[name]
-        table = np.bincount(cells.stratum * width + level, mu, cells.strata * width)
-        pulled += _product(table.reshape(cells.strata, width), weight[b : b + width])
-    pulled /= np.where(cells.hits_of > 0, cells.hits_of, 1.0)[:, None]
-    of_cell = -pulled[cells.stratum]
-    for name, level in cells.levels.items():
-        of_cell += weight[cells.start[name] + level]
-    n = cells.trials_of[cells.stratum]
+        direct += weight[cells.start[name] + level]
+    hits_of = np.where(cells.hits_of > 0, cells.hits_of, 1.0)
+    pulled, reached = (
+        np.array([np.bincount(cells.stratum, column * hits, cells.strata) for column in direct.T])
+        .reshape(weight.shape[1], cells.strata).T / hits_of[:, None]
+        for hits in (chances.hits, cells.hits)
+    )  # fmt: skip
+    expected = (chances.hits / cells.trials)[:, None]
+    of_cell = (direct - pulled[cells.stratum]) * chances.weight[cells.stratum][:, None]
     between = np.zeros((weight.shape[1], weight.shape[1]))
     if days is not None and days.variance and of_cell.size:
         pull = np.array(
-            [np.bincount(days.day, column[cells.cell] * expected) for column in of_cell.T]
+            [np.bincount(days.day, column[cells.cell]) for column in (of_cell * expected).T]
         )
         between = days.variance * pull @ pull.T
-    of_cell *= np.sqrt(n / np.maximum(n - 1, 1))[:, None]
-    residual = hit - expected
+    # A pair of leads is in the influence of both of them: of few leads, too often.
+    few = np.sqrt(np.maximum(cells.clusters_of - 1, 0) / np.maximum(cells.clusters_of, 1))
+    of_cell *= few[cells.stratum][:, None]
+    few = (few * chances.weight)[:, None]
+    without = ((reached - pulled) * few)[cells.stratum] * expected - of_cell * expected
+    own = np.zeros(len(hit))
+    own[cells.own.rows] = -2 * chances.own
+    direct *= few[cells.stratum]
     order = np.argsort(cluster, kind="stable")
     sorted_cluster = cluster[order]
     edges = np.flatnonzero(np.append(True, sorted_cluster[1:] != sorted_cluster[:-1]))
@@ -564,7 +657,11 @@ def _errors(
         end = max(int(np.searchsorted(edges, first + _BLOCK)), begin + 1)
         last = int(edges[end]) if end < clusters else len(order)
         rows = order[first:last]
-        influence = of_cell[cells.cell[rows]] * residual[rows, None]
+        cell = cells.cell[rows]
+        influence = without[cell]
+        hits, held = np.flatnonzero(hit[rows]), np.flatnonzero(own[rows])
+        influence[hits] += of_cell[cell[hits]]
+        influence[held] += direct[cell[held]] * own[rows[held], None]
         summed = np.add.reduceat(influence, edges[begin:end] - first, axis=0)
         meat += _gram(summed)
         begin = end
