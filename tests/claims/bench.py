@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from claims.worlds import AS_OF, Switches, World, made
@@ -20,6 +21,15 @@ from dialframe.analytics import Claim, Result
 CONFOUNDED: Final = Switches(
     frailty=0.8, shifts=True, ladders=True, source_spread=0.4, campaign_spread=0.4, season=0.5,
     staggered=True, late=0.2,
+)  # fmt: skip
+#: Campaigns pause for days, and outcomes are logged days after the call.
+PAUSED: Final = Switches(
+    stops=0.12, delay=2.0, until=46, frailty=0.8, shifts=True, ladders=True, source_spread=0.4,
+)  # fmt: skip
+#: Sixty small campaigns: strata of a lead or two.
+MANY: Final = Switches(
+    campaigns=60, leads=2400, frailty=0.8, shifts=True, ladders=True, source_spread=0.4,
+    campaign_spread=0.4,
 )  # fmt: skip
 #: Rate of a call in a plain world: 0.14 of the leads whose number is in service.
 BASE: Final = 0.14 * 0.96
@@ -98,6 +108,11 @@ class Tally:
             })  # fmt: skip
 
     @property
+    def falsely(self) -> tuple[int, int]:
+        """Of all worlds without the effect together, how many were asked and in how many it was claimed."""
+        return sum(asked for asked, _ in self.accounts), sum(hits for _, hits in self.accounts)
+
+    @property
     def null_rate(self) -> float:
         """Part of the accounts without the effect in which it is claimed, the worst world."""
         return max(hits / max(asked, 1) for asked, hits in self.accounts)
@@ -162,60 +177,69 @@ def _long_gap(claim: Claim, world: World) -> bool:
 ROWS: Final[tuple[Row, ...]] = (
     Row(
         "hours: the hour", lambda w: analytics.hours(w.calls, w.leads),
-        (Switches(), CONFOUNDED), replace(CONFOUNDED, hour=1.7), lambda w: w.truth["hour"],
+        (Switches(), CONFOUNDED, PAUSED, MANY), replace(CONFOUNDED, hour=1.7), lambda w: w.truth["hour"],
         lambda c: c.subject == "hour" or ":" in c.subject, _evening,
         limit=lambda points: Switches(hour=1 + points / BASE),
     ),
     Row(
         "best_time: the weekday", lambda w: analytics.best_time(w.calls, w.leads),
-        (Switches(), CONFOUNDED), Switches(weekday=1.8), lambda w: w.truth["weekday"],
+        (Switches(), CONFOUNDED, PAUSED, MANY), Switches(weekday=1.8), lambda w: w.truth["weekday"],
         lambda c: c.subject == "weekday" or len(c.subject) == 3,
         lambda c, w: c.kind != "best" or c.subject == "Sat",
         limit=lambda points: Switches(weekday=1 + points / BASE),
     ),
     Row(
         "recycle: the gap", lambda w: analytics.recycle(w.calls, w.leads),
-        (Switches(), CONFOUNDED), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
+        (Switches(), CONFOUNDED, PAUSED, MANY), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
         right=_long_gap, kind="advice",
         limit=lambda points: Switches(gap=1 + points / BASE, gap_until=48),
     ),
     Row(
         "speed_to_lead: the wait",
         lambda w: analytics.speed_to_lead(w.calls, w.leads, goal="human"),
-        (Switches(), replace(CONFOUNDED, web_first=True)), Switches(wait=0.55, leads=3200),
+        (Switches(), replace(CONFOUNDED, web_first=True), PAUSED, MANY), Switches(wait=0.55, leads=3200),
         lambda w: w.truth["wait"], lambda c: c.subject == "wait",
         limit=lambda points: Switches(wait=1 - points / BASE),
     ),
     Row(
         "local_presence", lambda w: analytics.local_presence(w.calls, w.leads),
-        (Switches(), replace(CONFOUNDED, sick=0.1)), replace(CONFOUNDED, local=1.4, sick=0.1),
+        (Switches(), replace(CONFOUNDED, sick=0.1), PAUSED, MANY), replace(CONFOUNDED, local=1.4, sick=0.1),
         lambda w: w.truth["local"], limit=lambda points: Switches(local=1 + points / BASE),
     ),
     Row(
         "caller_ids", lambda w: analytics.caller_ids(w.calls, w.leads, min_calls=100),
-        (Switches(), CONFOUNDED, replace(CONFOUNDED, bound=True)),
+        (Switches(), replace(CONFOUNDED, bound=True), PAUSED, MANY),
         replace(CONFOUNDED, sick=0.5, leads=3000), lambda w: w.truth["sick"],
         right=lambda c, w: c.subject in w.sick, kind="alarm",
         limit=lambda part: Switches(sick=0.1, sick_keeps=1 - part, sick_from=0),
     ),
     Row(
         "scorecard, 60 sources", lambda w: analytics.scorecard(w.calls, w.leads),
-        (Switches(sources=60, leads=3000), replace(CONFOUNDED, sources=60, leads=3000, source_spread=0)),
+        (Switches(sources=60, leads=3000), *(
+            replace(world, sources=60, leads=3000, source_spread=0)
+            for world in (CONFOUNDED, PAUSED, MANY)
+        )),
         Switches(sources=6, source_effect=1.7), lambda w: w.truth["source"],
         right=lambda c, w: c.subject == "source 00" or (c.effect or 0) < 0,
         limit=lambda points: Switches(sources=60, leads=3000, source_effect=1 + points / BASE),
     ),
     Row(
         "compare", lambda w: analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1"),
-        (Switches(), replace(CONFOUNDED, campaign_spread=0, staggered=False, hour=1.5)),
+        (
+            Switches(), replace(CONFOUNDED, campaign_spread=0, staggered=False, hour=1.5), PAUSED,
+            replace(MANY, leads=6000, campaign_spread=0),
+        ),
         Switches(campaign_effect=1.5), lambda w: w.truth["campaign"],
         limit=lambda points: Switches(campaign_effect=1 + points / BASE),
     ),
     Row(
         "changes", lambda w: analytics.changes(
-            w.calls, w.leads, alpha=0.05, as_of=AS_OF, recent="14d", min_calls=60
+            w.calls, w.leads, alpha=0.05, as_of=AS_OF, recent=timedelta(days=14), min_calls=60
         ),
-        (Switches(), Switches(shifts=True, ladders=True, frailty=0.8, hour=1.5, source_spread=0.4)),
+        (
+            Switches(), Switches(shifts=True, ladders=True, frailty=0.8, hour=1.5, source_spread=0.4),
+            PAUSED, replace(MANY, leads=6000),
+        ),
         Switches(season=3.0), kind="alarm",
         limit=lambda points: Switches(lately=1 + points / BASE),
     ),

@@ -1,7 +1,7 @@
 """What analyses claim, on accounts whose truth is known: the fast part of the bench.
 
-Eight accounts of each world in CI; `tests/claims/whole.py` runs hundreds and prints the table of the
-documentation. The bounds here allow for the chance of eight.
+Five accounts of each world in CI; `tests/claims/whole.py` runs hundreds and prints the table of the
+documentation. The bounds here allow for the chance of five.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import pytest
 
 from claims.bench import ROWS, Row, run
 
-TIMES = 8
-#: At 5 % per account, more than 2 of 8 happen once in 170 runs of a world.
-MOST_FALSE = 2 / 8
+TIMES = 5
+#: At 5 % per account, more than 2 of 5 happen once in 860 runs of a world.
+MOST_FALSE = 2 / 5
 
 
 @pytest.mark.slow

@@ -208,9 +208,8 @@ def made(seed: int, s: Switches) -> World:
             at += s.paused * 14 * 24 * ((at > span * 12) & (last[active] <= span * 12))
         if k > 1 or not s.web_first:
             at = _shifted(rng, at, last[active], campaign[active], k, s, hold=k == 1)
-        if s.stops:
-            stopped_at = np.floor(at / 24)
-            at = at + 24 * (runs_on[campaign[active], stopped_at.astype(int)] - stopped_at)
+        day = np.floor(at / 24)
+        at = at + 24 * (runs_on[campaign[active], day.astype(int)] - day)
         # What was an hour of the person called is one of the office, six hours behind UTC.
         ahead = s.office * (6 - behind[active])
         at = at + ahead
@@ -248,9 +247,8 @@ def made(seed: int, s: Switches) -> World:
         stop = person | (dead[active] & (k > 1)) | (rng.random(len(active)) < 0.12)
         active = active[~stop]
     col = {name: np.concatenate(values) for name, values in parts.items()}
-    if s.until:
-        here = col["at"] + behind[col["lead"]] < s.until * 24
-        col = {name: values[here] for name, values in col.items()}
+    here = col["at"] + behind[col["lead"]] < (s.until * 24 or np.inf)
+    col = {name: values[here] for name, values in col.items()}
     return _framed(
         rng,
         s,

@@ -27,7 +27,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
-from dialframe.analytics.stats.inference import detectable_effect, false_discovery, tested_level
+from dialframe.analytics.stats.inference import false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates
 from dialframe.analytics.stats.rate_ratios import Effects
 from dialframe.errors import ConfigError
@@ -355,10 +355,11 @@ def _source_claims(
         return (Claim("none", by, text=f"Nothing tells one {noun} from another: {why}"),)
     ratio, error = effects.against_rest()
     base = effects.base
-    tests = int((~np.isnan(p)).sum())
-    middle = float(np.median(error[~np.isnan(p)]))
+    judged_at = np.flatnonzero(~np.isnan(p))
+    tests = len(judged_at)
+    middle = int(judged_at[np.argsort(error[judged_at])[tests // 2]])
     level = tested_level(alpha)
-    detectable = base * float(np.expm1(detectable_effect(middle, level / tests)))
+    detectable = base * float(np.expm1(effects.rest_seen(middle, level / tests)))
     adjusted_for = (other, *_ADJUSTED_FOR)
     claims = []
     for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):

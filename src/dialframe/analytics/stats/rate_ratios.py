@@ -30,7 +30,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
-from dialframe.analytics.stats.inference import chi2_limit, chi2_tail, shrunk_effects, two_sided_p
+from dialframe.analytics.stats.inference import (
+    chi2_limit,
+    chi2_tail,
+    detectable_effect,
+    shrunk_effects,
+    two_sided_p,
+)
 
 _STEPS: Final = 30
 _RIDGE: Final = 1e-6
@@ -134,13 +140,40 @@ class Effects:
         for i in np.flatnonzero((error > 0) & ~np.isnan(log_ratio)):
             x = float(np.clip(log_ratio[i], -20, 20))
             rate = float(np.clip(self.base * np.exp((1 - share[i]) * x), 1e-9, 0.999))
-            rest = float(np.clip(self.base * np.exp(-share[i] * x), 1e-9, 0.999))
             trials = (1 - rate) / (rate * float(error[i]) ** 2)
-            # An error estimated from few hits is too small one time in two: its leverage is 1 / hits.
-            trials *= 1 - 1 / max(min(trials * rate, trials * rest), 2.0)
-            apart = rate * np.log(rate / rest) + (1 - rate) * np.log((1 - rate) / (1 - rest))
-            p[i] = two_sided_p(float(np.sqrt(max(2 * trials * apart, 0.0))))
+            p[i] = two_sided_p(self._root(x, float(share[i]), trials))
         return p
+
+    def _root(self, log_ratio: float, share: float, trials: float) -> float:
+        """Root of the deviance of trials of a level against the others, at a ratio of the two."""
+        rate = float(np.clip(self.base * np.exp((1 - share) * log_ratio), 1e-9, 0.999))
+        rest = float(np.clip(self.base * np.exp(-share * log_ratio), 1e-9, 0.999))
+        # An error estimated from few hits is too small one time in two: its leverage is 1 / hits.
+        trials *= 1 - 1 / max(min(trials * rate, trials * rest), 2.0)
+        apart = rate * np.log(rate / rest) + (1 - rate) * np.log((1 - rate) / (1 - rest))
+        return float(np.sqrt(max(2 * trials * apart, 0.0)))
+
+    def rest_seen(self, level: int, alpha: float) -> float:
+        """Log ratio above the others at which `rest_p` of a level is below `alpha` four times out of five.
+
+        Of a level that leads have for good: who is reached is not tried again, so that leads that are
+        reached more often are tried less often.
+        """
+        _, error = self.against_rest()
+        share = float(self.trials[level] / max(self.trials[self.compared].sum(), 1))
+        trials = (1 - self.base) / (self.base * float(error[level]) ** 2)
+        needed, low, high = detectable_effect(1.0, alpha), 0.0, -float(np.log(self.base))
+        # As many attempts as give each lead its trials where a hit ends them.
+        per_lead = float(self.trials.sum()) / max(self.clusters, 1)
+        left = 1 - min(per_lead * self.base, 0.999)
+        most = max(float(np.log(left) / np.log(1 - self.base)), 1.0)
+        for _ in range(40):
+            middle = (low + high) / 2
+            rate = min(self.base * float(np.exp(middle)), 0.999)
+            tried = (1 - (1 - rate) ** most) / rate / ((1 - left) / self.base)
+            short = self._root(middle, share, trials * tried) < needed
+            low, high = (middle, high) if short else (low, middle)
+        return high
 
     def rest_difference(self, level: int, log_ratio: float | None = None) -> float:
         """Rate of a level less the rate of the others together, shrunk unless a ratio is given."""
@@ -576,6 +609,9 @@ def _effects(
     centering = (np.eye(size) - share[None, :])[keep]
     covariance, clusters = _errors(cells, a, size, centering, chances, inverse, hit, cluster, days)
     by_model = np.diag(centering @ inverse[a : a + size, a : a + size] @ centering.T)
+    # Hits that are frequent vary less than the model's, which are of Poisson.
+    rate = np.bincount(cells.levels[name], chances.hits, size)[keep] / trials[keep]
+    by_model = by_model * (1 - rate)
     covariance = _no_luckier(covariance, by_model, trials[keep])
     effects = np.full(size, np.nan)
     effects[keep] = own[keep] - mean
