@@ -37,3 +37,18 @@ def test_a_room_whose_library_is_missing_says_which_extra_brings_it() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert "pip install 'dialframe[notebook]' brings it" in done.stdout, done.stderr
+
+
+def test_a_server_for_an_assistant_compiles_no_grammar_of_addresses() -> None:
+    """What checks arguments is loaded without the second that its formats of addresses take."""
+    program = (
+        "import sys\n"
+        "from dialframe import extras\n"
+        "extras.skip_address_grammars()\n"
+        "import jsonschema\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('lark', 'rfc3987_syntax.'))))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,10 +1,11 @@
-"""Names the extra that brings a library which is not installed."""
+"""Names the extra that brings a library which is not installed, and leaves out what another brings for nothing."""
 
 from __future__ import annotations
 
 import re
+import sys
 
-__all__ = ["in_words", "needed"]
+__all__ = ["in_words", "needed", "skip_address_grammars"]
 
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)")
 #: For those who work on dialframe itself: nobody is sent there for one library.
@@ -52,3 +53,12 @@ def in_words(error: ModuleNotFoundError) -> str:
     commands = [f"pip install 'dialframe[{extra}]'" for extra in needed(library)]
     brings = " or ".join(commands or ["pip install dialframe"])
     return f"the library {library} is not installed; {brings} brings it"
+
+
+def skip_address_grammars() -> None:
+    """Import jsonschema in a process of ours without the grammars that it would compile first.
+
+    Where JupyterLab is installed they cost a second: RFC 3987 in 38 parts, for formats of addresses that no schema of ours
+    names. To be called before anything imports jsonschema.
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ import typer
 from dialframe.cli.terminal import BaseUrl, StoreFolder
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
+from dialframe.extras import skip_address_grammars
 
 _FOR_A_PROGRAM: Final = (
     "This speaks the Model Context Protocol with a program on standard input; you are on a terminal."
@@ -73,6 +74,7 @@ def serve(
 
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
+    skip_address_grammars()
     from dialframe.account import connect
     from dialframe.assistant import tool_server
     from dialframe.assistant.offered_operations import Exposure, read_policy

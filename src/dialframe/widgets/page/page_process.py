@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from dialframe.extras import skip_address_grammars
 from dialframe.serving import HEADERS_S
 
 _END_S: Final = 8.0
@@ -24,8 +25,7 @@ _BODY_S: Final = 60.0
 
 def main() -> None:
     """Serve until the parent is gone or asks for the end."""
-    # It compiles 38 grammars as it is imported, two seconds, for addresses that jsonschema checks only where it is.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    skip_address_grammars()
     from voila.app import main as serve
 
     bound_waiting()
