@@ -13,8 +13,8 @@ from dialframe.leads.writing.clean_file import destinations
 
 LIST = (
     "Balance,Last name,Phone,First name,City\n"
-    "-12.5,LEE,(212) 555-0142,ANN,Rome\n"
-    "=1+1,O'NEILL-SMITH,020 7946 0018,Zoë,Bonn\n"
+    "-12.5,LEE,(212) 555-0142,ANN,Boston\n"
+    "=1+1,O'NEILL-SMITH,020 7946 0018,Zoë,Denver\n"
 )
 
 
@@ -42,7 +42,7 @@ def test_fields_come_first_then_the_files_own(path: Path) -> None:
     """No column of this program is among them, and a negative number stays a number."""
     header, first = rows(path)[:2]
     assert header == ["phone", "first_name", "last_name", "Balance", "City"]
-    assert first == ["+12125550142", "ANN", "LEE", "-12.5", "Rome"]
+    assert first == ["+12125550142", "ANN", "LEE", "-12.5", "Boston"]
 
 
 def test_only_what_a_spreadsheet_would_run_is_escaped(path: Path) -> None:

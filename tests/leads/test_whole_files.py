@@ -221,9 +221,9 @@ FILES: list[tuple[str, str, str, list[str]]] = [
     ),
     (
         "three parts in Japanese",
-        "氏名,市外局番,市内局番,番号\n甲,212,555,0142\n乙,312,555,0143\n丙,404,,0144\n",
-        "US",
-        [CLEAN + "0142", "+13125550143", "rejected"],
+        "氏名,市外局番,市内局番,番号\n甲,03,5555,0142\n乙,06,6555,0143\n丙,052,,0144\n",
+        "JP",
+        ["+81355550142", "+81665550143", "rejected"],
     ),
     (
         "area code and number in German",

@@ -35,6 +35,14 @@ _TYPE_SHARES: Final = {
     PhoneNumberType.FIXED_LINE: 0.4,
     PhoneNumberType.FIXED_LINE_OR_MOBILE: 0.9,
 }
+#: The same of landlines where there are fewer than five to a hundred people (ITU, World Telecommunication
+#: Indicators 2023, fixed telephone subscriptions).
+_FEW_LANDLINES: Final = 0.05
+_WITHOUT_LANDLINES: Final = frozenset(
+    {91, 92, 880, 62, 63, 95, 855, 856, 977, 93, 964, 967, 249, 222}
+    | {221, 223, 225, 226, 227, 228, 229, 231, 232, 233, 234, 235, 236, 237, 241, 242, 243, 244}
+    | {250, 251, 252, 254, 255, 256, 257, 258, 260, 261, 263, 265, 266, 267, 595, 509}
+)
 #: All other types together: a number in a hundred, and no list is one of them alone.
 _OTHER: Final = 11
 _OTHER_SHARE: Final = 0.01
@@ -250,6 +258,9 @@ def _prefixes(code: int) -> tuple[tuple[str, str], ...]:
 def _shares(code: int) -> dict[tuple[str, int, int], float]:
     """How usual each way, length and type is in lists of the country."""
     root, ends = int(shared_plan().root[code]), _ends(code)
+    usual = dict(_TYPE_SHARES)
+    if code in _WITHOUT_LANDLINES:
+        usual[PhoneNumberType.FIXED_LINE] = _FEW_LANDLINES
     lengths = {
         kind: [
             length
@@ -260,12 +271,12 @@ def _shares(code: int) -> dict[tuple[str, int, int], float]:
     }
     ways = dict.fromkeys(way for way, _ in _prefixes(code))
     scale = sum(_WAYS[way] for way in ways) * sum(
-        share for kind, share in _TYPE_SHARES.items() if lengths[kind]
+        share for kind, share in usual.items() if lengths[kind]
     )
     return {
         (way, length, kind): _WAYS[way] * share / len(lengths[kind]) / scale
         for way in ways
-        for kind, share in _TYPE_SHARES.items()
+        for kind, share in usual.items()
         for length in lengths[kind]
     }
 

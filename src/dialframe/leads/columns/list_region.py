@@ -57,6 +57,7 @@ _PHONE_LIKE_SHARE: Final = 0.6
 _FITS: Final = 0.8
 _ALONE_UNAIDED: Final = 30
 _SOME_NUMBERS: Final = 8
+_SOME_NAMED: Final = 3
 _SHOWN: Final = 4
 _NAMED: Final = 6
 #: Weight of evidence that only one country has.
@@ -67,13 +68,11 @@ _NATS: Final = 5.0
 #: The same of numbers that are all written in groups as the country writes them.
 _GROUPED: Final = 8.0
 _ENOUGH_NATS: Final = 7.0
-#: How far a given region may stay behind another: much where the numbers are of one area, which any plan
-#: may have, little where they are of many, next to nothing where the list has nothing but digits.
-_LEEWAY_OF_ONE: Final = 12.0
-_LEEWAY: Final = 4.5
-_LEEWAY_OF_DIGITS: Final = 0.5
-_MANY_AREAS: Final = 12
-_AREA_DIGITS: Final = 3
+#: What the word of the person who gives a region counts in such logarithms, beside that it counts as
+#: likely as a large country.
+_WORD_NATS: Final = 1.0
+#: A country of so many million people is no likelier for having more.
+_MANY_PEOPLE: Final = 50.0
 #: Share of the records of a second country from which a list is of both, and how many they are at least.
 _SECOND: Final = 0.1
 _SECOND_RECORDS: Final = 2
@@ -221,13 +220,21 @@ def decide_region(
     known = check_region(given)
     frame = _sampled(file.frame)
     phones = _phones(frame, columns)
+    if known:  # what stands under the name of another country is not read with the region given
+        phones = [each for each in phones if named_regions(str(each.name)) <= {known}]
     national, abroad = _split(phones, _with_country(frame, columns))
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
-    codes = _candidates(national, weigh(frame, phones, national, abroad), known)
+    weights = weigh(frame, phones, national, abroad)
+    if known and (named := _named_share(frame, columns, known)):
+        weight, words = weights.get(known, (0.0, ()))
+        weights[known] = (
+            weight + _ENOUGH * named,
+            (*words, f"{named:.0%} of the records name it"),
+        )
+    codes = _candidates(national, weights, known)
     if known:
-        leeway = _leeway(frame, phones, national)
-        against = _against(file.name, known, codes, national, leeway)
+        against = _against(file.name, known, codes, national)
         return RegionDecision(file.name, known, "given", len(national), codes, against)
     if _is_beyond_doubt(codes, len(national)) and not (
         _says_another(frame, columns, phones, codes[0].region)
@@ -306,6 +313,13 @@ def _with_country(frame: pd.DataFrame, columns: ColumnMap | None) -> pd.Series:
     if columns is None or columns.country is None:
         return pd.Series(data=False, index=frame.index)
     return ~frame[columns.country].map(lambda cell: is_nothing(tidy(str(cell)))).astype(bool)
+
+
+def _named_share(frame: pd.DataFrame, columns: ColumnMap | None, region: str) -> float:
+    """Share of the records that name a country which name the one given."""
+    cells = () if columns is None or columns.country is None else frame[columns.country]
+    named = [read for cell in map(str, cells) if (read := read_region(cell))]
+    return named.count(region) / max(_SOME_NAMED, len(named))
 
 
 def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[str], list[str]]:
@@ -435,40 +449,33 @@ def _is_mixed(
     return fitting >= max(_SECOND_NUMBERS, _SECOND * len(sample))
 
 
-def _leeway(frame: pd.DataFrame, phones: Sequence[pd.Series], numbers: Sequence[str]) -> float:
-    """How far a given region may stay behind another, in natural logarithms."""
-    if len(frame.columns) == len(phones) and all(number.isdigit() for number in numbers):
-        return _LEEWAY_OF_DIGITS
-    digits = ("".join(_DIGITS.findall(number)).lstrip("0") for number in numbers)
-    areas = len({text[:_AREA_DIGITS] for text in digits})
-    return max(_LEEWAY, _LEEWAY_OF_ONE * (1 - areas / _MANY_AREAS))
-
-
 def _against(
-    name: str,
-    given: str,
-    candidates: Sequence[RegionCandidate],
-    numbers: Sequence[str],
-    leeway: float,
+    name: str, given: str, candidates: Sequence[RegionCandidate], numbers: Sequence[str]
 ) -> str | None:
-    """Why the list plainly is of another country, or may be as well, or None."""
+    """Why the list plainly is of another country, or may be as well, or None.
+
+    A person has said which country it is, so it does not count how few people live there.
+    """
     own = next(one for one in candidates if one.region == given)
     others = [one for one in candidates if one.region != given and one.fit >= _FITS]
-    if not others:
-        return None
-    best = others[0]
-    if (
-        best.weight - own.weight >= 1
-        or grouped_share(numbers, best.region) - grouped_share(numbers, given) >= _FITS
-    ):
-        leeway = 0.0  # something besides the digits speaks for the other
-    elif own.fit == 0.0 and len(numbers) < _SOME_NUMBERS:
+    if not others or (own.fit == 0.0 and len(numbers) < _SOME_NUMBERS):
         return None  # none of the few is a number there, so that none is taken
-    if own.likely - best.likely >= -leeway:
+    lead = own.likely - log(people_of(given)) - max(map(_as_rival, others))
+    # Where others' numbers may look like these, people of another country speak for it, too.
+    spoken = [
+        one for one in candidates if one.fit > 0 and one.weight >= max(_ENOUGH, own.weight + 1)
+    ]
+    if lead >= (_ENOUGH_NATS if spoken else -_WORD_NATS if own.fit >= _FITS else 0.0):
         return None
-    near = [one for one in others if one.likely >= best.likely - _NATS][:_NAMED]
+    near = [one for one in others if _as_rival(one) >= max(map(_as_rival, others)) - _NATS]
+    near = sorted({*near, *spoken}, key=lambda one: -one.likely)[:_NAMED]
     return (
         f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
         f"of {given}, but it is rather one of {'; or '.join(map(str, near))}; say the right --region, "
-        f"as in --region {best.region}, or insist with --region {given} --force-region"
+        f"as in --region {near[0].region}, or insist with --region {given} --force-region"
     )
+
+
+def _as_rival(candidate: RegionCandidate) -> float:
+    """How likely the list is of a country that nobody has named: the less, the fewer people live there."""
+    return candidate.likely - log(max(people_of(candidate.region), _MANY_PEOPLE))

@@ -31,7 +31,14 @@ Weights = dict[str, tuple[float, tuple[str, ...]]]
 _SAMPLE_ROWS: Final = 2000
 _LEAST_KNOWN_CELLS: Final = 3
 _LONGEST_NAME: Final = 60
-_ENOUGH_NAMES: Final = 8
+_ENOUGH_NAMES: Final = 6
+#: What a header in English says for a country that speaks it.
+_ENGLISH: Final = 0.1
+_ENOUGH_LETTERS: Final = 3
+#: Letters of the ending of a family name, and of what is left before it.
+_LEAST_ENDING: Final = 2
+_LONGEST_ENDING: Final = 6
+_LEAST_STEM: Final = 2
 _POST_SHARE: Final = 0.8
 #: So many cells show the form of a column.
 _POST_CODES: Final = 500
@@ -41,13 +48,14 @@ _STYLE_SHARE: Final = 0.5
 _MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
 #: Tables of the file that are not of one country.
-_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "names", "scripts", "styles"})
+_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "names", "letters", "styles"})
 
 
 #: Digits by which numbers are of one area.
 _AREA_DIGITS: Final = 3
-#: Numbers of which the groups are looked at.
-GROUPED_NUMBERS: Final = 12
+#: Numbers of which the groups are looked at, and how many of them show a habit.
+_GROUPED_NUMBERS: Final = 12
+_ENOUGH_GROUPED: Final = 6
 _DIGITS: Final = re.compile(r"\d")
 _MAY_FIT: Final = 0.5
 _FITS: Final = 0.8
@@ -85,7 +93,7 @@ def weigh(
         _of_names(columns),
         _of_header_words(headers),
         _of_language(headers),
-        _of_scripts(headers, columns),
+        _of_letters(headers, columns),
         _of_own_codes(abroad),
         _of_styles(national),
     )
@@ -203,11 +211,10 @@ def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> 
                         examples.setdefault(region, {})[part.strip()] = None
                     break
             total += count * bool(regions)
-    if total < _LEAST_KNOWN_CELLS:
-        return {}
+    full = min(1.0, total / _LEAST_KNOWN_CELLS)
     return {
         region: (
-            3.0 * count / total,
+            3.0 * full * count / total,
             f"{count} of {total} known places lie there, such as {', '.join(list(examples[region])[:3])}",
         )
         for region, count in known.items()
@@ -223,13 +230,16 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
         for cell, count in Counter(cells).items():
             words = plain(cell[:_LONGEST_NAME]).split() if not _NO_PLACE.search(cell) else []
             pairs = [" ".join(pair) for pair in pairwise(words)]
-            hits = [known[word] for word in (*words, *pairs) if word in known]
+            hits = {word: known[word] for word in (*words, *pairs) if word in known}
+            if not is_place(cell):
+                hits |= {word: _by_ending(word) for word in words if word not in hits}
+            hits = {word: groups_of for word, groups_of in hits.items() if groups_of}
             if hits:
-                different.update(word for word in words if word in known)
-                common = frozenset.intersection(*hits)
-                groups[common or frozenset.union(*hits)] += count
+                different.update(hits)
+                common = frozenset.intersection(*hits.values())
+                groups[common or frozenset.union(*hits.values())] += count
     total = sum(groups.values())
-    if total < _LEAST_KNOWN_CELLS:
+    if not total:
         return {}
     shares: dict[str, float] = defaultdict(float)
     for found, count in groups.items():
@@ -255,12 +265,28 @@ def _people() -> dict[str, frozenset[int]]:
     return known
 
 
+def _by_ending(word: str) -> frozenset[int]:
+    """The same of a family name that ends as names of some of them do: `Karjalainen`, `Petrovic`."""
+    for length in range(min(_LONGEST_ENDING, len(word) - _LEAST_STEM), _LEAST_ENDING - 1, -1):
+        if (found := _endings().get(word[-length:])) is not None:
+            return found
+    return frozenset()
+
+
+@cache
+def _endings() -> dict[str, frozenset[int]]:
+    known: dict[str, frozenset[int]] = {}
+    for at, group in enumerate(_file()["names"]["groups"]):
+        for ending in group.get("endings", "").split():
+            known[ending] = known.get(ending, frozenset()) | {at}
+    return known
+
+
 def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
     """Post codes in the form of a country."""
     weights: _Weights = {}
     for header, cells in columns.items():
-        if len(cells) < _LEAST_KNOWN_CELLS:
-            continue
+        full = min(1.0, len(cells) / _LEAST_KNOWN_CELLS)
         named = bool(_words("headers", "post").intersection(plain(header).split()))
         counts = Counter(cell[:12].strip() for cell in cells[:_POST_CODES])
         for region, facts in _table().items():
@@ -269,7 +295,7 @@ def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
             if _is_mostly(counts, re.compile(facts["post"])):
                 weight = 2.0 if facts.get("only") and named else 1.5 if facts.get("only") else 0.3
                 words = f"{header} has post codes of its form" if facts.get("only") else ""
-                weights[region] = max(weights.get(region, (0.0, "")), (weight, words))
+                weights[region] = max(weights.get(region, (0.0, "")), (full * weight, words))
     return weights
 
 
@@ -313,7 +339,7 @@ def _of_language(headers: Sequence[str]) -> _Weights:
     best = [language for language, count in counts.items() if count == most]
     if "en" in best:
         return {
-            region: (0.3, "")
+            region: (_ENGLISH, "")
             for region, facts in _table().items()
             if "en" in facts["languages"].split()
         }
@@ -325,7 +351,7 @@ def _of_language(headers: Sequence[str]) -> _Weights:
     }
     weights: _Weights = {}
     for language, regions in speakers.items():
-        weight = 2.0 if len(regions) == 1 and len(best) == 1 else 1.0
+        weight = 2.0 if len(regions) == 1 and len(best) == 1 else min(2.0, most / 2)
         for region in regions:
             weights[region] = (weight, f"headers in the language of the country ({language})")
     if "es" in best:
@@ -333,15 +359,21 @@ def _of_language(headers: Sequence[str]) -> _Weights:
     return weights
 
 
-def _of_scripts(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Letters that few countries write."""
-    texts = [*headers, *(cell[:200] for cells in columns.values() for cell in cells[:200])]
+def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Letters that few countries write, by the share of the words that have them."""
+    names = [cell[:200] for cells in columns.values() for cell in cells[:200]]
+    texts = [text for text in (*headers, *names) if any(map(str.isalpha, text))]
     weights: _Weights = {}
-    for script in _file()["scripts"]:
-        letters = re.compile(script["letters"])
-        if sum(letters.search(text) is not None for text in texts) >= _LEAST_KNOWN_CELLS:
-            for region in script["regions"].split():
-                weights[region] = (script["weight"], script["words"])
+    for script in _file()["letters"]:
+        letters = re.compile(script["form"])
+        count = sum(letters.search(text) is not None for text in texts)
+        if not count:
+            continue
+        usual = script["share"] * len(texts)
+        weight = script["weight"] * min(1.0, count / usual, count / _ENOUGH_LETTERS)
+        for region in script["regions"].split():
+            before = weights.get(region, (0.0, ""))
+            weights[region] = max(before, (weight, script["words"]))
     return weights
 
 
@@ -357,11 +389,10 @@ def _of_own_codes(abroad: Sequence[str]) -> _Weights:
         if phonenumbers.is_valid_number(parsed):
             regions[phonenumbers.region_code_for_country_code(parsed.country_code or 0)] += 1
     total = sum(regions.values())
-    if total < _LEAST_KNOWN_CELLS:
-        return {}
+    full = min(1.0, total / _LEAST_KNOWN_CELLS)
     return {
         region: (
-            2.0 * count / total,
+            2.0 * full * count / total,
             f"{count} of {total} numbers with a country code are of it",
         )
         for region, count in regions.items()
@@ -388,11 +419,9 @@ def _digits(number: str) -> str:
 
 
 def grouped_share(numbers: Sequence[str], region: str) -> float:
-    """Share of the numbers that are written in groups as the country writes them; 0 of too few."""
+    """Share of the numbers that are written in groups as the country writes them; of few, they say less."""
     groups = [_groups(number) for number in numbers]
-    shown = [at for at, each in enumerate(groups) if len(each) > 1][:GROUPED_NUMBERS]
-    if len(shown) < GROUPED_NUMBERS:
-        return 0.0
+    shown = [at for at, each in enumerate(groups) if len(each) > 1][:_GROUPED_NUMBERS]
     alike = 0
     for at in shown:
         try:
@@ -401,7 +430,7 @@ def grouped_share(numbers: Sequence[str], region: str) -> float:
             continue
         national = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
         alike += _groups(national) == groups[at]
-    return alike / len(shown)
+    return alike / max(len(shown), _ENOUGH_GROUPED)
 
 
 def _groups(number: str) -> list[str]:
