@@ -56,3 +56,19 @@ def test_another_process_writes_nothing(file, tmp_path):
 
     assert silent(file).phone == ("b",)
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(("answer", "stands"), [("CO", True), ("US", True), ("DE", False)])
+def test_a_region_that_the_list_speaks_against_is_asked_about(tmp_path, answer, stands):
+    """Who has seen the candidates may insist; a country that nobody named is refused like the first."""
+    rows = "".join(f"Ana,Medellín,310 55501{at:02}\n" for at in range(20))
+    path = tmp_path / "leads.csv"
+    path.write_text(f"Nombre,Ciudad,Celular\n{rows}", encoding="utf-8")
+    file = leads.read(path)
+    asked = []
+    chooser = Chooser("US", ask_region=lambda decision: asked.append(decision) or answer)
+
+    decision = chooser.region_of(file, chooser(file))
+
+    assert [one.against is not None for one in asked] == [True]
+    assert (decision.region, decision.against is None) == (answer, stands)

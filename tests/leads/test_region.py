@@ -452,3 +452,49 @@ def test_numbers_of_several_plans_without_anything_else_are_asked_about(lead_fil
     assert decide_region(file, "PK").settled() == "PK"
     assert decide_region(file, "US").against is not None
     assert decide_region(file, "CO").against is not None
+
+
+#: Country; names of people; a city; mobile numbers and landlines of one area as people write them, a
+#: digit by `#`; regions that are given by mistake and whose plans have some of them.
+_PEOPLE = """
+CO | Yesenia Restrepo/Jhon Zuluaga/Leidy Ospina | Bucaramanga | 310 55501## | 60455501## | US PK IT
+MX | Ximena Juárez/Rogelio Vázquez/Itzel Hernández | Zapopan | 33 5555 01## | 55555501## | US TR CN
+PL | Kinga Wiśniewska/Bartosz Wójcik/Szymon Lewandowski | Kraków | 501 555 0## | 22 555 50 ## | ES RS GB
+NL | Jelle Mulder/Merel de Vries/Thijs Visser | Zwolle | 06 555501## | 020 555 01## | FR ZA IT
+FI | Päivi Lahtinen/Teemu Karjalainen/Kaisa Savolainen | Tampere | 040 55501## | 09 55501## | DE SE GB
+CZ | Zdeňka Dvořáková/Vojtěch Procházka/Libor Černý | Olomouc | 601 555 0## | 2245550## | PL ES RS
+IN | Swati Deshmukh/Girish Iyer/Pallavi Kulkarni | Nagpur | 98205 550## | 022 2655 50## | US TR DE
+PK | Sidra Bhatti/Waseem Qureshi/Hina Aslam | Lahore | 0300 55501## | 042 355550## | GB IT US
+KE | Wanjiru Kamau/Kiprotich Koech/Achieng Otieno | Nairobi | 0722 5550## | 020 55501## | AU RO GB
+VN | Nguyễn Thảo/Trần Quang/Phạm Hải | Hải Phòng | 091 555 01 ## | 024 3555 50## | EC TW PE
+TR | Gökhan Şimşek/Pınar Yıldız/Tolga Aydın | Bursa | 0532 555 01 ## | 0212 555 01 ## | PK IN DE
+BR | João Ferreira/Thiago Carvalho/Letícia Gonçalves | Curitiba | 41 95555-01## | 1155550### | IT DE AT
+"""
+
+
+@pytest.mark.parametrize("line", _PEOPLE.strip().splitlines(), ids=lambda line: line[:2])
+def test_no_wrong_number_of_any_size_of_list_is_accepted(lead_file, line):
+    """One record, three or forty, with names or a city too, mobile or of one area; the right one passes."""
+    right, names, city, *patterns, wrong = (part.strip() for part in line.split(" | "))
+    people = names.split("/")
+    lists = [
+        (rows, shape, pattern)
+        for rows, shape in ((1, "Name,City,Phone"), (3, "Name,Phone"), (40, "Name,Phone"))
+        for pattern in patterns
+    ]
+    for rows, shape, pattern in lists:
+        size = pattern.count("#")
+        lines = [
+            f"{people[at % 3]},{city + ',' if 'City' in shape else ''}"
+            f"{pattern.replace('#' * size, f'{at:0{size}}')}"
+            for at in range(rows)
+        ]
+        file = lead_file("\n".join([shape, *lines]) + "\n")
+        cells = [str(cell) for cell in file.frame["Phone"]]
+
+        assert decide_region(file, right).against is None, (right, rows, pattern)
+        for region in wrong.split():
+            is_refused = decide_region(file, region).against is not None
+            assert is_refused or not any(phones.normalize(cells, region=region)["valid"]), (
+                region, rows, pattern,
+            )  # fmt: skip

@@ -552,7 +552,10 @@ def ask_region(decision: RegionDecision) -> str:
     from dialframe.phones import check_region
 
     offered = decision.candidates[:_REGIONS_OFFERED]
-    _say(f"{decision.name} does not say of which country its numbers are. They may be of:")
+    doubt = f"{decision.name} does not say of which country its numbers are"
+    if decision.region is not None:
+        doubt = f"{decision.name} is hardly a list of {decision.region}"
+    _say(f"{doubt}. They may be of:")
     for number, candidate in enumerate(offered, 1):
         _say(f"  {number}  {candidate}")
     while True:

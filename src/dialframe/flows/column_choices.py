@@ -92,11 +92,18 @@ class Chooser:
         return Chooser(self.region, self.told, memory)
 
     def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
-        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for."""
+        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for.
+
+        Who is asked has seen what speaks for other countries, so that an answer among those, or the
+        one given before, stands.
+        """
         decision = leads.decide_region(file, self.region, columns)
-        if decision.is_open and self.ask_region is not None:
-            decision = leads.decide_region(file, self.ask_region(decision), columns)
-        return decision
+        if self.ask_region is None or not (decision.is_open or decision.against):
+            return decision
+        answer = self.ask_region(decision)
+        known = {self.region, *(each.region for each in decision.candidates)}
+        settled = leads.decide_region(file, answer, columns)
+        return replace(settled, against=None) if answer in known else settled
 
     def _choose(self, file: LeadFile) -> ColumnMap:
         origin = origin_of(file)

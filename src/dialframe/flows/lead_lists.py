@@ -80,7 +80,8 @@ class Recipe:
 
     def chooser(self) -> Chooser:
         """What says the columns and the region of each file."""
-        return Chooser(self.region, self.mapping, self.memory, self.ask, self.ask_region)
+        ask_region = None if self.force_region else self.ask_region
+        return Chooser(self.region, self.mapping, self.memory, self.ask, ask_region)
 
     def choices(self, chooser: Chooser) -> leads.Choices:
         """The same in the words of the pipeline."""
