@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+import tomllib
 from pathlib import Path
 
-from dialframe.config import Settings
+import pytest
+
+from dialframe.config import Settings, read_toml
 
 ENVIRONMENT = {
     "DIALFRAME_BASE_URL": "https://api.example.com",
@@ -50,3 +54,28 @@ def test_each_setting_knows_where_it_comes_from() -> None:
     }
     assert set(unset.origins.values()) == {"default"}
     assert settings.called("store") == "store (from DIALFRAME_STORE)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a." * 50_000 + "a = 1", id="a name of many steps"),
+        pytest.param("[" + '"a" . ' * 50_000 + "a]", id="a table of many steps"),
+        pytest.param("a = " + "[" * 50_000, id="lists in lists"),
+        pytest.param("a = " + "{a = " * 50_000, id="tables in tables"),
+        pytest.param("a = " + "1" * 50_000, id="a number of many digits"),
+        pytest.param('a = "' + "a." * 50, id="a text that does not end"),
+    ],
+)
+def test_a_hostile_file_of_settings_is_refused_in_time_and_in_words(text: str) -> None:
+    """The reader of the standard library takes minutes for some, and dies of others."""
+    began = time.process_time()
+    with pytest.raises(tomllib.TOMLDecodeError):
+        read_toml(text)
+    assert time.process_time() - began < 0.5
+
+
+def test_a_text_in_a_file_of_settings_may_have_dots_in_plenty() -> None:
+    """As long as it is no name."""
+    note = "Read on ... " * 100
+    assert read_toml(f'a.b.c.d = "{note}"')["a"]["b"]["c"]["d"] == note

@@ -1,4 +1,4 @@
-"""What a face hands down: settings read once, and the shape of progress; reads no environment itself.
+"""What a face hands down: settings read once, files of settings, the shape of progress; reads no environment itself.
 
 Only a face (the command line, a notebook's `connect`) calls `Settings.from_environment` with the
 environment in hand; every room below takes the values as arguments.
@@ -6,9 +6,12 @@ environment in hand; every room below takes the values as arguments.
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
 
 DEFAULT_TIMEOUT_S = 30.0
 
@@ -102,6 +105,29 @@ OnProgress = Callable[[Progress], None]
 def silent(progress: Progress) -> None:
     """Listen to progress and say nothing: the default listener."""
     del progress
+
+
+_STEP: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+#: A name of a hundred steps (`a.b.c...`): each costs the reader as much as all before it together.
+_DEEP: Final = re.compile(rf"(?<![\w-]){_STEP}(?:[ \t]*+\.[ \t]*+{_STEP}){{100}}")
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Tables of a TOML text that anybody may have written, in time that grows with its length alone.
+
+    Raises:
+        tomllib.TOMLDecodeError: It is not TOML, or is nested deeper than anybody writes.
+    """
+    try:
+        if _DEEP.search(text) is None:
+            return tomllib.loads(text)
+    except RecursionError:
+        pass
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise tomllib.TOMLDecodeError(str(error)) from None
+    raise tomllib.TOMLDecodeError("it is nested too deep")
 
 
 def _text(value: str | Path | None) -> str | None:

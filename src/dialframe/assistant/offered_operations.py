@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final, Literal
 
 from mcp import types
 
+from dialframe.config import read_toml
 from dialframe.contract import openapi_schemas, operations
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
@@ -128,7 +128,7 @@ def read_policy(path: Path) -> frozenset[str]:
         ConfigError: It cannot be read, or names something else.
     """
     try:
-        policy = tomllib.loads(path.read_text(encoding="utf-8"))
+        policy = read_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name the policy's file") from None
     except ValueError as error:

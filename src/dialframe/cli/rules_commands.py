@@ -12,6 +12,7 @@ import typer
 
 from dialframe.cli import completion
 from dialframe.cli.terminal import FINDINGS, AsJson, answer, say, show
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -406,7 +407,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
         return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(rulebook_lint.form_problems(error, text))
-    if not rules and not tomllib.loads(text).get("change"):
+    if not rules and not read_toml(text).get("change"):
         return [
             (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")
         ]
@@ -420,13 +421,11 @@ def _problems(file: Path) -> list[tuple[int, str]]:
 
 def _read_rules(text: str) -> tuple[Rule, ...]:
     """The rules of a book, or those that a firm's own file adds."""
-    import tomllib
-
     from pydantic import TypeAdapter
 
     from dialframe.compliance.rules.rule_model import Book, OwnRules
 
-    values = tomllib.loads(text)
+    values = read_toml(text)
     if _is_book(text):
         return TypeAdapter(Book).validate_python(values).rule
     return tuple(added.rule for added in TypeAdapter(OwnRules).validate_python(values).add)

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 
@@ -321,7 +322,7 @@ def read_practice(
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
     try:
-        given = _FILE.validate_python(tomllib.loads(text))
+        given = _FILE.validate_python(read_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from dialframe.compliance import overrides, rulebook
@@ -110,3 +112,27 @@ def test_a_rule_that_would_reach_nothing_is_refused(old: str, new: str, told: st
     with pytest.raises(ConfigError, match=r"own rules, line \d+: ") as caught:
         overrides.apply(BOOK, ADDED.replace(old, new))
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "words"),
+    [
+        (
+            overrides.read_declared,
+            '[[declared]]\nrule = "r"\nfirst = 0001-01-01\nlast = 9999-12-31\nwhat = "x"\n' * 50,
+            "more than 100,000 days are declared",
+        ),
+        (
+            lambda text: overrides.apply(BOOK, text),
+            "[[add]]\n" * 10_000,
+            "and 39,999 more",
+        ),
+    ],
+    ids=["days without end", "faults without end"],
+)
+def test_a_hostile_file_is_refused_in_time(read, text, words):
+    """However many faults or days a short file is made to have."""
+    began = time.process_time()
+    with pytest.raises(ConfigError, match=words):
+        read(text)
+    assert time.process_time() - began < 1.5

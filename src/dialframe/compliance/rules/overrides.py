@@ -21,6 +21,7 @@ from dialframe.compliance.rules import rulebook_lint
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AnyRule, Change, HoursRule, OwnRules, Rule
 from dialframe.compliance.rules.rulebook import Origin, RuleBook, adopted
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 _FILE: Final = TypeAdapter(OwnRules)
@@ -41,7 +42,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             so; the line is named.
     """
     try:
-        changes = _FILE.validate_python(tomllib.loads(text))
+        changes = _FILE.validate_python(read_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:
@@ -198,27 +199,36 @@ class _File(BaseModel):
 
 
 _DECLARED: Final = TypeAdapter(_File)
+#: Days of all declared spells together; a file that means every day for ever is mistaken.
+_MOST_DAYS: Final = 100_000
 
 
 def read_declared(text: str, *, name: str = "file of declared days") -> Declared:
     """Declared days from TOML text: `[[declared]]` with `rule`, `first`, `last`, `what`.
 
     Raises:
-        ConfigError: The text is not TOML, misses a field, has an unknown one, or ends a spell
-            before it begins; the line is named.
+        ConfigError: The text is not TOML, misses a field, has an unknown one, ends a spell
+            before it begins, or declares more days than any emergency has; the line is named.
     """
     try:
-        given = _DECLARED.validate_python(tomllib.loads(text)).declared
+        given = _DECLARED.validate_python(read_toml(text)).declared
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:
         raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
     declared: dict[str, dict[date, str]] = {}
+    count = 0
     for spell in given:
         days = declared.setdefault(spell.rule, {})
         if spell.first is None:
             continue
         last = spell.last or spell.first
+        count += (last - spell.first).days + 1
+        if count > _MOST_DAYS:
+            where = f"{name}, line {rulebook_lint.of_rule(text, spell.rule)}"
+            raise ConfigError(
+                f"{where}: more than {_MOST_DAYS:,} days are declared; correct the text"
+            )
         for shift in range((last - spell.first).days + 1):
             days[spell.first + timedelta(days=shift)] = spell.what
     return Declared(declared)

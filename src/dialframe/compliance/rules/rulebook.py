@@ -35,6 +35,7 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
     Window,
 )
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 __all__ = [
@@ -261,7 +262,7 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
             or lets a rule overlap the one that it replaces; the line is named.
     """
     try:
-        book = _BOOK.validate_python(tomllib.loads(text))
+        book = _BOOK.validate_python(read_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from pydantic import ValidationError
@@ -29,6 +31,9 @@ __all__ = [
 ]
 
 _LEAST_GRADES: Final = 2
+#: Faults of one file that are named by their lines; nobody reads more before mending these.
+_MOST_FAULTS: Final = 50
+_ID: Final = re.compile(r'\s*id\s*=\s*"([^"]*)"')
 _TABLES: Final = re.compile(r"\s*\[\[([\w.]+)\]\]")
 _KEY: Final = re.compile(r"\s*(?:\[(?P<table>[\w.]+)\]|\"?(?P<key>[\w-]+)\"?\s*=)")
 
@@ -148,18 +153,23 @@ def _reach(rule: Rule) -> tuple[object, ...]:
 def first_problem(error: ValidationError, text: str, name: str) -> str:
     """The first fault of a file in one sentence, with its line."""
     (line, words), *others = form_problems(error, text)
-    more = f", and {len(others)} more" if others else ""
+    count = error.error_count() - 1 if len(others) >= _MOST_FAULTS else len(others)
+    more = f", and {count:,} more" if others else ""
     return f"{name}, line {line}: {words}{more}; correct the text"
 
 
 def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
-    """Every fault that the schema finds in a file: its line and what is wrong, misspelled fields first."""
+    """Faults that the schema finds in a file, the first fifty: line and what is wrong, misspelled fields first."""
     problems = error.errors(include_url=False)
     # A misspelled field is also a missing one: the misspelling is what there is to correct.
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
     found: list[tuple[int, str]] = []
     reported: set[tuple[int | str, ...]] = set()
-    for problem in problems:
+    for place, problem in enumerate(problems):
+        if len(found) == _MOST_FAULTS:
+            lines = text.count("\n") + 1
+            found.append((lines, f"{len(problems) - place:,} faults more; correct these first"))
+            break
         location = problem["loc"]
         # A part that is wrong leaves its whole short: the part is what there is to correct.
         if problem["type"] == "too_short" and any(
@@ -241,26 +251,39 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
 
 def of_rule(text: str, rule_id: str) -> int:
     """Line on which a rule's id stands, 1 where it is not found."""
+    return _rule_lines(text).get(rule_id, 1)
+
+
+@lru_cache(maxsize=4)
+def _rule_lines(text: str) -> dict[str, int]:
+    lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if re.match(rf'\s*id\s*=\s*"{re.escape(rule_id)}"', line):
-            return number
-    return 1
+        if found := _ID.match(line):
+            lines.setdefault(found[1], number)
+    return lines
+
+
+@lru_cache(maxsize=4)
+def _outline(text: str) -> tuple[list[str], dict[str, list[int]]]:
+    """Lines of a text, and by the name of an array of tables the lines where its tables begin."""
+    lines = text.splitlines()
+    tables: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        if match := _TABLES.match(line):
+            tables.setdefault(match[1], []).append(number)
+    return lines, tables
 
 
 def _line_of(text: str, steps: Sequence[int | str]) -> int:
     """Line of the deepest part of a path that can be found in the text."""
-    lines = text.splitlines()
+    lines, tables = _outline(text)
     first, last = 0, len(lines)
     if len(steps) > 1 and isinstance(steps[1], int):
-        starts = [
-            number
-            for number, line in enumerate(lines)
-            if (match := _TABLES.match(line)) and match[1] == steps[0]
-        ]
+        starts = tables.get(str(steps[0]), [])
         if steps[1] < len(starts):
             first = starts[steps[1]]
-            later = [s for s in starts if s > first]
-            last = later[0] if later else len(lines)
+            later = bisect_right(starts, first)
+            last = starts[later] if later < len(starts) else len(lines)
     names = [str(step) for step in steps if isinstance(step, str)]
     for name in reversed(names):
         for number in range(first, last):

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 from dialframe.phones import TYPES, check_region
 
@@ -52,7 +52,7 @@ def load_rules(path: str | Path) -> Rules:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
-        told = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        told = json.loads(text) if path.suffix.lower() == ".json" else read_toml(text)
     except OSError as problem:
         raise ConfigError(f"the rules file {path} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
