@@ -63,7 +63,8 @@ create or replace table records_between as
 select c.call, k.check_at, k.listed, k.next_at, k.next_listed
 from (
   select c.call, c.phone, c.at_utc from calls c join checked_numbers n
-    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at where c.graded and c.missing_input is null
+    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at
+  where n.oldest_at < n.newest_at and c.graded and c.missing_input is null
 ) c asof join check_turns k on k.phone = c.phone and k.check_at <= c.at_utc;
 
 create or replace table screens_between as
@@ -72,7 +73,8 @@ create or replace table screens_between as
 select c.call, s.at_utc as screen_at
 from (
   select c.call, c.phone, c.at_utc from calls c join screened_numbers n
-    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at where c.graded and c.missing_input is null
+    on n.phone = c.phone and c.at_utc >= n.oldest_at and c.at_utc < n.newest_at
+  where n.oldest_at < n.newest_at and c.graded and c.missing_input is null
 ) c asof join screens s on s.phone = c.phone and s.at_utc <= c.at_utc;
 
 create or replace table records_around as

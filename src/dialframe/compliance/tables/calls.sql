@@ -7,6 +7,7 @@ create or replace macro e164(text) as
 
 create or replace view every_call as
 -- Empty without calls_in.
+-- Read often.
 -- The last row of an id counts (`superseded`: a later one has the same); a row without id is a call of its own.
 select c.call, c.id as call_id, c.from_number, c.to_number, e164(c.to_number) as to_phone, c.campaign_id, c.disposition,
   c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.superseded as repeated,
@@ -18,6 +19,7 @@ from calls_in c cross join settings s left join outcomes_in o on o.call_id = c.i
 
 create or replace view outbound as
 -- Empty without every_call.
+-- Read often.
 select call, call_id, from_number, to_number, to_phone as phone, campaign_id, disposition, at_utc,
   answered_at, ended_at, duration_seconds, recorded, ends_at, outcome,
   way is not distinct from 'outbound' as is_outbound,
@@ -33,13 +35,14 @@ select call, e164(from_number) as phone, at_utc, ends_at, outcome, answered_at i
 from every_call where seen and way = 'inbound';
 
 create or replace table left_out as
-select 'inbound call' as reason, count(*) filter (seen and way = 'inbound') as calls, 1 as place from every_call
-union all
-select 'call after the moment of the audit', count(*) filter (not repeated and not seen), 2 from every_call
-union all
-select 'second row of a call that is already counted', count(*) filter (repeated), 3 from every_call
-union all
-select 'call outside the period',
-  count(*) filter (seen and way is distinct from 'inbound' and at_utc is not null
-    and (at_utc < s.since or at_utc >= s.until)), 4
-from every_call cross join settings s group by s.since, s.until having s.since is not null or s.until is not null;
+with sums as (
+  select count(*) filter (seen and way = 'inbound') as inbound, count(*) filter (not repeated and not seen) as later,
+    count(*) filter (repeated) as repeated, count(*) filter (seen and way is distinct from 'inbound' and at_utc is not null
+      and (at_utc < s.since or at_utc >= s.until)) as outside
+  from every_call cross join settings s
+)
+select unnest(['inbound call', 'call after the moment of the audit', 'second row of a call that is already counted']
+    || if(since is null and until is null, [], ['call outside the period'])) as reason,
+  unnest([inbound, later, repeated] || if(since is null and until is null, [], [outside])) as calls,
+  unnest([1, 2, 3] || if(since is null and until is null, [], [4])) as place
+from sums cross join settings;

@@ -16,6 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import phonenumbers
 import pyarrow as pa
@@ -479,11 +480,14 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
     by_key = place(heads["phone"].astype("int64"))
     given = set() if states is None else {str(p) for p in dict(states)}
     named = sorted(int(phone[1:]) for phone in given if phone[1:].isdigit())
-    db.put("known_states", pa.table({"phone": pa.array(named, pa.int64())}))
-    phones = db.execute(
-        f"select distinct phone from ({every}) where phone in (from known_states) order by 1"
-    ).fetchnumpy()["phone"]
-    by_state = place(phones.astype("int64"), states)
+    phones = np.array(named, dtype="int64")
+    if named:
+        db.put("known_states", pa.table({"phone": phones}))
+        query_ = (
+            f"select distinct phone from ({every}) where phone in (from known_states) order by 1"
+        )
+        phones = db.execute(query_).fetchnumpy()["phone"].astype("int64")
+    by_state = place(phones, states)
     kinds = {zones: number for number, zones in enumerate(by_key.kinds)}
     numbers = [kinds.setdefault(zones, len(kinds)) for zones in by_state.kinds]
     db.put("place_keys", pa.table({"key": heads["key"], "place": by_key.codes.astype("int64")}))
@@ -525,8 +529,9 @@ def _lifted(
     ]  # fmt: skip
     db.load("exemptions", columns, rows)
     db.load("lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
-    db.execute("""
+    db.run("""
         create or replace table lifted_codes as
+        -- Empty without exemptions, outbound.
         with pairs as (
           select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id as campaign
           from outbound c join exemptions e on e.call_id = c.call_id
@@ -597,7 +602,10 @@ def _special_days(db: Database, law: Law, first: date, last: date) -> None:
 
 def _deadlines(db: Database, law: Law) -> None:
     """The last instant for each request and revocation, by every rule and zone that it may fall under."""
-    wanted = db.execute("""
+    wanted = (
+        []
+        if not db.rows["requests"] and not db.rows["consents"]
+        else db.execute("""
         with made as (
           select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
         )
@@ -608,5 +616,6 @@ def _deadlines(db: Database, law: Law) -> None:
         join rules r on r.rule = k.rule and r.asked
         where r.kind = 'internal_dnc' or r.rule in (select rule from consent_rules where asks = 'call_after_revocation')
         order by all""").fetchall()
+    )
     db.load("deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
          law.deadlines(wanted))  # fmt: skip
