@@ -92,10 +92,10 @@ MERELY_LIKE_IT = {
     ),
     "the rest of a week in which campaigns paused": (
         partial(analytics.changes, alpha=0.05, min_calls=60),
-        Switches(stops=0.12, until=46, days=0.3), 8, 1,
+        Switches(stops=0.3, until=40, days=0.6, leads=2400, campaigns=6), 8, 1,
     ),
     "outcomes that are logged days after the call": (
-        partial(analytics.changes, alpha=0.05, min_calls=60), Switches(delay=2.0, until=46), 4, 1,
+        partial(analytics.changes, alpha=0.05, min_calls=60), Switches(delay=3.0, until=46, leads=3000, campaigns=2), 4, 1,
     ),
     "numbers of a poor campaign": (
         partial(analytics.caller_ids, min_calls=100),
@@ -186,6 +186,36 @@ def test_half_the_pool_sick_hides_no_sick_number() -> None:
         total += len(world.sick)
     assert hit >= 0.6 * total
     assert wrong <= 1
+
+
+def test_numbers_that_take_turns_by_the_day_are_not_sick_for_poor_days() -> None:
+    """A campaign's poor days are no fault of the number that dialed on them: all of eight were alarmed."""
+    alarmed = 0
+    for seed in range(4):
+        world = made(seed, Switches(days=0.8, campaigns=3, callers=9))
+        calls, names = world.calls, np.sort(world.calls["from_number"].unique())
+        day = (calls["created_at"] - calls["created_at"].min()).dt.days
+        turn = (day // 3 + 3 * calls["campaign_id"].str[-1].astype(int)) % len(names)
+        calls = calls.assign(from_number=pd.array(names[turn.to_numpy(int)], dtype="str"))
+        alarmed += "alarm" in _kinds(analytics.caller_ids(calls, world.leads, min_calls=100))
+    assert alarmed <= 1
+
+
+def test_one_flagged_number_does_not_make_local_ones_seem_better() -> None:
+    """It dials other places alone and lost nine answers in ten: no merit of the local numbers."""
+    flagged = Switches(local=1.34, sick=0.2, sick_keeps=0.1, sick_from=0.1, callers=5, leads=3200)
+    adjusted, crude = [], []
+    for seed in range(3):
+        world = made(seed, flagged)
+        calls = world.calls
+        near = calls["from_number"].str[2:5] == calls["to_number"].str[2:5]
+        calls = calls[~(calls["from_number"].isin(world.sick) & near)].reset_index(drop=True)
+        table = analytics.local_presence(calls, world.leads).table.set_index("compared")
+        gain = table["lift"] / table["rate_other"]
+        adjusted.append(gain["adjusted"])
+        crude.append(gain["crude"])
+    assert np.mean(crude) > 0.5
+    assert 0.24 < np.mean(adjusted) < 0.44
 
 
 def test_reached_is_what_was_where_dead_numbers_compete() -> None:
