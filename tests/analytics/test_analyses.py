@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -408,3 +409,25 @@ def test_what_cannot_be_judged_is_said_in_words() -> None:
             f"The hour cannot be judged, because {word} answers. "
             f"The weekday cannot be judged, because {word} answers"
         )
+
+
+def test_an_event_is_late_by_the_end_of_its_own_call() -> None:
+    """The last word of a call counts, what was said before it too; a call without an end is never late."""
+    said = [
+        ("call_1_0.0", "NI", 1), ("call_1_0.0", "SALE", 5), ("call_2_0.0", "NI", 30), ("call_3_0.0", "NI", 0),
+        ("call_4_0.0", "NI", 90), ("call_9", "NI", 90),
+    ]  # fmt: skip
+    events = frames.from_records(frames.EVENTS, [
+        {"id": f"evt_{i}", "type": "disposition.logged", "created_at": START,
+         "data": json.dumps({"call_id": name, "disposition_code": code,
+                             "logged_at": (START + timedelta(hours=after)).isoformat()})}
+        for i, (name, code, after) in enumerate(said)
+    ])  # fmt: skip
+    made = calls(
+        *(call(i) for i in (1, 2, 3)), call(4, ended_at=None), call(2, ended_at=START + DAY * 9)
+    )
+    each = analytics.late_dispositions(made, events=events).tables["each"].set_index("id")
+    assert each[["was", "now"]].astype(object).where(each.notna(), None).to_dict("index") == {
+        "call_1_0.0": {"was": "NI", "now": "SALE"}, "call_2_0.0": {"was": None, "now": "NI"},
+    }  # fmt: skip
+    assert each["delay_h"].round(1).to_dict() == {"call_1_0.0": 5.0, "call_2_0.0": 30.0}

@@ -16,9 +16,11 @@ from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Mask,
     arrow,
+    in_order,
     micros,
     repeated,
     require,
+    seconds,
     text,
 )
 from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
@@ -405,21 +407,28 @@ def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd
     """Calls whose last logged disposition came late, or after another one."""
     if events is None:
         return _changes([], [], [], [], [])
-    said = logged(events)
+    said = logged(events).dropna(subset=["call_id"])
+    code, names = in_order(said["call_id"])
+    # Events are in the order of time, and stay so within their call.
+    order = np.argsort(code, kind="stable")
+    first = np.flatnonzero(np.diff(code[order], prepend=-1))
+    last = np.append(first[1:], len(order))[: len(first)] - 1
+    codes = said["disposition"].fillna("").to_numpy(dtype=object)[order]
+    unlike = codes != codes[np.repeat(first, last - first + 1)]
+    several = np.bincount(code[order], unlike, len(names)) > 0
+    was = np.where(last > first, codes[last - 1], "")
     ids = arrow(calls["id"])
-    named = np.flatnonzero(
-        pc.is_in(ids, value_set=arrow(said["call_id"]).drop_null().cast(ids.type))
-    )
-    ended = dict(zip(ids.take(named).to_pylist(), micros(calls["ended_at"])[named], strict=True))
-    rows: list[tuple[str, str, str, str, float]] = []
-    for call, mine in said.dropna(subset=["call_id"]).groupby("call_id", sort=True):
-        at = micros(mine["logged_at"])[-1]
-        codes = ["" if pd.isna(code) else str(code) for code in mine["disposition"]]
-        delay = (at - ended[call]) / _HOUR_US if call in ended else np.nan
-        if len(set(codes)) > 1 or delay > late_h:
-            was = codes[-2] if len(codes) > 1 else ""
-            rows.append((str(call), was, codes[-1], "event", float(delay)))
-    return _changes(*([list(column) for column in zip(*rows, strict=True)] or [[]] * 5))
+    place = np.asarray(pc.index_in(ids, value_set=pa.array(names, ids.type)).fill_null(-1))
+    # Of rows that repeat an id the first one counts: it is written last.
+    rows = np.flatnonzero(place >= 0)[::-1]
+    ended = np.full(len(names), NO_TIME)
+    ended[place[rows]] = micros(calls["ended_at"])[rows]
+    delay = seconds(micros(said["logged_at"])[order[last]], ended) / 3_600
+    changed = several | (delay > late_h)
+    return _changes(
+        [name for name, hit in zip(names, changed, strict=True) if hit], list(was[changed]),
+        list(codes[last][changed]), ["event"] * int(changed.sum()), list(delay[changed]),
+    )  # fmt: skip
 
 
 def _changes(*columns: list[object]) -> pd.DataFrame:
