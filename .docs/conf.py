@@ -44,8 +44,8 @@ nitpicky = True
 nitpick_ignore_regex = [
     # As they stand in annotations of a module that imports them for type checkers alone.
     (r"py:.*", r"datetime|timedelta|Path|When"),
-    # Aliases and inner types of the client, which the words on each argument explain.
-    (r"py:.*", r"Cert|Shared|Steps|T|Verify"),
+    # Aliases and inner types of the client and of results, which the words on each argument explain.
+    (r"py:.*", r"Cert|Cut|Inputs|Shared|Stated|Steps|T|Verify"),
     (
         r"py:.*",
         r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
