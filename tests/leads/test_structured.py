@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from decimal import Decimal
 
 import pyarrow as pa
@@ -211,6 +212,15 @@ def test_names_without_end_are_refused(lead_file):
 
     with pytest.raises(LeadFileError, match="9,000 records with 9,000 names"):
         lead_file(text, "leads.jsonl")
+
+
+def test_one_key_ten_thousand_times_is_refused_in_time(lead_file):
+    """Each copy gets a name of its own without a look at all that were given."""
+    text = '[{"Phone":"212-555-0142",' + ",".join(['"a":1'] * 10_000) + "}]"
+    began = time.process_time()
+    with pytest.raises(LeadFileError, match="10,001 columns"):
+        lead_file(text, "leads.json")
+    assert time.process_time() - began < 1
 
 
 def test_a_parquet_file_says_how_large_it_is(lead_file):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import time
 import zipfile
 
 import pytest
 import xlsxwriter
 
+from dialframe import leads
 from dialframe.errors import LeadFileError
+from dialframe.leads.reading import workbook as reader
 from dialframe.leads.reading.workbook import check_parts
 
 
@@ -43,6 +47,60 @@ def test_a_stray_cell_in_the_far_corner_is_named(lead_file):
 def test_long_and_wide_sheets_are_fine(tmp_path, cells):
     """A million rows, sixteen thousand columns, but not both."""
     check_parts(tmp_path, workbook(*cells))
+
+
+@pytest.mark.parametrize(
+    ("part", "unit"),
+    [
+        ("xl/worksheets/sheet1.xml", "<row "),
+        ("xl/worksheets/sheet1.xml", "<c "),
+        ("xl/styles.xml", "<cellXfs "),
+        ("xl/styles.xml", "<numFmt "),
+        ("xl/workbook.xml", "<sheet "),
+    ],
+)
+def test_near_misses_of_tags_are_looked_through_in_time(tmp_path, part, unit):
+    """Hundreds of thousands of them weigh next to nothing in an archive."""
+    data = workbook((0, 0))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        first = archive.read(part)[-20:]
+    hostile = with_part(data, part, first, (unit * 200_000)[:200_000].encode() + first)
+    began = time.process_time()
+    with contextlib.suppress(LeadFileError):
+        leads.read(put(tmp_path / "leads.xlsx", hostile))
+    assert time.process_time() - began < 1
+
+
+def test_many_sheets_are_read_in_time(tmp_path):
+    """Each is looked at once, not once for every other; sheets beyond all use are refused."""
+    book = xlsxwriter.Workbook(tmp_path / "leads.xlsx")
+    for _ in range(300):
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["Name", "Phone"])
+        sheet.write_row(1, 0, ["Ann", "212-555-0142"])
+    book.close()
+    began = time.process_time()
+    assert len(leads.read(tmp_path / "leads.xlsx").frame) == 300
+    assert time.process_time() - began < 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "MOST_SHEETS", 299)
+        with pytest.raises(LeadFileError, match="has 300 sheets"):
+            leads.read(tmp_path / "leads.xlsx")
+
+
+def test_stray_cells_of_several_sheets_count_together(tmp_path):
+    """A small file would fill the memory with rows of nothing."""
+    book = xlsxwriter.Workbook(tmp_path / "leads.xlsx")
+    for _ in range(2):
+        book.add_worksheet().write(1_048_575, 0, "x")
+    book.close()
+    with pytest.raises(LeadFileError, match="2,097,150 rows of nothing in its sheets"):
+        leads.read(tmp_path / "leads.xlsx")
+
+
+def put(path, data):
+    path.write_bytes(data)
+    return path
 
 
 def test_entities_are_refused(lead_file):

@@ -31,7 +31,7 @@ from dialframe.leads.lead_file import (
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import encoding as encodings
-from dialframe.leads.reading import json_and_parquet, text_plausibility, workbook
+from dialframe.leads.reading import json_and_parquet, text_plausibility
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
 from dialframe.leads.reading.delimited_blocks import Block
 from dialframe.leads.reading.dialect import EXPECTED
@@ -42,6 +42,7 @@ from dialframe.leads.reading.joined_files import together
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
 from dialframe.leads.reading.utf8_text import in_memory
+from dialframe.leads.reading.workbook import Workbook
 
 Format = Literal["auto", "csv"]
 
@@ -146,7 +147,8 @@ def _with_alike_sheets(source: Source, file: LeadFile, told: ReadOptions) -> Lea
     alike = file.decisions.alike_sheets
     if not alike:
         return file
-    sheets = [file, *(_read(source, replace(told, sheet=name)) for name in alike)]
+    book = Workbook(source.path, source.data)
+    sheets = [file, *(_read(source, replace(told, sheet=name), book=book) for name in alike)]
     same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
     names = tuple(str(one.decisions.sheet) for one in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
@@ -193,10 +195,12 @@ def read_all(
     ]
 
 
-def _read(source: Source, told: ReadOptions, *, in_blocks: bool = True) -> LeadFile:
+def _read(
+    source: Source, told: ReadOptions, *, in_blocks: bool = True, book: Workbook | None = None
+) -> LeadFile:
     try:
         if source.kind == "workbook":
-            table = _sheet(source, told)
+            table = _sheet(book or Workbook(source.path, source.data), told)
         elif source.kind == "parquet":
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
@@ -215,8 +219,8 @@ def _read(source: Source, told: ReadOptions, *, in_blocks: bool = True) -> LeadF
         ) from None
 
 
-def _sheet(source: Source, told: ReadOptions) -> _Table:
-    sheet = workbook.read_sheet(source.path, source.data, told.sheet)
+def _sheet(book: Workbook, told: ReadOptions) -> _Table:
+    sheet = book.sheet(told.sheet)
     check_width(max(map(len, sheet.records.cells), default=0))
     layout = lay_out(sheet.records, told.header)
     decisions = Decisions(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.lead_file import LINE_END, Lines, Records
+from dialframe.leads.lead_file import LINE_END, Lines, Records, check_width
 from dialframe.leads.reading.workbook import shown
 
 _SPACE: Final = re.compile(r"\s*")
@@ -231,6 +231,7 @@ def _table(
             "for a table; is it a list of leads?",
             path=path,
         )
+    check_width(len(names))
     cells = [[flat.get(name, "") for name in names] if flat else [] for flat in flats]
     bad = [at for at, flat in enumerate(flats) if flat is None]
     records = Records(
@@ -260,13 +261,15 @@ def _flattened(value: Any) -> dict[str, str] | None:
 
 def _flat(pairs: _Pairs, prefix: str = "") -> dict[str, str]:
     flat: dict[str, str] = {}
+    copies: dict[str, int] = {}
     for key, value in pairs:
         if isinstance(value, _Pairs):
             flat |= _flat(value, f"{prefix}{key}.")
             continue
-        name, copy = _text(f"{prefix}{key}"), 2
+        name, copy = _text(f"{prefix}{key}"), copies.get(key, 2)
         while name in flat:
             name, copy = f"{prefix}{key} ({copy})", copy + 1
+        copies[key] = copy
         flat[name] = _text(value)
     return flat
 

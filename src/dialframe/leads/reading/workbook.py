@@ -10,6 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -65,51 +66,78 @@ class Sheet:
     hidden_columns: tuple[int, ...] = ()
 
 
-def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet:
-    """The sheet that looks most like a list of leads, or the one named.
+class Workbook:
+    """A workbook that was opened once, however many of its sheets are read.
 
     Args:
         path: For messages.
         data: The workbook.
-        sheet: Name or 0-based place of the sheet; hidden ones are taken only when named.
 
     Raises:
-        LeadFileError: It is no workbook, has a password, declares XML entities, has a cell far
-            from any table, or has no such sheet or no rows.
+        LeadFileError: It is no workbook, has a password, declares XML entities, has more sheets
+            than anybody makes, or a cell far from any table.
     """
-    if _ENCRYPTED in data[:_SEARCHED_BYTES]:
-        raise LeadFileError(f"{path} has a password; save it without one first", path=path)
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        if _ENCRYPTED in data[:_SEARCHED_BYTES]:
+            raise LeadFileError(f"{path} has a password; save it without one first", path=path)
+        with _damage_named(path):
+            if data.startswith(ZIP):
+                check_parts(path, data)
+            self._book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+            self._parts = Parts(data)
+        count = len(self._book.sheet_names)
+        if count > MOST_SHEETS:
+            raise LeadFileError(
+                f"{path} has {count:,} sheets; keep those with leads, at most {MOST_SHEETS}",
+                path=path,
+            )
+
+    def sheet(self, sheet: str | int | None = None) -> Sheet:
+        """The sheet that looks most like a list of leads, or the one named.
+
+        Args:
+            sheet: Name or 0-based place of the sheet; hidden ones are taken only when named.
+
+        Raises:
+            LeadFileError: It is damaged, or has no such sheet or no rows.
+        """
+        path, book = self.path, self._book
+        with _damage_named(path):
+            names = _wanted(path, book, sheet)
+            rows = {name: _rows(book, name) for name in names}
+            for cells in rows.values():
+                check_width(max(map(len, cells), default=0))
+            name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
+            _mask(rows[name], self._parts.masks(name))
+            hidden_rows, hidden_columns = self._parts.hidden(name)
+        if not rows[name]:
+            raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
+        top = _top(rows[name])
+        alike = tuple(one for one in names if one != name and top and _top(rows[one]) == top)
+        used = len(rows[name])
+        width = max(map(len, rows[name]))
+        return Sheet(
+            name,
+            _records(rows[name]),
+            _others(book, name),
+            alike,
+            tuple(row for row in hidden_rows if row <= used),
+            tuple(column for column in hidden_columns if column <= width),
+        )
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
     try:
-        if data.startswith(ZIP):
-            check_parts(path, data)
-        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        names = _wanted(path, book, sheet)
-        rows = {name: _rows(book, name) for name in names}
-        for cells in rows.values():
-            check_width(max(map(len, cells), default=0))
-        name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
-        _mask(rows[name], masks(data, name))
-        hidden_rows, hidden_columns = hidden_parts(data, name)
+        yield
     except calamine.PasswordError:
         raise LeadFileError(
             f"{path} has a password; save it without one first", path=path
         ) from None
     except _DAMAGE as problem:
         raise LeadFileError(f"{path} is a damaged workbook: {problem}", path=path) from None
-    if not rows[name]:
-        raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
-    top = _top(rows[name])
-    alike = tuple(one for one in names if one != name and top and _top(rows[one]) == top)
-    used = len(rows[name])
-    width = max(map(len, rows[name]))
-    return Sheet(
-        name,
-        _records(rows[name]),
-        _others(book, name),
-        alike,
-        tuple(row for row in hidden_rows if row <= used),
-        tuple(column for column in hidden_columns if column <= width),
-    )
 
 
 def shown(cell: object) -> str:
@@ -202,20 +230,24 @@ def _records(rows: list[list[str]]) -> Records:
 
 #: Most cells, empty ones among them, that a sheet may span.
 MOST_CELLS: Final = 30_000_000
+#: Rows without anything in them that all sheets together may have: what one stray cell makes.
+_MOST_EMPTY_ROWS: Final = 2**20
+#: Most sheets of a workbook.
+MOST_SHEETS: Final = 500
 
 _HEAD_BYTES: Final = 4096
 _CHUNK_BYTES: Final = 2**22
 _OVERLAP_BYTES: Final = 256
 _ENTITIES: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-_ROW: Final = re.compile(rb"<(?:\w+:)?row\b[^>]*?\br=\"(\d{1,9})\"")
-_CELL: Final = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=\"([A-Z]{1,3})(\d{1,9})\"")
+_ROW: Final = re.compile(rb"<(?:\w+:)?row\b[^<>]*?\br=\"(\d{1,9})\"")
+_CELL: Final = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\br=\"([A-Z]{1,3})(\d{1,9})\"")
 _WIDE_CELL: Final = re.compile(rb"\br=\"([A-Z]{2,3})\d")
 _SHEET_PART: Final = re.compile(r"xl/worksheets/[^/]+\.xml")
 _REPEATED_CELL: Final = re.compile(
-    rb"<table:table-cell\b(?=[^>]*office:value-type)[^>]*number-columns-repeated=\"(\d{4,9})\""
+    rb"<table:table-cell\b(?=[^<>]*office:value-type)[^<>]*number-columns-repeated=\"(\d{4,9})\""
 )
 _REPEATED_ROW: Final = re.compile(
-    rb"<table:table-row\b[^>]*number-rows-repeated=\"(\d{4,9})\"[^>]*>(.{0,20000}?)</table:table-row>",
+    rb"<table:table-row\b[^<>]*number-rows-repeated=\"(\d{4,9})\"[^<>]*>(.{0,20000}?)</table:table-row>",
     re.DOTALL,
 )
 _MOST_REPEATED: Final = 20_000
@@ -232,6 +264,7 @@ def check_parts(path: Path, data: bytes) -> None:
         LeadFileError: It does, with the sheet and the cell.
         zipfile.BadZipFile: The archive is damaged.
     """
+    empty = 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for part in archive.infolist():
             if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".bin"):
@@ -247,7 +280,9 @@ def check_parts(path: Path, data: bytes) -> None:
                         path=path,
                     )
             if _SHEET_PART.fullmatch(part.filename):
-                _check_span(path, part.filename, _chunks(archive, part))
+                empty += _check_span(path, part.filename, _chunks(archive, part))
+                if empty > _MOST_EMPTY_ROWS:
+                    raise _far(path, f"{empty:,} rows of nothing in its sheets")
             elif part.filename == "content.xml":
                 _check_repeats(path, _chunks(archive, part))
 
@@ -261,13 +296,17 @@ def _chunks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
             tail = chunk[-_OVERLAP_BYTES:]
 
 
-def _check_span(path: Path, part: str, chunks: Iterator[bytes]) -> None:
+def _check_span(path: Path, part: str, chunks: Iterator[bytes]) -> int:
+    """How many rows of the sheet have nothing in them."""
     rows = columns = 1
+    filled = 0
     for chunk in chunks:
-        numbered = _ROW.findall(chunk) or [row for _, row in _CELL.findall(chunk)]
-        rows = max([rows, *map(int, set(numbered))])
+        numbered = set(_ROW.findall(chunk) or [row for _, row in _CELL.findall(chunk)])
+        filled += len(numbered)
+        rows = max([rows, *map(int, numbered)])
         columns = max([columns, *map(_column, set(_WIDE_CELL.findall(chunk)))])
     _refuse_far(path, part, rows, columns)
+    return max(0, rows - filled)
 
 
 def _check_dimension(path: Path, part: str, head: bytes) -> None:
@@ -295,12 +334,16 @@ def _check_dimension(path: Path, part: str, head: bytes) -> None:
 
 def _refuse_far(path: Path, part: str, rows: int, columns: int) -> None:
     if rows * max(columns, _LETTERS) > MOST_CELLS:
-        raise LeadFileError(
-            f"{path} has a cell in row {rows:,} and one in column {columns:,} of "
-            f"{part.rpartition('/')[2]}, far from any table; delete the stray cells (Ctrl+End finds "
-            "the last one) and save it again",
-            path=path,
-        )
+        where = f"row {rows:,} and one in column {columns:,} of {part.rpartition('/')[2]}"
+        raise _far(path, f"a cell in {where}")
+
+
+def _far(path: Path, what: str) -> LeadFileError:
+    return LeadFileError(
+        f"{path} has {what}, far from any table; delete the stray cells (Ctrl+End finds the last one) "
+        "and save it again",
+        path=path,
+    )
 
 
 def _check_repeats(path: Path, chunks: Iterator[bytes]) -> None:
@@ -335,36 +378,69 @@ Masks = dict[tuple[int, int], str]
 
 #: First bytes of an archive, which a workbook is.
 ZIP: Final = b"PK\x03\x04"
-_FORMAT: Final = re.compile(r"<numFmt\b[^>]*>")
-_XF: Final = re.compile(r"<xf\b[^>]*>")
-_CELL_XFS: Final = re.compile(r"<cellXfs\b.*?</cellXfs>", re.DOTALL)
-_SHEET: Final = re.compile(r"<sheet\b[^>]*>")
-_RELATION: Final = re.compile(r"<Relationship\b[^>]*>")
-_STYLED_CELL: Final = re.compile(r"<c\b[^>]*>")
-_ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*\"([^\"]*)\"")
+_FORMAT: Final = re.compile(r"<numFmt\b[^<>]*+>")
+_XF: Final = re.compile(r"<xf\b[^<>]*+>")
+_SHEET: Final = re.compile(r"<sheet\b[^<>]*+>")
+_RELATION: Final = re.compile(r"<Relationship\b[^<>]*+>")
+_STYLED_CELL: Final = re.compile(r"<c\b[^<>]*+>")
+_ATTRIBUTE: Final = re.compile(r"(?<![\w:])([\w:]++)\s*+=\s*\"([^\"]*)\"")
 #: A format of places for digits and of signs between them: no date, no decimals, no thousands.
 _MASK: Final = re.compile(
     r"(?:\[<=?\d+\](?P<below>(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+);)?(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+"
 )
+#: Characters of the longest format that Excel takes.
+_LONGEST_FORMAT: Final = 255
 _LIMIT: Final = re.compile(r"\[<(?P<same>=?)(?P<number>\d+)\]")
 _SIGN: Final = re.compile(r"[0#? ()+\-/]|\\.|\"[^\"]*\"")
 _PLACES: Final = "0#?"
 _PLACE: Final = re.compile(r"([A-Z]{1,3})(\d+)")
 
 
-def masks(data: bytes, sheet: str) -> Masks:
-    """Cells of the sheet whose format has places for digits; empty for anything but such an XLSX."""
-    if not data.startswith(ZIP):
-        return {}
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = set(archive.namelist())
-        if not {"xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
-            return {}
-        styles = _padding_styles(_read(archive, "xl/styles.xml"))
-        part = _part(archive, sheet)
-        if not styles or part not in names:
-            return {}
-        return _cells(_read(archive, part), styles)
+#: A row or a run of columns that nobody sees.
+_HIDDEN_ROW: Final = re.compile(r"<row\b[^<>]*?\bhidden=\"(?:1|true)\"[^<>]*+>")
+_HIDDEN_COLUMNS: Final = re.compile(r"<col\b[^<>]*?\bhidden=\"(?:1|true)\"[^<>]*+>")
+_MOST_HIDDEN: Final = 100_000
+
+
+class Parts:
+    """What a workbook says of its cells beside their values; nothing for other formats than XLSX."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._styles: dict[str, str] = {}
+        self._places: dict[str, str] = {}
+        if not data.startswith(ZIP):
+            return
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+            if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
+                return
+            places = _sheet_parts(archive)
+            self._places = {sheet: part for sheet, part in places.items() if part in names}
+            if "xl/styles.xml" in names:
+                self._styles = _padding_styles(_read(archive, "xl/styles.xml"))
+
+    def masks(self, sheet: str) -> Masks:
+        """Cells of the sheet whose format has places for digits."""
+        return _cells(self._xml(sheet), self._styles) if self._styles else {}
+
+    def hidden(self, sheet: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows and columns of the sheet that are hidden, counted from 1."""
+        xml = self._xml(sheet)
+        rows = (_attributes(tag).get("r", "") for tag in _HIDDEN_ROW.findall(xml)[:_MOST_HIDDEN])
+        columns: list[int] = []
+        for tag in _HIDDEN_COLUMNS.findall(xml):
+            told = _attributes(tag)
+            first, last = told.get("min", ""), told.get("max", "")
+            if first.isdecimal() and last.isdecimal() and len(columns) < _MOST_HIDDEN:
+                columns += range(int(first), min(int(last), int(first) + _MOST_HIDDEN) + 1)
+        return tuple(int(row) for row in rows if row.isdecimal()), tuple(columns)
+
+    def _xml(self, sheet: str) -> str:
+        if sheet not in self._places:
+            return ""
+        with zipfile.ZipFile(io.BytesIO(self._data)) as archive:
+            return _read(archive, self._places[sheet])
 
 
 def masked(digits: str, mask: str) -> str:
@@ -399,23 +475,31 @@ def _padding_styles(xml: str) -> dict[str, str]:
         told = _attributes(tag)
         code = told.get("formatCode", "")
         places = sum(code.count(place) for place in _PLACES)
-        if places > 1 and _MASK.fullmatch(code) and code.strip("#?"):
+        if (
+            places > 1
+            and len(code) <= _LONGEST_FORMAT
+            and _MASK.fullmatch(code)
+            and code.strip("#?")
+        ):
             codes[told.get("numFmtId", "")] = code
-    table = _CELL_XFS.search(xml)
-    if not codes or table is None:
+    table = xml.partition("<cellXfs")[2].partition("</cellXfs>")[0]
+    if not codes:
         return {}
-    formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table.group())]
+    formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table)]
     return {str(at): codes[one] for at, one in enumerate(formats) if one in codes}
 
 
-def _part(archive: zipfile.ZipFile, sheet: str) -> str:
-    """Name of the sheet's own file in the archive, empty where it cannot be found."""
+def _sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Names of sheets to their own files in the archive."""
     sheets = [_attributes(tag) for tag in _SHEET.findall(_read(archive, "xl/workbook.xml"))]
-    own = next((one.get("r:id", "") for one in sheets if one.get("name") == sheet), "")
     relations = _RELATION.findall(_read(archive, "xl/_rels/workbook.xml.rels"))
     targets = {one.get("Id", ""): one.get("Target", "") for one in map(_attributes, relations)}
-    target = targets.get(own, "")
-    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    places: dict[str, str] = {}
+    for one in sheets:
+        target = targets.get(one.get("r:id", ""), "")
+        part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+        places.setdefault(one.get("name", ""), part)
+    return places
 
 
 def _cells(xml: str, styles: dict[str, str]) -> Masks:
@@ -441,39 +525,3 @@ def _attributes(tag: str) -> dict[str, str]:
 
 def _read(archive: zipfile.ZipFile, name: str) -> str:
     return archive.read(name).decode("utf-8", errors="replace")
-
-
-#: A row or a run of columns that nobody sees.
-_HIDDEN_ROW: Final = re.compile(r"<row\b[^>]*?\bhidden=\"(?:1|true)\"[^>]*>")
-_HIDDEN_COLUMNS: Final = re.compile(r"<col\b[^>]*?\bhidden=\"(?:1|true)\"[^>]*>")
-_MOST_HIDDEN: Final = 100_000
-
-
-def hidden_parts(data: bytes, sheet: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Rows and columns of an XLSX sheet that are hidden, counted from 1.
-
-    Args:
-        data: The workbook.
-        sheet: Name of the sheet.
-
-    Returns:
-        Hidden rows and hidden columns; nothing for other formats, which calamine does not tell.
-    """
-    if not data.startswith(ZIP):
-        return (), ()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = set(archive.namelist())
-        if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
-            return (), ()
-        part = _part(archive, sheet)
-        if part not in names:
-            return (), ()
-        xml = _read(archive, part)
-    rows = (_attributes(tag).get("r", "") for tag in _HIDDEN_ROW.findall(xml)[:_MOST_HIDDEN])
-    columns: list[int] = []
-    for tag in _HIDDEN_COLUMNS.findall(xml):
-        told = _attributes(tag)
-        first, last = told.get("min", ""), told.get("max", "")
-        if first.isdecimal() and last.isdecimal():
-            columns += range(int(first), min(int(last), int(first) + _MOST_HIDDEN) + 1)
-    return tuple(int(row) for row in rows if row.isdecimal()), tuple(columns)
