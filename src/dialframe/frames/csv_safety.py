@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.files import write_bytes
 
@@ -107,9 +109,15 @@ def write_csv(frame: pd.DataFrame, path: Path) -> Path:
 
 def _escape_column(column: pd.Series) -> pd.Series:
     texts = column.fillna("")
-    suspects = texts.str.contains(r"^'*[ \u00a0]*[=+\-@\t\r\n＝＋－＠]", regex=True)
-    if not suspects.any():
+    cells = pa.array(texts, pa.large_string())
+    begins, number = PATTERNS
+    runs = pc.and_not(
+        pc.match_substring_regex(cells, f"^(?:{begins})"),
+        pc.match_substring_regex(cells, f"^(?:{number})\\z"),
+    )
+    if not pc.any(runs).as_py():
         return texts
-    changed = texts.astype(object)
-    changed[suspects] = [escape(cell) for cell in changed[suspects]]
-    return changed.astype("str")
+    escaped = pc.if_else(
+        runs, pc.replace_substring_regex(cells, "\\A", "'", max_replacements=1), cells
+    )
+    return pd.Series(escaped.to_pandas(), index=column.index, dtype="str")
