@@ -45,6 +45,15 @@ _FLAGS: Final = (
     "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
     "following_listed", "check_listed", "may_be_lifted", "denied",
 )  # fmt: skip
+#: What the words of a call go by.
+_READ: Final = (
+    "asked", "at_check_at", "basis", "by_check", "by_flag", "by_request", "check_at", "check_ref",
+    "clean_at", "clean_ref", "clean_source", "created_at", "declared", "denied", "during",
+    "first_request", "flag_at", "flag_ref", "following_at", "following_listed", "following_ref",
+    "following_source", "lifted", "lifted_rules", "listed_grace", "listing_rules",
+    "may_be_lifted", "may_be_listed", "missing", "next_at", "over_", "refused_at", "refused_code",
+    "refused_ref", "request", "request_rules", "screen_at", "screen_ref", "severity",
+)  # fmt: skip
 _PASSED, _OPEN, _UNCERTAIN, _VIOLATION = 0, 2, 3, 4
 _DAY: Final = pd.Timedelta(days=1)
 
@@ -60,7 +69,11 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         clean_ref=clean["ref"].to_numpy(),
         clean_source=clean["source"].to_numpy(),
     )
-    answers = [_one(row, view, requests) for row in told.itertuples(index=False)]
+    lists = {rules: lists_of(view.rules(rules)) for rules in set(told["listing_rules"])}
+    answers = [
+        _one(row, view, requests, lists[row.listing_rules])
+        for row in told[list(_READ)].itertuples(index=False)
+    ]
     names = ("reason", "evidence", "listed_after", "listed_by")
     for number, name in enumerate(names):
         told[name] = pd.Series(
@@ -144,14 +157,15 @@ def request_words(request: Any) -> str:
     return f"{request.source} {ref} ({request.code}) at {_stamp(request.at_utc)}"
 
 
-def _one(row: Any, view: View, requests: pd.DataFrame) -> tuple[str, str | None, Any, Any]:
+def _one(
+    row: Any, view: View, requests: pd.DataFrame, lists: str
+) -> tuple[str, str | None, Any, Any]:
     """Reason, evidence, and the interval in which the number became listed."""
     clean = None if pd.isna(row.clean_at) else row.clean_at
     clean_words = (
         [] if clean is None else [_record(row.clean_source, row.clean_ref, clean, listed=False)]
     )
     request = None if pd.isna(row.request) else requests.loc[int(row.request)]
-    lists = lists_of(view.rules(row.listing_rules))
     grounds = list(_grounds(row, view, request))
     basis = row.basis if isinstance(row.basis, str) else "nothing"
     if grounds and row.severity >= _UNCERTAIN and not (basis == "request" and row.asked):
