@@ -67,6 +67,18 @@ ASSUMPTIONS: Final = (
 )
 
 
+def one_look(otherwise: str) -> str:
+    """The warning of a test whose level is that of one look.
+
+    Args:
+        otherwise: What lets one look more often.
+    """
+    return (
+        "The test is for one look at a time fixed beforehand: looking again until it says yes makes "
+        f"it say yes. {otherwise}"
+    )
+
+
 def week_code(found: Attempts) -> Ints:
     """Week of each attempt (from Monday, UTC), from 0 up."""
     week = (found.when + _MONDAY_US) // _WEEK_US

@@ -13,6 +13,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     campaign_code,
     day_code,
     local_day,
+    one_look,
     week_code,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
@@ -68,6 +69,7 @@ def caller_ids(
     *,
     min_calls: int = 200,
     alpha: float = ALARM,
+    looks: int = 1,
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
     campaign: str | None = None,
@@ -89,7 +91,9 @@ def caller_ids(
         calls: Frame of the calls table.
         leads: Frame of the leads table, for source and attempt.
         min_calls: Calls below which a number is not judged.
-        alpha: Chance of a false alarm over all numbers together.
+        alpha: Chance of a false alarm over all numbers and looks together.
+        looks: How often this is looked at, for instance 30 for every day of a month; the looks
+            together keep `alpha`.
         taxonomy: What the codes mean.
         as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Calls of this campaign only.
@@ -112,31 +116,31 @@ def caller_ids(
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    return of_attempts(found, min_calls, alpha)
+    return of_attempts(found, min_calls, alpha, looks)
 
 
-def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result:
+def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM, looks: int = 1) -> Result:
     """The same of attempts that are counted already; worked out once for each of them."""
-    key = f"caller ids {min_calls} {alpha} {found.as_of} {digest(source_level(found)[0]).hex()}"
+    key = f"caller ids {min_calls} {alpha} {looks} {found.as_of} {digest(source_level(found)[0]).hex()}"
     if key not in found.arrays:
-        found.arrays[key] = _judged_numbers(found, min_calls, alpha)
+        found.arrays[key] = _judged_numbers(found, min_calls, alpha, looks)
     result: Result = found.arrays[key]
     return result
 
 
-def _judged_numbers(found: Attempts, min_calls: int, alpha: float) -> Result:
+def _judged_numbers(found: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
     code, names = found.text("from_number")
     human, count = found.flag("human"), len(names)
     # Calls without a caller ID are a row of the table, and no number that could rest.
     judged = (sums(code, count) >= min_calls) & (np.array(names, dtype=object) != NO_GROUP)
     by_time = np.argsort(found.when, kind="stable")
     mine = [by_time[code[by_time] == number] for number in range(count)] if len(found) else []
-    others = _Others(found, code, count)
-    alarms = _alarmed(found, others, judged, mine, others.suspects(judged, mine), alpha)
+    others, level = _Others(found, code, count), alpha / max(looks, 1)
+    alarms = _alarmed(found, others, judged, mine, others.suspects(judged, mine), level)
     if int((judged & ~alarms.alert).sum()) < _HEALTHY * int(judged.sum()):
         # Hardly a number is left that could be healthy: the suspects were no baseline to go by.
         nobody = np.zeros(len(found), dtype=bool)
-        alarms = _alarmed(found, others, judged, mine, nobody, alpha)
+        alarms = _alarmed(found, others, judged, mine, nobody, level)
     chance, detectable = alarms.chance, alarms.detectable
     frame = _numbers(found, code, names, human, chance, judged, alarms.p, alarms.adjusted,
                      alarms.alert, alarms.start)  # fmt: skip
@@ -151,8 +155,8 @@ def _judged_numbers(found: Attempts, min_calls: int, alpha: float) -> Result:
         found.taxonomy,
         found.as_of,
         {"series": _weekly(found, code, names, human, chance)},
-        {"min_calls": min_calls, "alpha": alpha, "drop_tested": _HALF},
-        found.warnings,
+        {"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
+        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *found.warnings),
         (*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
     )
 

@@ -13,6 +13,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     Judged,
     judged,
+    one_look,
     people_by,
     tried_level,
     usual_factors,
@@ -177,10 +178,7 @@ COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", 
 def _looks(planned_calls: int | None) -> tuple[str, ...]:
     if planned_calls is not None:
         return ()
-    return (
-        "The test is for one look at a time fixed beforehand: looking again until it says yes makes "
-        "it say yes. planned_calls= lets you look as often as you like.",
-    )
+    return (one_look("planned_calls= lets you look as often as you like."),)
 
 
 def _held_still(
@@ -319,7 +317,8 @@ def changes(
         recent: How long the last days are.
         by: Column of the calls to look at groups of.
         alpha: Chance of a false alarm over all groups and looks together.
-        looks: How often this is looked at, for instance 30 for every day of a month.
+        looks: How often this is looked at, for instance 30 for every day of a month; the looks
+            together keep `alpha`.
         min_calls: Calls on either side below which a group is not judged.
         taxonomy: What the codes mean.
         as_of: What was known at this instant counts; by default the latest instant in the data.
@@ -374,7 +373,9 @@ def changes(
         "and before",
         found_all.balance(found_all.not_logged), taxonomy, found.as_of, {},
         {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
-         "looks": looks, "min_calls": min_calls}, found_all.warnings, ASSUMPTIONS,
+         "looks": looks, "min_calls": min_calls},
+        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *found_all.warnings),
+        ASSUMPTIONS,
     )  # fmt: skip
 
 
