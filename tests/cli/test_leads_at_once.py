@@ -25,7 +25,9 @@ PROGRAM = """
 import json, sys
 from dialframe.cli.entry_point import run
 status = run(sys.argv[1:])
-print(json.dumps([status, [name for name in {heavy!r} if name in sys.modules]]), file=sys.stderr)
+import pyarrow
+heavy = [name for name in {heavy!r} if name in sys.modules]
+print(json.dumps([status, heavy, pyarrow.default_memory_pool().backend_name]), file=sys.stderr)
 """
 
 
@@ -40,7 +42,7 @@ def short_list(tmp_path: Path) -> Path:
 
 
 def cleaned(path: Path, out: Path, **environment: str) -> list[object]:
-    """Status and heavy modules of `dialframe leads clean`, run as a process of its own."""
+    """Status, heavy modules and allocator of `dialframe leads clean`, run as a process of its own."""
     command = [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), "leads", "clean", str(path)]
     done = subprocess.run(
         [*command, "--region", "US", "--out", str(out), "--json"],
@@ -55,7 +57,7 @@ def cleaned(path: Path, out: Path, **environment: str) -> list[object]:
 def test_a_short_list_loads_no_engine_and_compiles_nothing(
     short_list: Path, tmp_path: Path
 ) -> None:
-    assert cleaned(short_list, tmp_path / "out") == [0, []]
+    assert cleaned(short_list, tmp_path / "out") == [0, [], "system"]
 
 
 def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
@@ -63,7 +65,7 @@ def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
     nowhere = "/proc/nothing"
     places = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
     told = dict.fromkeys(places, nowhere) | {"NUMBA_CACHE_DIR": nowhere}
-    assert cleaned(short_list, tmp_path / "out", **told) == [0, []]
+    assert cleaned(short_list, tmp_path / "out", **told) == [0, [], "system"]
 
 
 @pytest.mark.parametrize(("has_compiler", "texts", "says"), [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,12 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Lead files: look, clean, screen against Do-Not-Call, import.", no_args_is_help=True
 )
+
+
+@app.callback()
+def _before() -> None:
+    # Arrow's own allocator keeps what it once had: on a list it takes a sixth more of CPU and of memory.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 @app.command()

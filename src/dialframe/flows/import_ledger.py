@@ -254,7 +254,7 @@ MENDABLE: Final = frozenset(
     }
 )  # fmt: skip
 #: Rows of a ledger that are made at once.
-_ROWS: Final = 20_000
+_ROWS: Final = 5_000
 
 #: Outcomes of a lead that the contract has (contract, Endpoints: Leads).
 _STATUSES: Final = frozenset(get_args(ImportStatus))

@@ -138,16 +138,27 @@ def phrases_from(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
 
 @cache
 def _longest_first(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    phrases = ((tuple(phrase.split()), kind) for phrase, kind in _by_first()[first])
-    return tuple(sorted(phrases, key=lambda phrase: -len(phrase[0])))
+    phrases = (
+        (tuple(phrase.split()), kind)
+        for text, kind in _by_first()[first]
+        for phrase in _expanded(text)
+    )
+    own = dict.fromkeys(phrase for phrase in phrases if phrase[0][0] == first)
+    return tuple(sorted(own, key=lambda phrase: -len(phrase[0])))
 
 
 @cache
 def _by_first() -> dict[str, list[tuple[str, str]]]:
+    """Prohibitions as the table has them by the words that they may begin with; few words are ever asked for."""
     by_first: dict[str, list[tuple[str, str]]] = {}
     for kind in ("states", "calls", "contact", "threats"):
-        for phrase in phrase_set(kind):
-            by_first.setdefault(phrase.partition(" ")[0], []).append((phrase, kind))
+        for group in _table("phrases.toml")["phrases"]:
+            for text in _parted(group["phrases"]) if group["kind"] == kind else ():
+                head, bracket, _ = text.partition("(")
+                whole = not bracket or len(head.split()) > (not head[-1:].isspace())
+                texts = [head] if whole and head.split() else _expanded(text)
+                for first in dict.fromkeys(each.split()[0] for each in texts if each.split()):
+                    by_first.setdefault(first, []).append((text, kind))
     return by_first
 
 
@@ -211,6 +222,19 @@ def _expanded(text: str) -> list[str]:
     return [phrase for phrase in phrases if phrase]
 
 
+def _parted(text: str) -> Iterator[str]:
+    """The alternatives of a table's text as they stand there, with brackets."""
+    depth, begun = 0, ""
+    for piece in _MARKS.split(text):
+        if piece == "|" and not depth:
+            yield begun
+            begun = ""
+            continue
+        depth += (piece == "(") - (piece == ")")
+        begun += piece
+    yield begun
+
+
 def _alternatives(pieces: Iterator[str]) -> list[str]:
     """What may stand between two brackets, which may hold brackets again."""
     closed, begun = [], [""]
@@ -253,9 +277,12 @@ def is_suspect(text: str) -> bool:
 
 @cache
 def _plain_anchors() -> re.Pattern[str]:
-    return re.compile(
-        "|".join(re.escape(anchor).replace(r"\ ", r"[\s_-]*") for anchor in _anchors())
-    )
+    by_first: dict[str, list[str]] = {}
+    for anchor in _anchors():
+        rest = re.escape(anchor[1:]).replace(r"\ ", r"[\s_-]*")
+        by_first.setdefault(re.escape(anchor[0]), []).append(rest)
+    # Parted by their first letter: every character of a list is tried against these.
+    return re.compile("|".join(f"{first}(?:{'|'.join(own)})" for first, own in by_first.items()))
 
 
 @cache

@@ -181,7 +181,8 @@ class InMemory:
             own = pa.concat_arrays(keys)
             # Texts whose hash no other has are not looked at: external ids are hardly ever the same.
             (hashes,) = cell_shapes.keys(own, 1)
-            alike = np.flatnonzero(pd.Series(hashes).duplicated(keep=False).to_numpy())
+            ordered = np.sort(hashes)
+            alike = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
             records, lines = records[alike], lines[alike]
             encoded = texts.take(own, alike).dictionary_encode()
             codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
