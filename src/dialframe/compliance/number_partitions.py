@@ -37,7 +37,6 @@ from dialframe.compliance.tables.intake import (
     moment,
     recorded,
 )
-from dialframe.compliance.tables.prepare import bare_instants
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
 
@@ -67,12 +66,7 @@ _READ: Final = {
     "leads": (*LEADS_READ, "custom_fields"),
     "dnc_checks": CHECKS_READ,
 }
-#: What each kind of column is in Arrow, and in pandas where it may hold nulls.
-_ARROW: Final = {
-    "text": pa.large_string(), "instant": pa.timestamp("us", "UTC"), "integer": pa.int64(),
-    "boolean": pa.bool_(), "number": pa.float64(),
-    "json": pa.large_string(),
-}  # fmt: skip
+#: What each kind of column is in DuckDB, and where it may hold nulls in pandas.
 _SQL: Final = {
     "text": "varchar", "instant": "timestamp", "integer": "bigint", "boolean": "boolean",
     "number": "double", "json": "varchar",
@@ -166,18 +160,23 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
 def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator[None]:
     """The rows of a table under the name `given`, so many at once as memory has room for; files are read where they lie."""
     if isinstance(rows, Files):
-        query = _query(rows, table)
-        if query is not None:
-            con.execute(f"create or replace temp view given as {query}")
+        schema = dataset.dataset(list(rows.paths)).schema
+        _require(table, schema.names)
+        if _is_plain(schema, table):
+            paths = ", ".join(_quoted(Path(path)) for path in rows.paths)
+            lying = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
+            con.execute(f"create or replace temp view given as {_taken(schema, table, lying)}")
             yield
-            con.execute("drop view given")
             return
     first = 0
-    batches = _of_files(rows) if isinstance(rows, Files) else rows()
-    for batch in _batches(batches):
-        con.register("given", _taken(batch, table, first))
+    for batch in _batches(_of_files(rows) if isinstance(rows, Files) else rows()):
+        _require(table, batch.column_names)
+        plain = batch if _is_plain(batch.schema, table) else _plain(batch, table)
+        con.register("batch", plain)
+        query = _taken(plain.schema, table, "batch", first)
+        con.execute(f"create or replace temp view given as {query}")
         yield
-        con.unregister("given")
+        con.unregister("batch")
         first += batch.num_rows
 
 
@@ -204,38 +203,22 @@ def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, tur
     con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({_LAID})")
 
 
-def _query(files: Files, table: Table) -> str | None:
-    """What `_taken` gives of files, as a query; None where a column is not what its kind asks for."""
-    schema = dataset.dataset(list(files.paths)).schema
-    _require(table, schema.names)
-    kinds = _kinds(table)
-    given = {name: schema.field(name).type for name in kinds if name in schema.names}
-    if not all(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if kinds[name] == "json"
-        else _is_plain(kind, kinds[name]) and (kinds[name] != "instant" or kind.unit == "us")
-        for name, kind in given.items()
-    ):
-        return None
+def _taken(schema: pa.Schema, table: Table, source: str, first: int = 0) -> str:
+    """The query of the columns that an audit reads, and of the place of each row in the table."""
     columns = []
-    for name, kind in kinds.items():
-        value = f'"{name}"' if name in given else "null"
+    for name, kind in _kinds(table).items():
+        value = f'"{name}"' if name in schema.names else "null"
         if kind == "instant":
             value = f"make_timestamp(epoch_us({value}::timestamptz))"
-        columns.append(f'{value}::{_SQL[kind]} as "{name}"')
+        # What a service put into its own fields stays as it is.
+        cast = "" if kind == "json" and name in schema.names else f"::{_SQL[kind]}"
+        columns.append(f'{value}{cast} as "{name}"')
     if table.name == "calls":
-        recording = "null"
-        if "recording" in schema.names:
-            if schema.field("recording").type != pa.bool_():
-                return None
-            recording = "recording"
-        elif "_extra" in schema.names:
+        recording = "recording" if "recording" in schema.names else "null"
+        if recording == "null" and "_extra" in schema.names:
             recording = f"nullif(regexp_extract(_extra::varchar, '{RECORDING}', 1), '')"
         columns.append(f"{recording}::boolean as recorded")
-    paths = ", ".join(_quoted(Path(path)) for path in files.paths)
-    return f"""
-        select {", ".join(columns)}, row_number() over () - 1 as _row
-        from read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"""
+    return f"select {', '.join(columns)}, row_number() over () - 1 + {first} as _row from {source}"
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
@@ -264,26 +247,14 @@ def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting, promote_options="default")
 
 
-def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
-    """The columns that an audit reads, and the place of each row in the table."""
-    _require(table, rows.column_names)
-    kinds = _kinds(table)
-    columns = {name: rows[name] for name in kinds if name in rows.column_names}
-    if not all(_is_plain(values.type, kinds[name]) for name, values in columns.items()):
-        frame = rows.select(list(columns)).to_pandas(types_mapper=_DTYPES.get)
-        checked_rows = pa.Table.from_pandas(checked(frame, table, tuple(columns)))
-        columns = {name: checked_rows[name] for name in columns}
-    absent = pa.nulls(rows.num_rows)
-    columns = {
-        name: columns[name] if name in columns else absent.cast(_ARROW[kind])
-        for name, kind in kinds.items()
-    }
+def _plain(rows: pa.Table, table: Table) -> pa.Table:
+    """The same rows, with columns of the kinds that the table has."""
+    names = [name for name in _kinds(table) if name in rows.column_names]
+    frame = rows.to_pandas(types_mapper=_DTYPES.get)
+    taken = checked(frame, table, tuple(names))
     if table.name == "calls":
-        columns["recorded"] = pa.chunked_array([_recorded(rows)])
-    columns["_row"] = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
-    for name in (name for name, kind in kinds.items() if kind in ("number", "text")):
-        columns[name] = columns[name].cast(_ARROW[kinds[name]])
-    return bare_instants(pa.table(columns))
+        taken = taken.assign(recording=recorded(frame, len(frame)))
+    return pa.Table.from_pandas(taken, preserve_index=False)
 
 
 def _require(table: Table, names: Sequence[str]) -> None:
@@ -300,24 +271,26 @@ def _kinds(table: Table) -> dict[str, str]:
     return {c.name: c.kind for c in table.columns if c.name in _READ[table.name]}
 
 
-def _is_plain(kind: pa.DataType, wanted: str) -> bool:
-    """Whether an Arrow column can be read as it is."""
-    if wanted == "text":
-        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-    if wanted == "instant":
-        return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
-    if wanted == "json":
-        return True
-    if wanted == "number":
-        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-    return bool(kind == _ARROW[wanted])
+def _is_plain(schema: pa.Schema, table: Table) -> bool:
+    """Whether every column can be read as it is."""
+    kinds = _kinds(table) | ({"recording": "boolean"} if table.name == "calls" else {})
+    return all(
+        _is_of_kind(schema.field(name).type, kind)
+        for name, kind in kinds.items()
+        if name in schema.names
+    )
 
 
-def _recorded(rows: pa.Table) -> pa.Array:
-    """Whether each call was recorded, by a field of its own or among those that the service added."""
-    named = [name for name in ("recording", "_extra") if name in rows.column_names]
-    frame = rows.select(named).to_pandas(types_mapper=_DTYPES.get)
-    return pa.array(recorded(frame, rows.num_rows), pa.bool_())
+def _is_of_kind(given: pa.DataType, wanted: str) -> bool:
+    is_text = pa.types.is_string(given) or pa.types.is_large_string(given)
+    return bool(
+        wanted == "json" or pa.types.is_null(given)
+        or (wanted == "text" and is_text)
+        or (wanted == "instant" and given == pa.timestamp("us", "UTC"))
+        or (wanted == "number" and (pa.types.is_integer(given) or pa.types.is_floating(given)))
+        or (wanted == "integer" and given == pa.int64())
+        or (wanted == "boolean" and pa.types.is_boolean(given))
+    )  # fmt: skip
 
 
 def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:

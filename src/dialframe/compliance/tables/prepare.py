@@ -140,11 +140,7 @@ def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
 
 def arrow(frame: pd.DataFrame) -> pa.Table:
     """A frame as an Arrow table whose instants are UTC without a zone, and whose text is `string`."""
-    return bare_instants(pa.Table.from_pandas(frame, preserve_index=False))
-
-
-def bare_instants(table: pa.Table) -> pa.Table:
-    """The same table with instants in UTC without a zone, and text where a column has no value."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
     fields = [
         pa.timestamp("us") if pa.types.is_timestamp(f.type)
         else pa.large_string() if pa.types.is_null(f.type) else f.type
