@@ -306,10 +306,10 @@ def _is_staged(name: str) -> bool:
 def signature(path: Path) -> object:
     """What is different once a file was written, replaced or deleted."""
     try:
-        known = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _swap(new: Path, target: Path) -> None:

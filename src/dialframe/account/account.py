@@ -155,12 +155,12 @@ class Account:
         wanted = (self.store.written(), str(moment), source, meaning.version)
         if self._attempts is None or self._attempts[0] != wanted:
             calls = self.calls(as_of=moment)
-            made = attempts_frame(
+            attempts_made = attempts_frame(
                 calls, self.leads(as_of=moment), campaigns=self.campaigns(as_of=moment),
                 as_of=moment, source=source, taxonomy=meaning,
             )  # fmt: skip
-            made.attrs |= {"dialframe": calls.attrs["dialframe"]}
-            self._attempts = (wanted, made)
+            attempts_made.attrs |= {"dialframe": calls.attrs["dialframe"]}
+            self._attempts = (wanted, attempts_made)
         frame = self._attempts[1]
         begin, end = window(since, until)
         keep = frame["created_at"].notna()

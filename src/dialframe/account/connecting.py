@@ -82,8 +82,8 @@ def connect(
 
 def stores_folder(settings: Settings) -> Path:
     """Where the stores of all accounts are, and what lies beside them."""
-    given = settings.store or user_data_path("dialframe", appauthor=False) / "store"
-    return given.expanduser()
+    folder = settings.store or user_data_path("dialframe", appauthor=False) / "store"
+    return folder.expanduser()
 
 
 def journal_folder(settings: Settings) -> Path | None:
@@ -114,7 +114,7 @@ def open_partition(
     }
     client_id = client.me().client_id if named else None
     if client_id in named:
-        with Store.open(named[client_id]) as known:
-            known.admit(identity)
+        with Store.open(named[client_id]) as store:
+            store.admit(identity)
         return Store.open(named[client_id], identity, keys=keys)
     return Store.open(root / identity.folder_name, identity, keys=keys)

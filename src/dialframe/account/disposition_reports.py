@@ -100,8 +100,8 @@ def _ranges(beginning: date | None, today: date) -> Iterator[tuple[date, date]]:
 def _beginning(work: Work) -> date | None:
     """The first UTC day on which the account can have had a call."""
     firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
-    known = [instant for instant in firsts if instant is not None]
-    return max(min(known).date(), EARLIEST) if known else None
+    known_firsts = [instant for instant in firsts if instant is not None]
+    return max(min(known_firsts).date(), EARLIEST) if known_firsts else None
 
 
 def _range(

@@ -105,10 +105,10 @@ def _fresh(
     store: Store, phones: Sequence[str], now: datetime, max_age: timedelta
 ) -> dict[str, Check]:
     # An answer stamped in the future came from a wrong clock: its age is not known.
-    known = store.last_checks(phones)
+    last_checks = store.last_checks(phones)
     return {
         phone: answer
-        for phone, answer in known.items()
+        for phone, answer in last_checks.items()
         if now - max_age <= answer.checked_at <= now
     }
 

@@ -56,11 +56,13 @@ def covered(table: Table, store: Store) -> Cover:
     if not states:
         return cover
     wholes = [state.mark.reconciled_at for state in states.values()]
-    known = [instant for instant in wholes if instant is not None]
+    known_wholes = [instant for instant in wholes if instant is not None]
     return replace(
         cover,
         complete=cover.complete and all(state.complete for state in states.values()),
-        reconciled_at=min(known) if known and len(known) == len(wholes) else None,
+        reconciled_at=min(known_wholes)
+        if known_wholes and len(known_wholes) == len(wholes)
+        else None,
     )
 
 

@@ -312,8 +312,8 @@ def _plain(value: Mark | Walk) -> dict[str, Any]:
 
 
 def _parsed(kind: type[Mark | Walk], value: Mapping[str, Any]) -> dict[str, Any]:
-    known = {part.name for part in fields(kind)}
-    return {name: _value(name, item) for name, item in value.items() if name in known}
+    field_names = {part.name for part in fields(kind)}
+    return {name: _value(name, item) for name, item in value.items() if name in field_names}
 
 
 def _value(name: str, item: Any) -> Any:

@@ -274,14 +274,14 @@ def _alone(table: Table, work: Work) -> Iterator[bool]:
 
 
 def _work_of(table: Table) -> Callable[[Table, Client, Work, Rule, Tally], None]:
-    own = {
+    own_rows = {
         "calls": _calls,
         "sms_reports": _messages,
         "callbacks": _callbacks,
         "dispositions": bring_up_reports,
         "events": _events,
     }
-    return own.get(table.name, _list)
+    return own_rows.get(table.name, _list)
 
 
 def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
@@ -415,8 +415,8 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
     def whole(page: ListPage[Any]) -> list[dict[str, Any]]:
         nonlocal left
         listed = [record.model_dump(warnings=False) for record in page.records]
-        known = _known_events(work, listed)
-        unknown = [row for row in listed if row["id"] not in known]
+        known_events = _known_events(work, listed)
+        unknown = [row for row in listed if row["id"] not in known_events]
         asked = unknown if left is None else unknown[:left]
         jobs = [_event_job(client, row) for row in asked]
         rows = side_by_side(jobs, silent, stopped=work.stopped)

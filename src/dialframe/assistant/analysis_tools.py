@@ -86,12 +86,12 @@ class Analysis:
     @property
     def schema(self) -> dict[str, Any]:
         """JSON Schema of its arguments."""
-        made: dict[str, Any] = {
+        properties: dict[str, Any] = {
             "type": "object",
             "properties": dict(self.properties),
             "additionalProperties": False,
         }
-        return {**made, "required": list(self.required)} if self.required else made
+        return {**properties, "required": list(self.required)} if self.required else properties
 
 
 def store_sync(asked: Asked) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     """Leads by stage, from loaded to appointment, out of the local store."""
     from dialframe.flows import firm_records, reporting
 
-    given = asked.arguments
-    by = given.get("by")
+    arguments = asked.arguments
+    by = arguments.get("by")
     # A split shows values: of a field in which people write, those are names and notes.
     if (
         by not in (None, "region", reporting.SOURCE, *LEADS.names)
@@ -117,15 +117,17 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
             "custom_fields (--policy)"
         )
     scope = reporting.Scope(
-        given.get("campaign_id"),
+        arguments.get("campaign_id"),
         by,
-        firm_records.instant("since", given.get("since")),
-        firm_records.instant("until", given.get("until")),
+        firm_records.instant("since", arguments.get("since")),
+        firm_records.instant("until", arguments.get("until")),
     )
     result = reporting.funnel(asked.account, scope)
-    kept = result.groups[:GROUPS]
-    table = result.table if result.by is None else result.table[result.table[result.by].isin(kept)]
-    made: dict[str, Any] = {
+    groups = result.groups[:GROUPS]
+    table = (
+        result.table if result.by is None else result.table[result.table[result.by].isin(groups)]
+    )
+    answer: dict[str, Any] = {
         "as_of": None if result.as_of is None else result.as_of.isoformat(),
         "units": f"count and denominator are leads; of_previous (95 % interval low to high) and of_loaded"
         f" are shares from 0 to 1; {_UTC}",
@@ -133,8 +135,8 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
         "definitions": dict(result.definitions),
         "warnings": list(result.warnings),
     }
-    left = len(result.groups) - len(kept)
-    return {**made, "left_out": f"{left} smaller groups of {result.by}"} if left else made
+    left = len(result.groups) - len(groups)
+    return {**answer, "left_out": f"{left} smaller groups of {result.by}"} if left else answer
 
 
 def dnc_coverage(asked: Asked) -> dict[str, Any]:
@@ -169,11 +171,11 @@ def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
     from dialframe.flows import audit, firm_records
 
-    given = asked.arguments
+    arguments = asked.arguments
     scope = firm_records.Scope(
-        since=firm_records.instant("since", given.get("since")),
-        until=firm_records.instant("until", given.get("until")),
-        rules=given.get("rules") or None,
+        since=firm_records.instant("since", arguments.get("since")),
+        until=firm_records.instant("until", arguments.get("until")),
+        rules=arguments.get("rules") or None,
     )
     result = audit.audit(
         asked.account, now=lambda: asked.now, scope=scope, on_progress=asked.on_progress
@@ -220,10 +222,10 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
 
 
 def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
-    kept = table.head(most).astype(object)
+    first_rows = table.head(most).astype(object)
     return [
         {str(name): _plain(value) for name, value in row.items()}
-        for row in kept.where(kept.notna(), None).to_dict("records")
+        for row in first_rows.where(first_rows.notna(), None).to_dict("records")
     ]
 
 

@@ -127,10 +127,12 @@ def _cut_torn_end(path: Path) -> int:
 def problems(folder: Path) -> list[str]:
     """What is not as it was written in a folder's log, in words."""
     path = folder / FILE
-    said = [f"line {number} is not what was written, or does not follow the one before"
+    sentences = [f"line {number} is not what was written, or does not follow the one before"
             for number in broken_lines(folder)]  # fmt: skip
     notes = " and ".join(str(witness.path) for witness in _witnesses(path))
-    return said + [f"{one} (by {notes}; remove both to begin anew)" for one in _end_problems(path)]
+    return sentences + [
+        f"{one} (by {notes}; remove both to begin anew)" for one in _end_problems(path)
+    ]
 
 
 def _witnesses(path: Path) -> tuple[Witness, Witness]:

@@ -290,8 +290,8 @@ def _digest(params: types.CallToolRequestParams, who: str) -> str:
 
 
 def _can_ask(context: Context) -> bool:
-    known = context.session.client_capabilities
-    form = known.elicitation if known is not None else None
+    capabilities = context.session.client_capabilities
+    form = capabilities.elicitation if capabilities is not None else None
     # A bare `{}` is how the capability was written before there were modes.
     return form is not None and (form.form is not None or form.url is None)
 
@@ -302,7 +302,7 @@ def _agrees(reply: types.ElicitResult) -> bool:
 
 def _state(text: str | None) -> dict[str, Any]:
     try:
-        known = json.loads(text or "{}")
+        state = json.loads(text or "{}")
     except ValueError:
         return {}
-    return known if isinstance(known, dict) else {}
+    return state if isinstance(state, dict) else {}

@@ -156,8 +156,12 @@ class Dispatcher:
 
     def _begun(self, context: Context, params: types.CallToolRequestParams) -> Call:
         tool = self.tools.get(params.name)
-        told = context.session.client_params
-        client = f"{told.client_info.name} {told.client_info.version}" if told else ""
+        client_params = context.session.client_params
+        client = (
+            f"{client_params.client_info.name} {client_params.client_info.version}"
+            if client_params
+            else ""
+        )
         call_id = f"assistant-{secrets.token_hex(8)}"
         entry = audit_log.Entry(
             at=self._now(),
@@ -205,22 +209,22 @@ class Dispatcher:
             self.exposure.people,
         )
         with anyio.move_on_after(ANALYSIS_S) as deadline:
-            made = await self._made(row, asked)
+            answer = await self._made(row, asked)
         if deadline.cancelled_caught:
             return tool_answers.failed(
                 f"{row.name} took longer than {ANALYSIS_S:.0f} s and was stopped"
             )
-        return tool_answers.answered(tool_answers.whole(made, exposure=self.exposure))
+        return tool_answers.answered(tool_answers.whole(answer, exposure=self.exposure))
 
     async def _made(
         self, row: analysis_tools.Analysis, asked: analysis_tools.Asked
     ) -> dict[str, Any]:
         """Run an analysis where it can be stopped: what reads text of strangers in a process of its own."""
         if row.apart is not None:
-            made: dict[str, Any] = await anyio.to_process.run_sync(
+            answer: dict[str, Any] = await anyio.to_process.run_sync(
                 row.apart, dict(asked.arguments), asked.stores, cancellable=True
             )
-            return made
+            return answer
         return await anyio.to_thread.run_sync(row.run, asked, abandon_on_cancel=True)
 
     async def _operate(self, call: Call, row: Operation[Any, Any]) -> Result:

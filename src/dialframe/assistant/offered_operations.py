@@ -200,8 +200,8 @@ def _arguments(row: Operation[Any, Any]) -> dict[str, Any]:
     if row.paged:
         limit = {**root["properties"]["limit"], "default": PAGE_ROWS}
         root["properties"] = {**root["properties"], "limit": limit}
-    made = _local(root)
-    return dict(made) if isinstance(made, dict) else {}
+    schema = _local(root)
+    return dict(schema) if isinstance(schema, dict) else {}
 
 
 def _local(node: object) -> object:

@@ -143,12 +143,12 @@ def page(raw: dict[str, Any], *, exposure: Exposure) -> dict[str, Any]:
 
 def whole(raw: Any, *, exposure: Exposure) -> Any:
     """An answer that is no list; where it is too long, what it holds is shortened, which it says."""
-    made = tidy(raw, exposure=exposure)
-    cuts = (_shortened(made, most) for most in _ENTRIES)
-    if _length(made) <= MOST_CHARS:
-        return made
+    tidied = tidy(raw, exposure=exposure)
+    cuts = (_shortened(tidied, most) for most in _ENTRIES)
+    if _length(tidied) <= MOST_CHARS:
+        return tidied
     fitting = next((cut for cut in cuts if _length(cut) <= MOST_CHARS), None)
-    return fitting or f"... ({_length(made)} characters)"
+    return fitting or f"... ({_length(tidied)} characters)"
 
 
 def _text(text: str, exposure: Exposure) -> str:
@@ -164,8 +164,10 @@ def _shortened(value: Any, most: int) -> Any:
     if isinstance(value, str):
         return _cut(value, most * _CHARS_EACH)
     if isinstance(value, dict):
-        kept = {name: _shortened(value[name], most) for name in list(value)[:most]}
-        return kept if len(value) <= most else {**kept, "...": f"{len(value) - most} more"}
+        shortened = {name: _shortened(value[name], most) for name in list(value)[:most]}
+        return (
+            shortened if len(value) <= most else {**shortened, "...": f"{len(value) - most} more"}
+        )
     if isinstance(value, list):
         some = [_shortened(item, most) for item in value[:most]]
         return some if len(value) <= most else [*some, f"... ({len(value) - most} more)"]
@@ -206,8 +208,10 @@ def answered(value: dict[str, Any]) -> types.CallToolResult:
 
 def failed(words: str) -> types.CallToolResult:
     """A sentence of bounded length, without numbers and keys."""
-    told = shown(masked(words))[:WORDS]
-    return types.CallToolResult(content=[types.TextContent(type="text", text=told)], is_error=True)
+    sentence = shown(masked(words))[:WORDS]
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=sentence)], is_error=True
+    )
 
 
 def refused(error: DialframeError, *, writes: bool) -> types.CallToolResult:

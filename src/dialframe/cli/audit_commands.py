@@ -326,7 +326,7 @@ def practice_(
 
     if out.exists():
         raise ConfigError(f"{out} exists already; choose another name, or edit it")
-    known = firm_records.registries()
+    registries = firm_records.registries()
     if not (by and covers) and (as_json or not sys.stdin.isatty()):
         raise ConfigError(
             "say who declares with --by and what with --covers; asking needs a terminal"
@@ -334,12 +334,14 @@ def practice_(
     who = by or typer.prompt("Who declares this")
     answers: list[tuple[str, bool, bool, int]] = []
     if covers:
-        odd = sorted(set(covers) - set(known))
+        odd = sorted(set(covers) - set(registries))
         if odd:
-            raise ConfigError(f"{odd[0]!r} is no list of the rules; use one of {', '.join(known)}")
+            raise ConfigError(
+                f"{odd[0]!r} is no list of the rules; use one of {', '.join(registries)}"
+            )
         answers = [(name, True, False, 0) for name in covers]
     else:
-        for name in known:
+        for name in registries:
             check = typer.confirm(
                 f"Does the service's Do-Not-Call check cover {name}?", default=False
             )

@@ -116,8 +116,8 @@ def clean(
             scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         _save(result.cleaned, work.save_mapping)
-        kept = keep_opt_outs(result, store)
-    tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
+        opt_outs = keep_opt_outs(result, store)
+    tell(result, memory=memory_of(chosen), suppressed=opt_outs, as_json=as_json)
 
 
 @app.command()
@@ -146,8 +146,8 @@ def screen(
             expanded(files), chosen, account, out, max_age=max_age, form=output.form.value,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
-        kept = keep_opt_outs(result, store)
-    tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
+        opt_outs = keep_opt_outs(result, store)
+    tell(result, memory=memory_of(chosen), suppressed=opt_outs, as_json=as_json)
 
 
 @app.command("import")
@@ -203,9 +203,13 @@ def import_(
             reasons=known(options.reasons),
             on_progress=listen,
         )
-        kept = None if brought.ledger is None else keep_opt_outs(brought.result, store)
+        opt_outs = None if brought.ledger is None else keep_opt_outs(brought.result, store)
     tell(
-        brought.result, memory=memory_of(chosen), brought=brought, suppressed=kept, as_json=as_json
+        brought.result,
+        memory=memory_of(chosen),
+        brought=brought,
+        suppressed=opt_outs,
+        as_json=as_json,
     )
     _leave(brought, fail_on)
 

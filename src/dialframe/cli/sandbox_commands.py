@@ -86,8 +86,10 @@ def serve(
             beside=tools,
             on_ready=ready,
         )
-    kept = "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
-    typer.echo(f"dialframe: the sandbox is stopped; {kept}", err=True)
+    what_is_left = (
+        "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
+    )
+    typer.echo(f"dialframe: the sandbox is stopped; {what_is_left}", err=True)
 
 
 @contextmanager

@@ -277,17 +277,17 @@ def backup(
     from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
 
-    made = [
+    archives = [
         backups.backup(path, folder, replace=replace, keys=keys_folder())
         for path in _stores(store)
     ]
     suppression_list(store).file.mend()
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
-    made += [] if beside is None else [beside]
+    archives += [] if beside is None else [beside]
     if as_json:
-        answer({"backups": [str(path) for path in made]})
+        answer({"backups": [str(path) for path in archives]})
         return
-    for path in made:
+    for path in archives:
         say(f"{path}: written")
 
 
@@ -318,7 +318,7 @@ def restore(
     if not copies:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
-    kept = {
+    kept_files = {
         path.name: backups.restore(
             path, root / path.name, now, replace=replace, keys=keys_folder()
         )
@@ -338,7 +338,9 @@ def restore(
     if as_json:
         answer(
             {
-                "restored": {name: str(path) if path else None for name, path in kept.items()},
+                "restored": {
+                    name: str(path) if path else None for name, path in kept_files.items()
+                },
                 "beside": brought,
                 "suppressed": added,
             }
@@ -348,7 +350,7 @@ def restore(
         say(f"{name}: restored")
     if added:
         say(f"{added} numbers of the backup are on the suppression list again")
-    for name, path in kept.items():
+    for name, path in kept_files.items():
         say(f"{root / name}: restored" + (f"; what stood there is {path}" if path else ""))
 
 

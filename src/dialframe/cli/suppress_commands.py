@@ -101,12 +101,12 @@ def add(
                 yield from file_read.entries(reason=reason, on=day, source=source)
 
         suppressed = suppression_list(store)
-        given = len(phones) + sum(len(file_read.barred) for file_read in files)
+        numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
         new = suppressed.add(entries(), _now())
     facts: dict[str, Any] = {
-        "given": given,
+        "given": numbers_given,
         "added": new,
-        "known": given - new,
+        "known": numbers_given - new,
         "free": sum(file_read.free for file_read in files),
         "unreadable": {
             file_read.name: list(file_read.unreadable)
@@ -118,7 +118,9 @@ def add(
     if as_json:
         answer(facts)
         return
-    say(f"{new:,} numbers added, {given - new:,} were on the list; it holds {len(suppressed):,}")
+    say(
+        f"{new:,} numbers added, {numbers_given - new:,} were on the list; it holds {len(suppressed):,}"
+    )
     if facts["free"]:
         say(f"{facts['free']:,} rows may be called, says the service that screened them")
     for file_read in files:
@@ -147,7 +149,7 @@ def list_(
     from collections import deque
 
     suppressed = suppression_list(store)
-    kept = deque(
+    last_entries = deque(
         (
             entry
             for entry in suppressed.entries()
@@ -155,7 +157,7 @@ def list_(
         ),
         maxlen=limit,
     )
-    rows = [_row(entry) for entry in reversed(kept)]
+    rows = [_row(entry) for entry in reversed(last_entries)]
     if as_json:
         answer({"on_list": len(suppressed), "entries": rows})
         return

@@ -59,9 +59,11 @@ def show(columns: Sequence[Column], title: str) -> None:
 
     columns = [
         replace(
-            given, name=terminal_safe(given.name), cells=tuple(map(terminal_safe, given.cells))
+            each,
+            name=terminal_safe(each.name),
+            cells=tuple(map(terminal_safe, each.cells)),
         )
-        for given in columns
+        for each in columns
     ]
     console = Console()
     if not console.is_terminal:

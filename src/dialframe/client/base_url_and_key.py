@@ -176,9 +176,9 @@ def resolve_key(
         >>> resolve_key(None, {'DIALFRAME_API_KEY': 'svc_test_cred_secret'})
         'svc_test_cred_secret'
     """
-    given = api_key or environment.get(_VARIABLE) or ""
-    if given.strip():
-        return given.strip()
+    key_text = api_key or environment.get(_VARIABLE) or ""
+    if key_text.strip():
+        return key_text.strip()
     ask = prompt if prompt is not None else notebook_prompt()
     typed = "" if ask is None else ask(_QUESTION).strip()
     if not typed:

@@ -262,9 +262,9 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             >>> patient = client.with_options(timeout_s=120, max_attempts=10)
         """
         other = type(self).__new__(type(self))
-        made = self._made.changed(timeout_s, deadline_s, max_attempts)
-        other._made = made  # noqa: SLF001 - its own kind
-        Operations.__init__(other, self._sender.with_defaults(made.defaults), self._shell)
+        settings = self._made.changed(timeout_s, deadline_s, max_attempts)
+        other._made = settings  # noqa: SLF001 - its own kind
+        Operations.__init__(other, self._sender.with_defaults(settings.defaults), self._shell)
         return other
 
     def correlation(self, correlation_id: str) -> AbstractContextManager[None]:

@@ -131,19 +131,19 @@ class Journal:
         key = _key_of(request)
         with self._transaction() as database:
             self._tidy(database, now)
-            known = self._find(database, key)
-            if known is None:
+            earlier = self._find(database, key)
+            if earlier is None:
                 self._put(database, request, now)
                 return None
-            refuse_reuse(known, request, now, late=late)
-            if known.state == "failed":
+            refuse_reuse(earlier, request, now, late=late)
+            if earlier.state == "failed":
                 # It did not happen then; a key that the service never had, or forgot, begins anew.
-                anew = known.status is None or known.expired(now)
-                self._put(database, request, now if anew else known.created_at)
-            elif known.request is None:
+                anew = earlier.status is None or earlier.expired(now)
+                self._put(database, request, now if anew else earlier.created_at)
+            elif earlier.request is None:
                 # Its bytes were let go; the digest says that these are the same.
-                self._put(database, request, known.created_at, state=known.state)
-            return known.state
+                self._put(database, request, earlier.created_at, state=earlier.state)
+            return earlier.state
 
     def finish(
         self,
@@ -274,8 +274,8 @@ class Journal:
             return [f"{FILE_NAME}: {error}"]
         if not rows and not logged and not self._log.path.exists():
             return []
-        kept, whole = self._logged()
-        if whole and (self._log.last() or _NOWHERE).number == logged and set(kept) == set(rows):
+        in_log, whole = self._logged()
+        if whole and (self._log.last() or _NOWHERE).number == logged and set(in_log) == set(rows):
             return []
         return [f"{EVIDENCE}: it is not what was written"]
 
@@ -309,9 +309,11 @@ class Journal:
             return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
         evidence, whole = self._logged()
         writes = [row for row in salvaged(self.file, "writes") if row[5] in get_args(State)]
-        known = {row[:2] for row in evidence}
+        known_rows = {row[:2] for row in evidence}
         if not whole:
-            evidence += [row for row in salvaged(self.file, "evidence") if row[:2] not in known]
+            evidence += [
+                row for row in salvaged(self.file, "evidence") if row[:2] not in known_rows
+            ]
         if self.file.exists():
             self.file.replace(self.file.with_name(f"{FILE_NAME}.aside"))
         witnesses = (witness.path for witness in self._witnesses)
@@ -543,8 +545,10 @@ def _triggers() -> Iterator[str]:
 
 def _is_guarded(database: sqlite3.Connection) -> bool:
     """Whether the triggers, as bytes, are those that were made: a damaged one is met by the next write alone."""
-    kept = database.execute("SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'")
-    return {row[0] for row in kept} == {text.encode() for text in _triggers()}
+    trigger_rows = database.execute(
+        "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'"
+    )
+    return {row[0] for row in trigger_rows} == {text.encode() for text in _triggers()}
 
 
 def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:

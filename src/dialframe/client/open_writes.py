@@ -86,8 +86,8 @@ class Writes(Resource[ShellT]):
         Raises:
             StoreError: The journal cannot be read.
         """
-        kept: list[Evidence] = yield OnDisk(self._sender.journal.evidence)
-        return kept
+        records: list[Evidence] = yield OnDisk(self._sender.journal.evidence)
+        return records
 
     @operation
     def problems(self) -> Steps[list[str]]:

@@ -72,11 +72,11 @@ class Walk:
         ids = [
             hash(row_id) if (row_id := getattr(row, "id", None)) else None for row in page.records
         ]
-        known = {*self._rows.intersection(ids), *self._older_rows.intersection(ids)}
+        known_ids = {*self._rows.intersection(ids), *self._older_rows.intersection(ids)}
         self._rows.update(row for row in ids if row is not None)
         if len(self._rows) > ROWS_REMEMBERED:
             self._rows, self._older_rows = set(), self._rows
-        return _without(page, ids, known) if known else page
+        return _without(page, ids, known_ids) if known_ids else page
 
     def pass_page(self, page: ListPage[Any]) -> None:
         """Go on behind a page."""
@@ -364,8 +364,8 @@ def record_of(table: frames.Table, row: Answer) -> dict[str, Any]:
 def _kind(annotation: Any) -> Kind:
     if get_origin(annotation) is Annotated:
         return _kind(get_args(annotation)[0])
-    for known, kind in _KINDS:
-        if annotation is known:
+    for marker, kind in _KINDS:
+        if annotation is marker:
             return kind
     options = {_kind(option) for option in get_args(annotation) if option is not type(None)}
     scalar = options - {"json"}

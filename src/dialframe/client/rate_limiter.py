@@ -211,17 +211,17 @@ class BucketFile:
                 slots = _read(descriptor)
                 places = {name: _place_of(name, slots) for name in names}
                 before = {
-                    name: _unpacked(slots, place)
-                    for name, place in places.items()
-                    if place is not None
+                    name: _unpacked(slots, slot)
+                    for name, slot in places.items()
+                    if slot is not None
                 }
                 buckets = dict(before)
                 yield buckets
                 for name, bucket in buckets.items():
                     if bucket != before.get(name):
-                        place = places.get(name)
-                        place = _free_place(_read(descriptor)) if place is None else place
-                        _write(descriptor, place, name, bucket)
+                        slot = places.get(name)
+                        slot = _free_place(_read(descriptor)) if slot is None else slot
+                        _write(descriptor, slot, name, bucket)
             finally:
                 os.close(descriptor)
 
@@ -297,18 +297,18 @@ class RateLimiter:
             The turn, or None if it would come after `latest_s`.
         """
         with self._memory.held(self._names) as tokens:
-            known = {level.name: _sane(tokens, level, now_s) for level in self._levels}
+            buckets = {level.name: _sane(tokens, level, now_s) for level in self._levels}
             at_s = now_s
             for level in self._levels:
-                at_s = max(at_s, _free_at(known[level.name], level, now_s, lane))
-            epoch = known[self._levels[0].name].epoch
+                at_s = max(at_s, _free_at(buckets[level.name], level, now_s, lane))
+            epoch = buckets[self._levels[0].name].epoch
             if latest_s is not None and at_s > latest_s:
                 return None
             if lane != "interactive" and at_s > now_s:
                 return Turn(at_s, epoch, taken=False)
             queued_s = []
             for level in self._levels:
-                bucket = known[level.name]
+                bucket = buckets[level.name]
                 queue_s = max(bucket.full_at_s - at_s, 0.0)
                 queued_s.append(queue_s)
                 tokens[level.name] = Tokens(
@@ -457,12 +457,12 @@ class Shared:
         with self._lock:
             if self._memory is None:
                 self._memory = BucketFile(self._folder)
-            known = self._limiters.get(account)
-            if known is None:
-                known = self._limiters[account] = RateLimiter(
+            limiter = self._limiters.get(account)
+            if limiter is None:
+                limiter = self._limiters[account] = RateLimiter(
                     levels=_levels(account, service), memory=self._memory
                 )
-            return known
+            return limiter
 
 
 def _levels(account: str, service: str) -> tuple[Level, ...]:

@@ -394,14 +394,14 @@ def write_of(row: Mapping[str, Any]) -> Write:
         )
     operation, created_at = row["operation"], datetime.fromisoformat(row["created_at"])
     reach = reach_of(request, created_at)
-    known = BY_NAME.get(operation)
+    operation_row = BY_NAME.get(operation)
     return Write(
         key=row["key"],
         operation=operation,
         created_at=created_at,
         what=operation if reach is None else reach.what,
         to=None if reach is None else reach.to,
-        tier=1 if known is None else known.tier,
+        tier=1 if operation_row is None else operation_row.tier,
         late_at=None if reach is None else reach.late_at,
         state=row["state"],
         status=row["status"],

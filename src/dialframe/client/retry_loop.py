@@ -339,7 +339,7 @@ def _seen(
     trail: Trail,
     elapsed_s: float,
 ) -> Seen:
-    known = Seen(
+    seen = Seen(
         phase="answered",
         writes=policy.writes,
         has_key=request.key is not None,
@@ -349,9 +349,9 @@ def _seen(
         deadline_s=policy.deadline_s,
     )
     if isinstance(error, TransportError):
-        return replace(known, phase="maybe_sent" if error.sent else "not_sent")
+        return replace(seen, phase="maybe_sent" if error.sent else "not_sent")
     return replace(
-        known,
+        seen,
         status=error.status,
         code=error.code,
         retry_after_s=error.retry_after_s,

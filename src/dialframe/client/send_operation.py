@@ -338,11 +338,11 @@ def recorded(
         answered = yield from sending()
     except DialframeError as error:
         state = state_after(error, maybe_sent=trail.maybe_sent)
-        kept = earlier if earlier and state == "pending" else state
+        recorded_state = earlier if earlier and state == "pending" else state
         status, code, request_id = None, None, None
         if isinstance(error, ApiError):
             status, code, request_id = error.status, error.code, error.request_id
-        yield OnDisk(lambda: _finish(journal, request, kept, status, code, request_id))
+        yield OnDisk(lambda: _finish(journal, request, recorded_state, status, code, request_id))
         if isinstance(error, TransportError) and state == "pending":
             raise _open(error, request, clock) from None
         raise

@@ -369,9 +369,9 @@ def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
     """Field and value wherever an open set has a value that the contract does not name."""
     if not values:
         return
-    for name, known in _open_sets(type(values[0])):
+    for name, known_values in _open_sets(type(values[0])):
         for read in [getattr(value, name, None) for value in values]:
-            if isinstance(read, str) and read not in known:
+            if isinstance(read, str) and read not in known_values:
                 yield name, read
 
 
@@ -418,14 +418,14 @@ def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]
     sets = []
     for name, info in model.model_fields.items():
         options = get_args(info.annotation) if _is_union(info.annotation) else ()
-        known = [
+        known_values = [
             value
             for option in options
             if get_origin(option) is Literal
             for value in get_args(option)
         ]
-        if known:
-            sets.append((name, frozenset(known)))
+        if known_values:
+            sets.append((name, frozenset(known_values)))
     return tuple(sets)
 
 

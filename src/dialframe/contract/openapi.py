@@ -253,7 +253,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:
         paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
-    made = {
+    description = {
         "openapi": "3.1.0",
         "info": {
             "title": "Outbound dialing service",
@@ -268,7 +268,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
         "components": _components(shapes),
     }
     # The tables above are in it many times over; who edits a document must not edit them.
-    return copy.deepcopy(made)
+    return copy.deepcopy(description)
 
 
 def _server(base_url: str) -> Schema:
@@ -428,13 +428,13 @@ def _success(row: Row) -> Schema:
     names = ["X-Request-ID", "Cache-Control"]
     names += ["ETag"] if row.etag else []
     names += ["Idempotency-Replayed"] if row.changes_data else []
-    made: Schema = {"description": "Done.", "headers": headers(names)}
+    response: Schema = {"description": "Done.", "headers": headers(names)}
     if row.streamed:
         # Which kind of bytes the contract does not say.
-        made["content"] = {"*/*": {}}
+        response["content"] = {"*/*": {}}
     elif row.response is not Nothing:
-        made["content"] = {"application/json": {"schema": reference(name_of(row.response))}}
-    return made
+        response["content"] = {"application/json": {"schema": reference(name_of(row.response))}}
+    return response
 
 
 def _tag(row: Row) -> str:

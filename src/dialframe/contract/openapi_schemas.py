@@ -64,33 +64,36 @@ def definitions(
 
     A request's schema has all its fields, wherever they travel; see `only`.
     """
-    known = tuple(rows)
-    models = {row.request for row in known} | {row.response for row in known} - {Media, Nothing}
+    table = tuple(rows)
+    models = {row.request for row in table} | {row.response for row in table} - {
+        Media,
+        Nothing,
+    }
     models |= set(pushed)
     _, top = models_json_schema(
         [(model, "validation") for model in sorted(models, key=name_of)],
         ref_template=f"{_SCHEMAS}{{model}}",
     )
-    made = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
-    for name, schema in made.items():
+    schemas = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
+    for name, schema in schemas.items():
         if schema["additionalProperties"] is False:
             _close(schema, NULL_CLEARS.get(name, frozenset()))
         else:
             _open_up(schema)
-    shown = (name_of(row.response) for row in known if not row.assumed)
-    for name in closure(made, shown):
-        made[name]["required"] = list(made[name]["properties"])
-    return made
+    shown = (name_of(row.response) for row in table if not row.assumed)
+    for name in closure(schemas, shown):
+        schemas[name]["required"] = list(schemas[name]["properties"])
+    return schemas
 
 
 def only(name: str, schema: Schema, fields: Iterable[str]) -> Schema:
     """The part of a request's schema that covers some of its fields: its body, for instance."""
-    made: Schema = {key: schema[key] for key in ("type", "description") if key in schema}
-    made["properties"] = {field: schema["properties"][field] for field in fields}
-    required = [field for field in schema.get("required", ()) if field in made["properties"]]
+    picked: Schema = {key: schema[key] for key in ("type", "description") if key in schema}
+    picked["properties"] = {field: schema["properties"][field] for field in fields}
+    required = [field for field in schema.get("required", ()) if field in picked["properties"]]
     if required:
-        made["required"] = required
-    return {**made, **BETWEEN_FIELDS.get(name, {}), "additionalProperties": False}
+        picked["required"] = required
+    return {**picked, **BETWEEN_FIELDS.get(name, {}), "additionalProperties": False}
 
 
 def closure(schemas: Mapping[str, Schema], names: Iterable[str]) -> list[str]:
@@ -122,24 +125,26 @@ def _renamed(name: str) -> str:
 
 def _simple(schema: Mapping[str, Any]) -> Schema:
     """Without titles that repeat names, null defaults, and choices of one."""
-    made = {
+    simple = {
         key: value
         for key, value in schema.items()
         if key not in ("title", "anyOf") and not (key == "default" and value is None)
     }
-    if "$ref" in made:
-        made["$ref"] = _SCHEMAS + _renamed(made["$ref"].removeprefix(_SCHEMAS))
-    if "description" in made:
+    if "$ref" in simple:
+        simple["$ref"] = _SCHEMAS + _renamed(simple["$ref"].removeprefix(_SCHEMAS))
+    if "description" in simple:
         # The lines of a docstring are broken for an editor; a blank one parts paragraphs.
-        made["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", made["description"])
-    if "properties" in made:
-        made["properties"] = {name: _simple(value) for name, value in made["properties"].items()}
+        simple["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", simple["description"])
+    if "properties" in simple:
+        simple["properties"] = {
+            name: _simple(value) for name, value in simple["properties"].items()
+        }
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), dict):
-            made[key] = _simple(made[key])
+        if isinstance(simple.get(key), dict):
+            simple[key] = _simple(simple[key])
     if "anyOf" in schema:
-        made |= _choice([_simple(alternative) for alternative in schema["anyOf"]])
-    return made
+        simple |= _choice([_simple(alternative) for alternative in schema["anyOf"]])
+    return simple
 
 
 def _choice(alternatives: list[Schema]) -> Schema:

@@ -90,49 +90,49 @@ def audit(
         with dialframe.connect() as account:
             found = dialframe.audit(account, rules=["us", "us-*"])
     """
-    given = {"rules": rules, "since": since, "until": until, "practice": practice}
-    scope = replace(scope, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    options = {"rules": rules, "since": since, "until": until, "practice": practice}
+    scope = replace(scope, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
 
     def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
         if max_age is not None and as_of is None:
             numbers = worth_checking(leads, calls)
             account.check_dnc(numbers, max_age=max_age, on_progress=on_progress)
 
-    known = gather(
+    records = gather(
         account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
         taxonomy=taxonomy, state_field=state_field, before_checks=check,
     )  # fmt: skip
-    began = known.campaigns["created_at"].min()
+    began = records.campaigns["created_at"].min()
     result = compliance.audit(
-        known.leads,
-        known.calls,
-        known.checks,
-        known.callbacks,
-        now=known.at,
+        records.leads,
+        records.calls,
+        records.checks,
+        records.callbacks,
+        now=records.at,
         since=scope.since,
         until=scope.until,
         rulebook=scope.book,
         rules=scope.rules,
-        states=known.states,
-        dnc_codes=known.dnc_codes,
-        known_codes=known.known_codes,
-        practice=known.practice,
+        states=records.states,
+        dnc_codes=records.dnc_codes,
+        known_codes=records.known_codes,
+        practice=records.practice,
         exemptions=scope.exemptions,
         declared=scope.declared,
-        consents=known.consents,
-        recorded_consents=known.recorded_consents,
+        consents=records.consents,
+        recorded_consents=records.recorded_consents,
         look_ups=scope.look_ups,
-        outcomes=known.outcomes,
-        events=known.requests,
+        outcomes=records.outcomes,
+        events=records.requests,
         began_at=None if pd.isna(began) else began.to_pydatetime(),
         taxonomy=taxonomy.version,
-        data_version=_fingerprint(known.tables),
+        data_version=_fingerprint(records.tables),
     )
     result = with_given(
-        account, result, known, scope, now=now, as_of=as_of,
+        account, result, records, scope, now=now, as_of=as_of,
         options={"check": max_age, "state_field": state_field},
     )  # fmt: skip
-    return _with_dashboard(result, known.leads, known.calls, known.campaigns)
+    return _with_dashboard(result, records.leads, records.calls, records.campaigns)
 
 
 def with_given(
@@ -151,11 +151,11 @@ def with_given(
         "since": scope.since, "until": scope.until, "rules": None if scope.rules is None else list(scope.rules),
         "as_of": as_of, **options, **scope.options,
     }  # fmt: skip
-    told = {
+    plain = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in options.items()
     }
-    result = result.with_inputs(gaps, _digests(scope, known), told)
+    result = result.with_inputs(gaps, _digests(scope, known), plain)
     try:
         account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
     except StoreError as error:
@@ -210,38 +210,38 @@ def may_call(
             verdicts = dialframe.may_call(account, ["+12125550142"], campaign="cmp_...")
     """
     moment = now() if at is None else at
-    known = gather(
+    records = gather(
         account, scope, at=lambda: moment, as_of=None, taxonomy=taxonomy, state_field=state_field
     )
     return compliance.may_call(
         numbers,
         at=moment,
-        leads=known.leads,
-        calls=known.calls,
-        checks=known.checks,
-        callbacks=known.callbacks,
+        leads=records.leads,
+        calls=records.calls,
+        checks=records.checks,
+        callbacks=records.callbacks,
         campaign=campaign,
         caller_id=caller_id,
         rulebook=scope.book,
         rules=scope.rules if rules is None else rules,
-        states=known.states,
-        dnc_codes=known.dnc_codes,
-        known_codes=known.known_codes,
-        practice=known.practice if practice is None else dialed(practice, known.campaigns),
+        states=records.states,
+        dnc_codes=records.dnc_codes,
+        known_codes=records.known_codes,
+        practice=records.practice if practice is None else dialed(practice, records.campaigns),
         exemptions=scope.exemptions,
         declared=scope.declared,
-        consents=known.consents,
-        recorded_consents=known.recorded_consents,
+        consents=records.consents,
+        recorded_consents=records.recorded_consents,
         look_ups=scope.look_ups,
-        outcomes=known.outcomes,
-        events=known.requests,
+        outcomes=records.outcomes,
+        events=records.requests,
         suppressed=suppressed(account, numbers),
     )
 
 
 def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list[str]:
     """Rows that were lost, tables that were never read, and a store that ends before the period does."""
-    said = [
+    sentences = [
         words
         for frame in read.values()
         for words in frame.attrs.get("dialframe", {}).get("missing", ())
@@ -249,7 +249,7 @@ def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list
     for name in ("dnc_checks", "callbacks", "campaigns"):
         freshness = read[name].attrs.get("dialframe", {})
         if name != "dnc_checks" and freshness and freshness.get("synced_at") is None:
-            said.append(f"the table {name} was never read: dialframe sync {name}")
+            sentences.append(f"the table {name} was never read: dialframe sync {name}")
     synced = read["calls"].attrs.get("dialframe", {}).get("synced_at")
     end = at if scope.until is None else scope.until
     if (
@@ -257,12 +257,12 @@ def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list
         and scope.until is not None
         and pd.Timestamp(synced) < pd.Timestamp(end) <= pd.Timestamp(at)
     ):
-        said.append(
+        sentences.append(
             f"the store was read on {pd.Timestamp(synced):%Y-%m-%d %H:%M} UTC, before the period ends: dialframe sync"
         )
     if scope.since is not None and scope.since > at:
-        said.append("the period begins after the moment of the audit")
-    return said
+        sentences.append("the period begins after the moment of the audit")
+    return sentences
 
 
 def _with_dashboard(
@@ -454,7 +454,7 @@ def facts(result: Audit) -> dict[str, object]:
 
 def _verdict(result: Audit) -> dict[str, object]:
     """What the store keeps of an audit: its counts and what they rest on, without anything of a person."""
-    given = json.dumps([result.inputs, result.options], sort_keys=True, default=str)
+    asked = json.dumps([result.inputs, result.options], sort_keys=True, default=str)
     counts = result.checks[["check", "checked", "pass", *_GRADES]].to_dict("records")
     return {
         "verdict": result.verdict,
@@ -468,7 +468,7 @@ def _verdict(result: Audit) -> dict[str, object]:
         "rulebook_version": result.rulebook_version,
         "rulebook_sha256": result.rulebook_sha256,
         "taxonomy": result.taxonomy,
-        "given_sha256": hashlib.sha256(given.encode()).hexdigest(),
+        "given_sha256": hashlib.sha256(asked.encode()).hexdigest(),
         "tool": f"dialframe {dialframe.__version__}",
     }
 

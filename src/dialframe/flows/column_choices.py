@@ -46,13 +46,13 @@ class Memory:
 
 def remembered(folder: Path) -> Memory:
     """What is kept in a folder; what is damaged there counts as forgotten."""
-    known: dict[str, ColumnMap] = {}
+    mappings: dict[str, ColumnMap] = {}
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            known[path.stem] = ColumnMap.load(path)
+            mappings[path.stem] = ColumnMap.load(path)
         except ConfigError:
             continue
-    return Memory(folder, known)
+    return Memory(folder, mappings)
 
 
 @dataclass(slots=True, eq=False)
@@ -101,20 +101,22 @@ class Chooser:
         if self.ask_region is None or not (decision.is_open or decision.against):
             return decision
         answer = self.ask_region(decision)
-        known = {self.region, *(each.region for each in decision.candidates)}
+        regions = {self.region, *(each.region for each in decision.candidates)}
         settled = leads.decide_region(file, answer, columns)
-        return replace(settled, against=None) if answer in known else settled
+        return replace(settled, against=None) if answer in regions else settled
 
     def _choose(self, file: LeadFile) -> ColumnMap:
         origin = origin_of(file)
         if origin is not None:
             # A clean list is taken at its word: nothing about it is asked or remembered.
-            told = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
-            own = origin.mapping([str(name) for name in file.frame.columns])
-            return leads.map_columns(file, region=None, mapping={**own, **told})
-        known = self.memory.of(file.header) if self.memory and self.told is None else None
-        if known is not None:
-            return leads.map_columns(file, region=self.region, mapping=known)
+            named_columns = (
+                self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
+            )
+            origin_map = origin.mapping([str(name) for name in file.frame.columns])
+            return leads.map_columns(file, region=None, mapping={**origin_map, **named_columns})
+        remembered_map = self.memory.of(file.header) if self.memory and self.told is None else None
+        if remembered_map is not None:
+            return leads.map_columns(file, region=self.region, mapping=remembered_map)
         decision = leads.decide(file, region=self.region, mapping=self.told)
         if self.ask is not None and decision.questions:
             decision = self._asked(file, decision, self.ask)
@@ -125,7 +127,7 @@ class Chooser:
 
     def _asked(self, file: LeadFile, decision: MappingDecision, ask: Ask) -> MappingDecision:
         """Ask until nothing is open that was not asked."""
-        told: dict[str, Columns] = dict(
+        named_columns: dict[str, Columns] = dict(
             self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
         )
         asked: set[str] = set()
@@ -133,26 +135,27 @@ class Chooser:
             question for question in decision.questions if question.field not in asked
         ):
             asked.update(question.field for question in new)
-            given = ask(
+            choices = ask(
                 replace(decision, questions=tuple(_with_cells(question, file) for question in new))
             )
             changed = {
-                question.field: _changed(decision, question, given[question.field])
+                question.field: _changed(decision, question, choices[question.field])
                 for question in new
-                if question.field in given and given[question.field] != _taken(decision, question)
+                if question.field in choices
+                and choices[question.field] != _taken(decision, question)
             }
             if changed:
-                told |= changed
-                decision = leads.decide(file, region=self.region, mapping=told)
+                named_columns |= changed
+                decision = leads.decide(file, region=self.region, mapping=named_columns)
         return decision
 
     def _was_open(self, file: LeadFile) -> bool:
         """Whether what was told answers a question of this file."""
         if self.memory is None or self.memory.folder is None:
             return False
-        told = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
-        found = leads.decide(file, region=self.region)
-        return any(question.field in told for question in found.questions)
+        named_columns = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
+        decision = leads.decide(file, region=self.region)
+        return any(question.field in named_columns for question in decision.questions)
 
     def _remember(self, file: LeadFile, columns: ColumnMap) -> None:
         if self.memory is not None and self.memory.folder is not None and file.header is not None:
@@ -173,9 +176,9 @@ def _taken(decision: MappingDecision, question: Question) -> str | None:
     """The candidate that stands if nobody says otherwise."""
     if decision.columns is None:
         return None
-    own = decision.columns.fields().get(question.field, ())
+    columns = decision.columns.fields().get(question.field, ())
     names = [candidate.column for candidate in question.candidates]
-    return next((name for name in own if name in names), None)
+    return next((name for name in columns if name in names), None)
 
 
 def _changed(decision: MappingDecision, question: Question, chosen: str | None) -> Columns:
@@ -183,6 +186,6 @@ def _changed(decision: MappingDecision, question: Question, chosen: str | None) 
     taken = _taken(decision, question)
     if decision.columns is None or taken is None or question.field not in SEVERAL:
         return chosen
-    own = decision.columns.fields().get(question.field, ())
-    names = [chosen if name == taken else name for name in own]
+    columns = decision.columns.fields().get(question.field, ())
+    names = [chosen if name == taken else name for name in columns]
     return tuple(dict.fromkeys(name for name in names if name is not None)) or None

@@ -122,12 +122,12 @@ def demo(
         )
         written |= auditing.write_evidence(audit, out / "audit")
         covered = auditing.coverage_by_campaign(account, now=now())
-        funnel, told = _funnel(account, ledger)
+        funnel, sentence = _funnel(account, ledger)
         if on_sandbox is not None:
             on_sandbox(service)
     result = Demo(prepared, ledger, synced, funnel, audit, written)
     on_progress(Progress("report written", 0, 1))
-    written["report"] = write_text(render(_page(result, told, covered)), out / "report.html")
+    written["report"] = write_text(render(_page(result, sentence, covered)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
 

@@ -122,15 +122,15 @@ def permissions(
         on_progress: Told after each read.
     """
     tried: dict[str | None, Finding] = {}
-    known = Known(yesterday)
+    known_so_far = Known(yesterday)
     for done, (row, make) in enumerate(READS, start=1):
-        request = make(known)
+        request = make(known_so_far)
         if request is None:
             tried[row.scope] = _unasked(row, me)
         else:
             answer = _ask(client, row, request, options)
             tried[row.scope] = _judged(row, answer, me)
-            known = _learned(row, answer, known)
+            known_so_far = _learned(row, answer, known_so_far)
         on_progress(Progress("scopes", done, len(READS)))
     return [tried.get(scope.name) or _told(scope, me) for scope in SCOPES]
 

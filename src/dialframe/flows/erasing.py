@@ -116,8 +116,8 @@ def forget(
     remaining: list[Remaining] = []
     for path in backups.replaced(store.folder):
         try:
-            with Store.open(path, keys=store.keys) as kept:
-                versions += kept.forget(phone, at=now)
+            with Store.open(path, keys=store.keys) as other_store:
+                versions += other_store.forget(phone, at=now)
         except StoreError as error:
             remaining.append(Remaining(path, f"a store that was replaced cannot be read: {error}"))
     published = []

@@ -48,9 +48,9 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
         compare(Path("october"), Path("october-again"))
     """
     facts = [_facts_of(path) for path in (before, after)]
-    found = [_keyed(pack.findings_of(path)) for path in (before, after)]
-    merged = found[0].merge(
-        found[1], on=[*_SAME, "turn"], how="outer", suffixes=("_before", "_after")
+    findings = [_keyed(pack.findings_of(path)) for path in (before, after)]
+    merged = findings[0].merge(
+        findings[1], on=[*_SAME, "turn"], how="outer", suffixes=("_before", "_after")
     )
     differs = pd.DataFrame(
         {
@@ -61,12 +61,12 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     rows = merged[differs.any(axis=1).to_numpy(dtype=bool)]
     gone, new = rows["grade_after"].isna(), rows["grade_before"].isna()
     change = pd.Series("regraded", index=rows.index, dtype="str").mask(new, "new")
-    known = [{*each["call_id"]} for each in found]
+    call_ids = [{*each["call_id"]} for each in findings]
     why = [
-        _why(row, known, [words for name, words in _COMPARED.items() if differs[name][place]])
+        _why(row, call_ids, [words for name, words in _COMPARED.items() if differs[name][place]])
         for place, row in zip(rows.index, rows.itertuples(index=False), strict=True)
     ]
-    told = pd.DataFrame(
+    differences = pd.DataFrame(
         {
             **{key: rows[key] for key in _SAME},
             "at": rows["at_after"].fillna(rows["at_before"]),
@@ -80,12 +80,12 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
             "because": _because(*facts),
         }
     )  # fmt: skip
-    told = told[[*KEYS, *(name for name in told.columns if name not in KEYS)]].reset_index(
-        drop=True
-    )
+    differences = differences[
+        [*KEYS, *(name for name in differences.columns if name not in KEYS)]
+    ].reset_index(drop=True)
     for name in ("phone", "reason"):
-        told[name] = told[name].map(redact, na_action="ignore").astype("str")
-    return told
+        differences[name] = differences[name].map(redact, na_action="ignore").astype("str")
+    return differences
 
 
 _SAME: Final = ["check", "call_id", "lead_id", "phone", "campaign_id"]
@@ -111,14 +111,14 @@ def _why(row: Any, known: Sequence[Collection[str]], differing: Sequence[str]) -
 
 def _keyed(findings: pd.DataFrame) -> pd.DataFrame:
     """Findings by key; equal keys are told apart by their turn."""
-    made = findings.reindex(columns=[*_SAME, "at", *_COMPARED]).astype("str")
-    made[_SAME] = made[_SAME].fillna("")
-    at = made["at"].fillna("").mask(made["check"].isin(_OF_THE_MOMENT), "")
+    keyed = findings.reindex(columns=[*_SAME, "at", *_COMPARED]).astype("str")
+    keyed[_SAME] = keyed[_SAME].fillna("")
+    at = keyed["at"].fillna("").mask(keyed["check"].isin(_OF_THE_MOMENT), "")
     # A finding of no call and no number (a share, a period of records) is one of its rule.
-    of_none = (made[["call_id", "lead_id", "phone"]] == "").all(axis=1)
-    which = made["rule_id"].where(of_none, "") + " " + at
-    made["turn"] = which + " " + made.groupby([*_SAME, which]).cumcount().astype("str")
-    return made
+    of_none = (keyed[["call_id", "lead_id", "phone"]] == "").all(axis=1)
+    which = keyed["rule_id"].where(of_none, "") + " " + at
+    keyed["turn"] = which + " " + keyed.groupby([*_SAME, which]).cumcount().astype("str")
+    return keyed
 
 
 def _because(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -140,5 +140,5 @@ def _facts_of(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: There is no pack, or its manifest was changed.
     """
-    told = pack.manifest_of(path)["facts"]
-    return dict(told) if isinstance(told, Mapping) else {}
+    facts = pack.manifest_of(path)["facts"]
+    return dict(facts) if isinstance(facts, Mapping) else {}

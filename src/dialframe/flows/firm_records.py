@@ -207,8 +207,8 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
     if not meaning:
         return None
     outcome = calls["disposition"].map(meaning, na_action="ignore").astype("str")
-    known = outcome.notna() & (calls["answered_at"].notna() | (outcome == "dropped"))
-    known_outcome = outcome[known].set_axis(pd.Index(calls.loc[known, "id"]))
+    is_known = outcome.notna() & (calls["answered_at"].notna() | (outcome == "dropped"))
+    known_outcome = outcome[is_known].set_axis(pd.Index(calls.loc[is_known, "id"]))
     return known_outcome[~known_outcome.index.duplicated()]
 
 
@@ -337,14 +337,14 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
 def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
     """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
     modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
-    known = {name: how for name, mode in modes if (how := dialing_of(mode))}
+    dialings = {name: how for name, mode in modes if (how := dialing_of(mode))}
     voices = {
         name: Conduct(artificial_voice=True) for name, mode in modes if speaks_artificially(mode)
     }
     conducts = dict(practice.conducts)
     for name, voice in voices.items():
         conducts[name] = conducts.get(name, Conduct()).over(voice)
-    return replace(practice, dialings={**known, **practice.dialings}, conducts=conducts)
+    return replace(practice, dialings={**dialings, **practice.dialings}, conducts=conducts)
 
 
 def _is_request(code: str, taxonomy: Taxonomy) -> bool:

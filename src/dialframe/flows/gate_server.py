@@ -131,8 +131,8 @@ def verdicts(answers: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
     async def ask(request: Request) -> Response:
-        given = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+        authorization = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
             return _refused(401, "a token is needed: Authorization: Bearer ...")
         try:
             body = await _body(request)
@@ -159,11 +159,11 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
     async def health(_: Request) -> Response:
         return JSONResponse({"ok": True})
 
-    made = Starlette(
+    application = Starlette(
         routes=[Route(PATH, ask, methods=["POST"]), Route("/health", health, methods=["GET"])]
     )
-    made.router.redirect_slashes = False
-    return made
+    application.router.redirect_slashes = False
+    return application
 
 
 async def _body(request: Request) -> bytes | None:
@@ -185,15 +185,15 @@ def _read(body: bytes) -> Question:
         ConfigError: It is none.
     """
     try:
-        given = json.loads(body)
+        body_json = json.loads(body)
     except (ValueError, RecursionError):
         raise ConfigError("the question is not JSON") from None
-    if not isinstance(given, Mapping) or set(given) - _FIELDS:
+    if not isinstance(body_json, Mapping) or set(body_json) - _FIELDS:
         raise ConfigError(f"a question has the fields {', '.join(sorted(_FIELDS))}")
-    numbers = given.get("numbers")
+    numbers = body_json.get("numbers")
     if not isinstance(numbers, list) or not all(isinstance(n, str) for n in numbers):
         raise ConfigError('numbers is a list of texts, ["+12125550142"]')
-    texts = {name: given.get(name) for name in ("at", "campaign", "caller_id")}
+    texts = {name: body_json.get(name) for name in ("at", "campaign", "caller_id")}
     for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise ConfigError(f"{name} is a text")

@@ -151,9 +151,11 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
             "sent again; bring the journal back, name another --out folder, or remove the ledger if "
             "that import is settled"
         )
-    known = (head.get("campaign_id"), head.get("source"))
-    if book.planned and known != (campaign_id, source):
-        what = "into another campaign" if known[1] == source else "of other leads or other choices"
+    earlier = (head.get("campaign_id"), head.get("source"))
+    if book.planned and earlier != (campaign_id, source):
+        what = (
+            "into another campaign" if earlier[1] == source else "of other leads or other choices"
+        )
         raise StoreError(
             f"{path} belongs to an import {what}; name another --out folder, or remove the file, "
             "its .head and its ledger if that import is settled"
@@ -394,7 +396,9 @@ def _settle_batch(
     new = [_result(index, lead, leads) for index, lead, leads in shown if dead or leads]
     if not new:
         return
-    kept = [result for result in facts.get("results", ()) if result["index"] not in places]
+    other_results = [
+        result for result in facts.get("results", ()) if result["index"] not in places
+    ]
     book.append(
         "found",
         now,
@@ -402,7 +406,7 @@ def _settle_batch(
             "batch": number,
             "key": standing.key,
             "request_id": facts.get("request_id"),
-            "results": kept + new,
+            "results": other_results + new,
             "complete": len(new) == len(places),
             "why": facts.get("why", "no_result"),
         },

@@ -313,13 +313,13 @@ class Ledger:
     def frames(self) -> Iterator[pd.DataFrame]:
         """The same, so many rows at a time; at least one frame."""
         waiting: list[dict[str, Any]] = []
-        made = False
+        any_made = False
         for row in self._rows():
             waiting.append(row)
             if len(waiting) >= _ROWS:
                 yield _frame(waiting)
-                waiting, made = [], True
-        if waiting or not made:
+                waiting, any_made = [], True
+        if waiting or not any_made:
             yield _frame(waiting)
 
     def send_again(self) -> pd.DataFrame:

@@ -91,7 +91,7 @@ def audit_in_parts(
         with dialframe.connect() as account:
             found = audit_in_parts(account, partitions=16, scheduler="processes")
     """
-    known = gather(
+    records = gather(
         account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
         taxonomy=taxonomy, large_tables=False, given=None if tables is None else _small(tables),
     )  # fmt: skip
@@ -110,19 +110,19 @@ def audit_in_parts(
         data = "; ".join(
             f"{name} {laid.rows[name]:,} rows {laid.hashes[name]}" for name in sorted(laid.rows)
         )
-        began = known.campaigns["created_at"].min()
+        began = records.campaigns["created_at"].min()
         question = Question(
-            now=known.at, since=scope.since, until=scope.until, rulebook=scope.book, rules=scope.rules,
-            dnc_codes=request_codes(laid.words, taxonomy), known_codes=known.known_codes,
-            practice=known.practice, exemptions=scope.exemptions, declared=scope.declared,
-            consents=known.consents, recorded_consents=known.recorded_consents,
-            look_ups=scope.look_ups, events=known.requests,
+            now=records.at, since=scope.since, until=scope.until, rulebook=scope.book, rules=scope.rules,
+            dnc_codes=request_codes(laid.words, taxonomy), known_codes=records.known_codes,
+            practice=records.practice, exemptions=scope.exemptions, declared=scope.declared,
+            consents=records.consents, recorded_consents=records.recorded_consents,
+            look_ups=scope.look_ups, events=records.requests,
             began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
             data_version=data,
         )  # fmt: skip
         with _workers(scheduler) as workers:
             result = parts.in_parts(
-                laid, question, folder=folder, callbacks=known.callbacks, meaning=meaning,
+                laid, question, folder=folder, callbacks=records.callbacks, meaning=meaning,
                 workers=workers, packed=packed, pseudonyms=pseudonyms,
             )  # fmt: skip
         shutil.rmtree(folder / "rows", ignore_errors=True)
@@ -131,7 +131,7 @@ def audit_in_parts(
         raise
     finalize(result.engine, shutil.rmtree, folder, ignore_errors=True)
     options = {"state_field": state_field, "tables": tables, "parts": partitions}
-    return with_given(account, result, known, scope, now=now, as_of=as_of, options=options)
+    return with_given(account, result, records, scope, now=now, as_of=as_of, options=options)
 
 
 @contextmanager

@@ -123,8 +123,13 @@ class Plan:
                 for file, samples in zip(self.cleaned.files, self.samples, strict=True)
             ],
             "doubts": [
-                {"file": one.file, "about": one.about, "words": one.words, "answer": one.answer}
-                for one in self.doubts
+                {
+                    "file": doubt.file,
+                    "about": doubt.about,
+                    "words": doubt.words,
+                    "answer": doubt.answer,
+                }
+                for doubt in self.doubts
             ],
         }
 
@@ -293,14 +298,14 @@ def plan_of(
 def doubts_of(file: CleanedFile) -> Iterator[Doubt]:
     """What is not sure about a file and decides who is dialed, each with the option that answers it."""
     columns = file.columns
-    for name, own in columns.fields().items():
+    for name, sources in columns.fields().items():
         confidence = columns.confidence.get(name, 1.0)
         if name not in _DECISIVE or confidence >= SURE:
             continue
-        words = f"{name} from {', '.join(own)} is a guess ({confidence:.2f})"
+        words = f"{name} from {', '.join(sources)} is a guess ({confidence:.2f})"
         if name in columns.uncertain:
             words += f", {columns.uncertain[name]} fits nearly as well"
-        yield Doubt(file.name, name, words, f"--column '{name}={own[0]}'")
+        yield Doubt(file.name, name, words, f"--column '{name}={sources[0]}'")
 
 
 def refuse_doubts(plan: Plan) -> None:

@@ -79,10 +79,10 @@ def warnings(cleaned: Outcome) -> pd.DataFrame:
 def columns(cleaned: Outcome) -> pd.DataFrame:
     """Which column was taken for which field: `file, field, column, confidence, next_best`."""
     rows = [
-        (file.name, name, ", ".join(found), file.columns.confidence.get(name),
+        (file.name, name, ", ".join(columns_found), file.columns.confidence.get(name),
          file.columns.uncertain.get(name, ""))
         for file in cleaned.files
-        for name, found in file.columns.fields().items()
+        for name, columns_found in file.columns.fields().items()
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=["file", "field", "column", "confidence", "next_best"])
 

@@ -300,7 +300,7 @@ def _rooms() -> Finding:
 
 
 def _versions() -> Finding:
-    known = [f"python {platform.python_version()}", f"dialframe {dialframe.__version__}"]
+    versions = [f"python {platform.python_version()}", f"dialframe {dialframe.__version__}"]
     missing, wrong = [], []
     bounds = dict(_bounds())
     for library in LIBRARIES:
@@ -309,17 +309,17 @@ def _versions() -> Finding:
         except PackageNotFoundError:
             missing.append(library)
             continue
-        known.append(f"{library} {installed}")
+        versions.append(f"{library} {installed}")
         if not _within(installed, bounds.get(library, "")):
             wrong.append(f"{library} {installed} (needs {bounds[library]})")
     faults = [f"missing: {', '.join(missing)}"] if missing else []
     faults += [f"not what it was made for: {', '.join(wrong)}"] if wrong else []
     if faults:
-        detail = "; ".join([", ".join(known), *faults])
+        detail = "; ".join([", ".join(versions), *faults])
         return Finding(
             "versions", "failed", detail, "install dialframe again: pip install -U dialframe"
         )
-    return Finding("versions", "ok", ", ".join(known))
+    return Finding("versions", "ok", ", ".join(versions))
 
 
 def _extras() -> Finding:

@@ -189,8 +189,8 @@ def _fill(
     if pseudonyms is not None:
         for path in (p for name in contents.LISTS for p in staging.rglob(name)):
             _rewrite(path, hide)
-    told = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
-    _put(staging / "summary.json", hide(told).encode())
+    summary_text = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
+    _put(staging / "summary.json", hide(summary_text).encode())
     for name, content in further.items():
         _put(staging / name, content)
     return rows
@@ -211,11 +211,11 @@ def _stream(path: Path, batches: Iterable[pd.DataFrame], hide: Callable[[str], s
 
 def _rewrite(path: Path, hide: Callable[[str], str]) -> None:
     """A list again, a line at a time, without numbers; under its own name alone, whatever it is linked to."""
-    with path.open(encoding="utf-8", newline="") as given:
+    with path.open(encoding="utf-8", newline="") as rows:
         path.unlink()
         with path.open("w", encoding="utf-8", newline="") as file:
             path.chmod(0o600)
-            file.writelines(map(hide, given))
+            file.writelines(map(hide, rows))
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -326,8 +326,8 @@ def _verified(
     raw = _small(files.get(MANIFEST))
     manifest = None if raw is None else _parsed(raw)
     if raw is None or manifest is None:
-        said = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
-        return Verified(path, (*faults, said), 0, "", "no", "nothing")
+        sentence = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
+        return Verified(path, (*faults, sentence), 0, "", "no", "nothing")
     named = {str(each["name"]): str(each["sha256"]) for each in manifest["files"]}
     faults += [f"{name} is missing" for name in named if name not in files]
     for name in sorted(set(files) - set(_BESIDE)):
@@ -372,9 +372,9 @@ def _signed(
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        told = json.loads(raw)
-        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(told["public_key"]))
-        signature = bytes.fromhex(told["signature"])
+        statement = json.loads(raw)
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(statement["public_key"]))
+        signature = bytes.fromhex(statement["signature"])
         public.verify(signature, head.encode())
         # Every byte counts: another word for the algorithm, capitals among the digits.
         same = pack_seal.signature_file(public, signature) == raw
@@ -571,15 +571,15 @@ def _csv(frame: pd.DataFrame, hide: Callable[[str], str], *, header: bool = True
 def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
     if key is None:
         return lambda text: text
-    known: dict[str, str] = {}
+    pseudonyms: dict[str, str] = {}
 
     def hide(text: str) -> str:
         def one(match: object) -> str:
             phone = match.group()  # type: ignore[attr-defined]
-            if phone not in known:
+            if phone not in pseudonyms:
                 digest = hmac.new(key, phone.encode(), hashlib.sha256).hexdigest()
-                known[phone] = f"number-{digest[:16]}"
-            return known[phone]
+                pseudonyms[phone] = f"number-{digest[:16]}"
+            return pseudonyms[phone]
 
         return PHONE.sub(one, text)
 

@@ -220,7 +220,7 @@ def signature(head: str, key: Ed25519PrivateKey) -> bytes:
 
 def signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
     """The one form of the file that holds a signature."""
-    told = {
+    statement = {
         "algorithm": "ed25519", "public_key": public_text(public), "signature": signature.hex(),
     }  # fmt: skip
-    return json.dumps(told, sort_keys=True).encode() + b"\n"
+    return json.dumps(statement, sort_keys=True).encode() + b"\n"

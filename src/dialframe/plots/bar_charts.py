@@ -158,11 +158,15 @@ def _bars(
     result: Result, bars: Sequence[_Bar], look: Look, *, what: str, subtitle: str,
     keep_zero: bool = False,
 ) -> Picture:  # fmt: skip
-    known = [bar for bar in bars if bar[1] or keep_zero]
-    if not known:
+    shown_bars = [bar for bar in bars if bar[1] or keep_zero]
+    if not shown_bars:
         return nothing(what, subtitle, look, result.table)
-    shown = known[:_MOST]
-    more = f" {len(known) - len(shown)} more in the table." if len(known) > len(shown) else ""
+    shown = shown_bars[:_MOST]
+    more = (
+        f" {len(shown_bars) - len(shown)} more in the table."
+        if len(shown_bars) > len(shown)
+        else ""
+    )
     note = f"Taxonomy {result.taxonomy_version}.{more}"
     longest = max(abs(bar[1]) for bar in shown) or 1.0
     with context(look) as theme:

@@ -77,17 +77,17 @@ def forest(
         unit: `%` for shares, `points` for differences of shares, else the unit of the axis.
         by_value: Draw the greatest value on top, whatever the order of the table.
     """
-    known = [row for row in rows if not pd.isna(row.value)]
-    if not known:
+    known_rows = [row for row in rows if not pd.isna(row.value)]
+    if not known_rows:
         behind = [name for name in _BEHIND if name in result.table.columns]
         few = bool(result.table[behind].sum().sum())
         return nothing(what, subtitle, look, result.table, few=few)
-    shown = known[:MOST_ROWS]
+    shown = known_rows[:MOST_ROWS]
     if by_value:
         shown = sorted(shown, key=lambda row: -row.value)
     left_out = (
-        (len(known) - len(shown), "more in the table"),
-        (len(rows) - len(known), "without a value in the table"),
+        (len(known_rows) - len(shown), "more in the table"),
+        (len(rows) - len(known_rows), "without a value in the table"),
     )
     more = "".join(f" {plural(n, 'row')} {where}." for n, where in left_out if n)
     note = f"Lines: 95 % intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
@@ -112,8 +112,8 @@ def named(result: object, name: str) -> None:
         ConfigError: It is of another one.
     """
     if not isinstance(result, Result) or result.name != name:
-        given = result.name if isinstance(result, Result) else type(result).__name__
-        raise ConfigError(f"plots.{name} draws the result of analytics.{name}, not {given}")
+        name_given = result.name if isinstance(result, Result) else type(result).__name__
+        raise ConfigError(f"plots.{name} draws the result of analytics.{name}, not {name_given}")
 
 
 def of_table(

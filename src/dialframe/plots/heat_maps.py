@@ -152,12 +152,12 @@ def _write(
 
 
 def _range(rate: _Floats) -> tuple[float, float]:
-    known = rate[~np.isnan(rate)]
-    if not len(known):
+    known_rates = rate[~np.isnan(rate)]
+    if not len(known_rates):
         return 0.0, 1.0
     # Half of the greatest share at least, so that next to no difference does not look like one.
-    span = max(float(known.max() - known.min()), float(known.max()) / 2, 0.01)
-    middle = float(known.max() + known.min()) / 2
+    span = max(float(known_rates.max() - known_rates.min()), float(known_rates.max()) / 2, 0.01)
+    middle = float(known_rates.max() + known_rates.min()) / 2
     return middle - span / 2, middle + span / 2
 
 
@@ -169,9 +169,9 @@ def _alt(
         return f"{result.answer}. No cell has enough to be shown."
     details = []
     for y, line in enumerate(rate):
-        known = np.flatnonzero(~np.isnan(line))
-        if len(known):
-            best = int(known[np.argmax(line[known])])
+        known_cells = np.flatnonzero(~np.isnan(line))
+        if len(known_cells):
+            best = int(known_cells[np.argmax(line[known_cells])])
             column = columns[best].replace("\n", " ")
             details.append(f"{rows[y]} {column} {share(line[best])} of "
                         f"{compact(cells[y][best]['denominator'])}")  # fmt: skip

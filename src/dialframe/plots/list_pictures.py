@@ -226,11 +226,11 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     calls_of = weights.groupby(frame["grade"].astype("str")).sum()
     if not int(calls_of.sum()):
         return nothing("calls", _GRADES_ABOUT, look)
-    known = {kind.name for kind in GRADES}
+    grade_names = {kind.name for kind in GRADES}
     others = [
         Kind(str(g), str(g).replace("_", " ").capitalize(), BLUE, "..") for g in calls_of.index
     ]
-    kinds = [*GRADES, *(kind for kind in others if kind.name not in known)]
+    kinds = [*GRADES, *(kind for kind in others if kind.name not in grade_names)]
     rows = [(kind, int(calls_of.get(kind.name, 0))) for kind in kinds]
     numbers = dict(zip((kind.name for kind in kinds), (n for _, n in rows), strict=True))
     title = (

@@ -162,9 +162,9 @@ def canvas(
         footer: What was left out, how to read it.
         key: What the colors and signs mean: labeled artists for a legend above the axes.
     """
-    given = _GIVEN.get()
-    if given is not None:
-        return Hosted(given, title, key)
+    given_figure = _GIVEN.get()
+    if given_figure is not None:
+        return Hosted(given_figure, title, key)
     head, under, foot = (
         _wrapped(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
         _wrapped(subtitle, _SUBTITLE_CHARS),

@@ -106,15 +106,15 @@ _HELP: Final = (
 
 def title_of(check: str) -> str:
     """What a finding of a check means, in a few words."""
-    known = CHECKS.get(check)
+    check_words = CHECKS.get(check)
     words = check.replace("_", " ")
-    return known[1] if known else words[:1].upper() + words[1:]
+    return check_words[1] if check_words else words[:1].upper() + words[1:]
 
 
 def name_of(check: str) -> str:
     """A check by its short name."""
-    known = CHECKS.get(check)
-    return known[0] if known else title_of(check)
+    words = CHECKS.get(check)
+    return words[0] if words else title_of(check)
 
 
 def answers(result: Audit) -> tuple[str, ...]:
@@ -258,10 +258,10 @@ def _which_first(result: Audit) -> str:
 
 
 def _what_to_do(check: str, grade: str) -> str:
-    known = CHECKS.get(check, ("", "", "read the findings"))[2]
+    advice = CHECKS.get(check, ("", "", "read the findings"))[2]
     if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
         return "read what decides in each row; more records (checks, states) can settle it"
-    return known
+    return advice
 
 
 def _help(missing: object) -> str:
@@ -366,9 +366,9 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     shown = SHOWN if grade == "violation" else SHOWN_OPEN
     sheets = []
     for name, part in rows.groupby("check", sort=False):
-        kept = [c for c in _PROOF if part[c].notna().any()]
+        columns = [c for c in _PROOF if part[c].notna().any()]
         masked = result.masked(part.head(shown)).reindex(part.index)
-        sheets.append(Sheet(title_of(str(name)), masked[kept], HEADINGS, rows=shown))
+        sheets.append(Sheet(title_of(str(name)), masked[columns], HEADINGS, rows=shown))
     more = (
         " findings.csv of the pack has every row."
         if (rows["check"].value_counts() > shown).any()

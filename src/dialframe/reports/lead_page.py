@@ -201,8 +201,8 @@ def _table(
 ) -> list[str]:  # fmt: skip
     """A table that a narrow screen shows as a list; its cells are HTML."""
     head = "".join(
-        f'<th role="columnheader" scope="col"{_class(one)}>{heading}</th>'
-        for heading, one in zip(
+        f'<th role="columnheader" scope="col"{_class(style)}>{heading}</th>'
+        for heading, style in zip(
             headings, ("number" if c == "number" else "" for c in classes), strict=True
         )
     )
@@ -214,8 +214,8 @@ def _table(
         *(
             '<tr role="row">'
             + "".join(
-                f'<td role="cell"{_class(one)}{label}>{cell}</td>'
-                for cell, one, label in zip(row, classes, labels, strict=True)
+                f'<td role="cell"{_class(style)}{label}>{cell}</td>'
+                for cell, style, label in zip(row, classes, labels, strict=True)
             )
             + "</tr>"
             for row in rows

@@ -102,8 +102,8 @@ class Console:
         Returns:
             The client as it is then, with the ids of its keys.
         """
-        given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
-        body = {name: value for name, value in given.items() if value is not None}
+        changes = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
+        body = {name: value for name, value in changes.items() if value is not None}
         return self._call(console_actions.update_client, body, client_id=client_id)
 
     def revoke_key(self, credential_id: str) -> None:
@@ -472,10 +472,10 @@ class ConsoleEndpoint:
 
     def _check_token(self, inbound: Inbound) -> None:
         values = inbound.headers.get("authorization", ())
-        given = values[0] if len(values) == 1 else ""
+        token_given = values[0] if len(values) == 1 else ""
         right = self._world.console_token.encode()
-        token = given[len(_BEARER) :].strip().encode("latin-1")
-        if not given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
+        token = token_given[len(_BEARER) :].strip().encode("latin-1")
+        if not token_given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
 
     def _find(self, scope: Scope) -> tuple[console_actions.Call, dict[str, Any]]:

@@ -230,9 +230,9 @@ def _application(reception: Reception, writer: Worker, announcer: Announcer) -> 
             announcer.trouble(_not_kept(error, reception.answer_s))
             return _answer(503)
 
-    made = Starlette(routes=[Route(reception.path, receive, methods=["POST"])])
-    made.router.redirect_slashes = False
-    return made
+    application = Starlette(routes=[Route(reception.path, receive, methods=["POST"])])
+    application.router.redirect_slashes = False
+    return application
 
 
 async def _received(

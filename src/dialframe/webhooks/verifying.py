@@ -151,10 +151,10 @@ def verify(
         )
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
-    given = _headers(headers)
+    named_headers = _headers(headers)
     # Contract, Events, Delivery 1 and 3: over the raw bytes, in constant time.
-    signed_s = _timestamp(given[webhook_models.TIMESTAMP_HEADER], now)
-    signature = given[webhook_models.SIGNATURE_HEADER]
+    signed_s = _timestamp(named_headers[webhook_models.TIMESTAMP_HEADER], now)
+    signature = named_headers[webhook_models.SIGNATURE_HEADER]
     if not signature.isascii() or not webhook_models.signature_matches(
         raw_body, signature=signature, timestamp_s=signed_s, now_s=now.timestamp(), secrets=keys
     ):
@@ -163,10 +163,10 @@ def verify(
             "on the way; check the endpoint's secret, and that nothing rewrites the body",
             why="bad_signature",
         )
-    envelope = _envelope(raw_body, given)
+    envelope = _envelope(raw_body, named_headers)
     return Delivery(
         event_id=envelope.id,
-        delivery_id=_identifier(given, webhook_models.DELIVERY_ID_HEADER),
+        delivery_id=_identifier(named_headers, webhook_models.DELIVERY_ID_HEADER),
         type=envelope.type,
         envelope=envelope,
         received_at=now,
@@ -176,8 +176,8 @@ def verify(
 
 def usable(secrets: Sequence[str] | str) -> tuple[str, ...]:
     """The secrets without blanks around them: with an empty one, anybody could sign."""
-    given = (secrets,) if isinstance(secrets, str) else secrets
-    keys = tuple(key.strip() for key in given)
+    all_secrets = (secrets,) if isinstance(secrets, str) else secrets
+    keys = tuple(key.strip() for key in all_secrets)
     if not keys or not all(key and key.isascii() for key in keys):
         raise ConfigError(
             "the webhook endpoint's signing secret is missing or not one; it was shown once when the "
@@ -190,11 +190,11 @@ def _headers(headers: Mapping[str, str]) -> dict[str, str]:
     pairs: Mapping[Any, Any] = headers
     lower = {name.lower(): value for name, value in pairs.items() if isinstance(name, str)}
     values = {name: lower.get(name.lower()) for name in HEADERS}
-    given = {name: value.strip() for name, value in values.items() if isinstance(value, str)}
+    texts = {name: value.strip() for name, value in values.items() if isinstance(value, str)}
     for name in HEADERS:
-        if not given.get(name):
+        if not texts.get(name):
             raise _refused("missing_header", f"the delivery has no {name} header")
-    return given
+    return texts
 
 
 def _identifier(given: Mapping[str, str], name: str) -> str:

@@ -64,9 +64,9 @@ def page_of(frame: pd.DataFrame, number: int, *, noun: str, whole: int | None = 
         whole: Rows without the filter; by default there is none.
     """
     last = max(0, -(-len(frame) // PER_PAGE) - 1)
-    place = min(max(number, 0), last)
-    rows = frame.iloc[place * PER_PAGE : (place + 1) * PER_PAGE]
-    return Page(rows, place, len(frame), len(frame) if whole is None else whole, noun)
+    page_number = min(max(number, 0), last)
+    rows = frame.iloc[page_number * PER_PAGE : (page_number + 1) * PER_PAGE]
+    return Page(rows, page_number, len(frame), len(frame) if whole is None else whole, noun)
 
 
 _PLACES: Final = ("_file", "_line", "_outcome", "_reason", "_field", "_value", "_all_reasons")
@@ -118,10 +118,10 @@ def counted(cleaned: Cleaned) -> str:
 
 def screened(checks: pd.DataFrame) -> str:
     """How many numbers were asked about, and what was answered."""
-    told = Screening().with_answers(checks).to_dict()
+    screening = Screening().with_answers(checks).to_dict()
     return (
-        f"Screened: {told['numbers']:,} numbers asked about, {told['listed']:,} listed, "
-        f"{told['unanswered']:,} without an answer."
+        f"Screened: {screening['numbers']:,} numbers asked about, {screening['listed']:,} listed, "
+        f"{screening['unanswered']:,} without an answer."
     )
 
 
@@ -137,17 +137,17 @@ def sent(ledger: Ledger) -> str:
 def _of_file(
     file: LeadFile, told: CleanedFile, clean: pd.DataFrame, place: int
 ) -> list[pd.DataFrame]:
-    own = clean[(clean["_file"] == told.name).to_numpy(dtype=bool)]
-    at = np.searchsorted(file.rows, own["_row"].to_numpy(dtype=np.int64))
+    clean_of_file = clean[(clean["_file"] == told.name).to_numpy(dtype=bool)]
+    at = np.searchsorted(file.rows, clean_of_file["_row"].to_numpy(dtype=np.int64))
     tables: list[pd.DataFrame] = []
     for lead_field, columns in told.columns.fields().items():
         if lead_field not in LEAD_COLUMNS:
             continue
         parts = told.columns.phone_parts if lead_field == "phone" else columns
         before = _before(file.frame, parts, at)
-        after = own[lead_field].to_numpy(dtype=object)
+        after = clean_of_file[lead_field].to_numpy(dtype=object)
         changed = before != after
-        lines = own["_line"].to_numpy(dtype=np.int64)[changed]
+        lines = clean_of_file["_line"].to_numpy(dtype=np.int64)[changed]
         tables.append(
             pd.DataFrame(
                 {
@@ -191,8 +191,8 @@ class Browsed:
     def issues(self, number: int, reason: str | None) -> Page:
         """A page of records that are not clean, of one reason or of all."""
         whole = self._set_aside()
-        kept = whole if reason is None else whole[whole["reason"] == reason]
-        return page_of(kept, number, noun="records set aside", whole=len(whole))
+        selected = whole if reason is None else whole[whole["reason"] == reason]
+        return page_of(selected, number, noun="records set aside", whole=len(whole))
 
     def reasons(self) -> dict[str, int]:
         """Records by reason, most first."""

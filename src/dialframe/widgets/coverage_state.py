@@ -84,14 +84,14 @@ class CoverageModel:
         asked = [each.strip() for each in self.rules.split(",") if each.strip()]
         scope = firm_records.Scope(rules=asked or None)
         with self.connect() as account:
-            found = auditing.audit(account, now=self.now, scope=scope, on_progress=on_progress)
+            audit = auditing.audit(account, now=self.now, scope=scope, on_progress=on_progress)
             self.campaigns = campaign_names(account.campaigns())
             self.dashboard = compliance.dnc.dashboard(
-                found.coverage, account.leads(), account.calls(), campaigns=self.campaigns
+                audit.coverage, account.leads(), account.calls(), campaigns=self.campaigns
             )
-        self.audit, self._masked, self.written = found, None, {}
+        self.audit, self._masked, self.written = audit, None, {}
         self.page = self.stale_page = 0
-        return f"Audited {int(found.checks['checked'].sum()):,} tests; the verdict is below."
+        return f"Audited {int(audit.checks['checked'].sum()):,} tests; the verdict is below."
 
     def check(self, on_progress: OnProgress = silent) -> str:
         """Check every number that is stale or unchecked at the service, store its answers, and audit again.
@@ -126,11 +126,11 @@ class CoverageModel:
                 pack, or something is in the way.
         """
         del on_progress
-        found, _ = self._made()
+        audit, _ = self._made()
         path = inside(self.folder, name)
         if path.suffix != ".zip":
             raise ConfigError(f"{name!r} is no name of a pack; end it with .zip")
-        written = auditing.write_pack(found, path, replace=True)
+        written = auditing.write_pack(audit, path, replace=True)
         self.written = write_manifest({"evidence": written["zip"]})
         return f"Written: {path.name}, for authorized eyes: numbers in it are whole."
 
@@ -159,8 +159,8 @@ class CoverageModel:
             The page that `page` names, numbers masked.
         """
         whole = self._findings()
-        kept = whole if self.grade is None else whole[whole["grade"] == self.grade]
-        return page_of(kept, self.page, noun="findings", whole=len(whole))
+        selected = whole if self.grade is None else whole[whole["grade"] == self.grade]
+        return page_of(selected, self.page, noun="findings", whole=len(whole))
 
     def stale(self) -> Page:
         """Numbers to check next, those that may be called first.

@@ -138,9 +138,9 @@ class CoverageDashboard(Panel):
 
     def draw_running(self) -> None:
         """Grey out what cannot be clicked now."""
-        made = self.model.audit is not None
+        is_audited = self.model.audit is not None
         self.audit.disabled = self.jobs.running
-        self.check.disabled = self.export.disabled = self.jobs.running or not made
+        self.check.disabled = self.export.disabled = self.jobs.running or not is_audited
 
     def draw(self) -> None:
         """Show the model as it is."""
@@ -150,10 +150,10 @@ class CoverageDashboard(Panel):
             return
         self.verdict.value = f"<p><b>{escape(self.model.audit.verdict)}</b></p>"
         self.coverage.value = drawing(self.model.picture()) + self._groups()
-        found, next_ = self.model.findings(), self.model.stale()
-        found = replace(found, rows=proofs(found.rows, self.model.campaigns))
+        findings, next_ = self.model.findings(), self.model.stale()
+        findings = replace(findings, rows=proofs(findings.rows, self.model.campaigns))
         next_ = replace(next_, rows=next_.rows.round({"age_days": 1}))
-        turned(found, "Findings", self.findings, self.finding_turns)
+        turned(findings, "Findings", self.findings, self.finding_turns)
         turned(next_, "To check next", self.stale, self.stale_turns)
         self.counts.value = self._checks()
         self.downloads.offer(self.model.written)
@@ -167,8 +167,8 @@ class CoverageDashboard(Panel):
         assert self.model.audit is not None  # noqa: S101 - asked by the caller
         names = ["title", "unit", "checked", "pass", "violation", "uncertain", "not_evaluable"]
         counts = table("Checks", self.model.audit.checks[names])
-        told = self.model.audit.checks[["title", "sentence"]].itertuples(index=False)
-        lines = [f"{title}: {sentence}." for title, sentence in told]
+        sentences = self.model.audit.checks[["title", "sentence"]].itertuples(index=False)
+        lines = [f"{title}: {sentence}." for title, sentence in sentences]
         return counts + bullets([*lines, *self.model.audit.notes])
 
     def snapshot(self) -> str:

@@ -146,8 +146,8 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
 
     def act(self, work: Callable[[], str]) -> None:
         """Do something short, and say how it ended."""
-        said, failed = outcome(lambda _: work(), lambda _: None)
-        self.say(said, failed=failed)
+        sentence, failed = outcome(lambda _: work(), lambda _: None)
+        self.say(sentence, failed=failed)
         self._draw_safely()
 
     def run(self, work: Work) -> None:
@@ -201,14 +201,14 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
             draw()
             return ""
 
-        said, failed = outcome(work, lambda _: None)
+        sentence, failed = outcome(work, lambda _: None)
         if failed:
-            self.say(said, failed=True)
+            self.say(sentence, failed=True)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """The live widget, and beside it what a viewer without JavaScript shows."""
-        made = super()._repr_mimebundle_(**options)
-        bundle = dict(made[0] if isinstance(made, tuple) else made)
+        mime_bundle = super()._repr_mimebundle_(**options)
+        bundle = dict(mime_bundle[0] if isinstance(mime_bundle, tuple) else mime_bundle)
         return bundle | {"text/html": self.snapshot(), "text/plain": f"{type(self).__name__}()"}
 
 

@@ -85,15 +85,15 @@ class Upload(anywidget.AnyWidget):
             self._refuse(upload, "this is no piece of a file")
 
     def _take(self, upload: str, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        kind, own = message.get("kind"), upload == self._upload and self._path is not None
+        kind, is_own = message.get("kind"), upload == self._upload and self._path is not None
         if kind == "begin":
             self._begin(upload, str(message["name"]), int(message["size"]))
-        elif kind == "piece" and own and buffers:
+        elif kind == "piece" and is_own and buffers:
             self._piece(int(message["number"]), bytes(buffers[0]))
         elif kind == "piece" and upload == self._whole:
             # The browser did not hear that the last piece had come.
             self._taken(upload, int(message["number"]))
-        elif kind == "lost" and own:
+        elif kind == "lost" and is_own:
             self._path = None
             self._on_failure(f"{message.get('why') or _LOST} Choose the file again.")
         elif kind != "lost":
@@ -101,8 +101,8 @@ class Upload(anywidget.AnyWidget):
 
     def _begin(self, upload: str, name: str, size: int) -> None:
         # What is sent again, because the answer was not heard, begins nothing again.
-        known = upload in (self._whole, self._upload if self._path is not None else None)
-        if not known:
+        is_known = upload in (self._whole, self._upload if self._path is not None else None)
+        if not is_known:
             self._path, self._upload, self._next, self._size = (
                 self._place_for(name),
                 upload,
@@ -112,7 +112,7 @@ class Upload(anywidget.AnyWidget):
             with private(self._path):
                 pass
         self._taken(upload, -1)
-        if not size and not known:
+        if not size and not is_known:
             self._finish()
 
     def _piece(self, number: int, data: bytes) -> None:
@@ -167,8 +167,8 @@ class Downloads(anywidget.AnyWidget):
     def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         del buffers
         at, number = message.get("at"), message.get("number")
-        known = isinstance(at, int) and 0 <= at < len(self._paths)
-        if message.get("kind") != "want" or not known or not isinstance(number, int):
+        is_known = isinstance(at, int) and 0 <= at < len(self._paths)
+        if message.get("kind") != "want" or not is_known or not isinstance(number, int):
             return
         assert isinstance(at, int)  # noqa: S101 - asked above
         try:

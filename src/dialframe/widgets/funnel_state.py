@@ -109,14 +109,22 @@ class FunnelState:
         Raises:
             ConfigError: A day, a number or the order is not valid.
         """
-        found = parse_qs(query)
-        one = {name: values[0] for name, values in found.items()}
-        told: dict[str, Any] = {
-            name: one[name] for name in ("since", "until", "by", "order") if name in one
+        values_by_name = parse_qs(query)
+        first_values = {name: values[0] for name, values in values_by_name.items()}
+        settings: dict[str, Any] = {
+            name: first_values[name]
+            for name in ("since", "until", "by", "order")
+            if name in first_values
         }
         try:
-            window = int(one["window"]) if "window" in one else None
-            return cls._of({**told, "campaigns": found.get("campaign", ()), "window_days": window})
+            window = int(first_values["window"]) if "window" in first_values else None
+            return cls._of(
+                {
+                    **settings,
+                    "campaigns": values_by_name.get("campaign", ()),
+                    "window_days": window,
+                }
+            )
         except ValueError as error:
             if isinstance(error, ConfigError):
                 raise
@@ -201,25 +209,25 @@ class FunnelModel:
         state = self.state
         if self._last is not None and self._last[0] == state:
             return self._last[1]
-        leads, calls, one = self.leads, self.calls, None
+        leads, calls, campaign = self.leads, self.calls, None
         if len(state.campaigns) == 1:
-            one = state.campaigns[0]
+            campaign = state.campaigns[0]
         elif state.campaigns:
             leads = leads[leads["campaign_id"].isin(state.campaigns)]
             calls = calls[calls["campaign_id"].isin(state.campaigns)]
-        found = analytics.funnel(
+        funnel = analytics.funnel(
             calls,
             leads,
             appointments=self.appointments,
-            campaign=one,
+            campaign=campaign,
             by=state.by,
             order=state.order,
             window=None if state.window_days is None else timedelta(days=state.window_days),
             since=_midnight(state.since),
             until=None if state.until is None else _midnight(state.until + timedelta(days=1)),
         )
-        self._last = (state, found)
-        return found
+        self._last = (state, funnel)
+        return funnel
 
     def picture(self) -> Picture:
         """Draw the funnel.
@@ -230,9 +238,9 @@ class FunnelModel:
         Raises:
             ConfigError: As for `result`.
         """
-        found = self.result().renamed(self.campaigns)
-        draw = plots.funnel if found.by is None else plots.funnel_by
-        return draw(found, look=self.look)
+        funnel = self.result().renamed(self.campaigns)
+        draw = plots.funnel if funnel.by is None else plots.funnel_by
+        return draw(funnel, look=self.look)
 
     def table(self) -> pd.DataFrame:
         """The numbers that are drawn.
@@ -260,11 +268,11 @@ class FunnelModel:
         before = self.state
         self.state = state
         try:
-            found = self.result()
+            funnel = self.result()
         except Exception:
             self.state = before
             raise
-        counts = found.table.groupby("stage", sort=False)["count"].sum()
+        counts = funnel.table.groupby("stage", sort=False)["count"].sum()
         first, last = counts.index[0], counts.index[-1]
         return f"{counts[first]:,} leads {first}, {counts[last]:,} reached an {last}."
 

@@ -131,8 +131,8 @@ class FunnelExplorer(Panel):
     def draw(self) -> None:
         """Show the model as it is."""
         state = self.model.state
-        known = set(self.model.campaigns)
-        self.campaigns.value = tuple(each for each in state.campaigns if each in known)
+        campaigns = set(self.model.campaigns)
+        self.campaigns.value = tuple(each for each in state.campaigns if each in campaigns)
         self.since.value, self.until.value = state.since, state.until
         self.by.value = state.by if state.by in self.model.breakdowns else ""
         self.order.value = state.order
@@ -140,11 +140,11 @@ class FunnelExplorer(Panel):
         self.saved.value = state.to_json()
         self.query = state.to_query()
         self.link.value = paragraph(f"In the page's address: ?tab=funnel&{state.to_query()}")
-        found = self.model.result()
+        funnel = self.model.result()
         self.picture.value = drawing(self.model.picture())
         self.numbers.value = table("Leads by stage", self.model.table())
         self.notes.value = bullets(
-            filter(None, [self.model.freshness, *found.warnings, *found.explain().splitlines()])
+            filter(None, [self.model.freshness, *funnel.warnings, *funnel.explain().splitlines()])
         )
 
     def snapshot(self) -> str:

@@ -52,9 +52,9 @@ class Jobs:
             on_progress(progress)
 
         def run() -> None:
-            said, failed = outcome(work, listen)
+            words_shown, failed = outcome(work, listen)
             self._running = False
-            on_end(said, failed)
+            on_end(words_shown, failed)
 
         if self._inline:
             run()
@@ -91,8 +91,10 @@ def outcome(work: Work, listen: OnProgress) -> tuple[str, bool]:
 
 def sentence(words: str) -> str:
     """An error's words as a sentence, with numbers and keys hidden."""
-    said = redact(words.strip())
-    return f"{said[:1].upper()}{said[1:]}" + ("" if said.endswith((".", "!", "?")) else ".")
+    words_shown = redact(words.strip())
+    return f"{words_shown[:1].upper()}{words_shown[1:]}" + (
+        "" if words_shown.endswith((".", "!", "?")) else "."
+    )
 
 
 T = TypeVar("T")
@@ -119,16 +121,16 @@ def aside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: str) -
         nonlocal latest
         latest = progress
 
-    found: Future[T] = Future()
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            found.set_result(work(listen))
+            future.set_result(work(listen))
         except BaseException as error:
-            found.set_exception(error)
+            future.set_exception(error)
 
     on_progress(latest)
     threading.Thread(target=run, name="dialframe-aside", daemon=True).start()
-    while not wait([found], _TICK_S).done:
+    while not wait([future], _TICK_S).done:
         on_progress(latest)
-    return found.result()
+    return future.result()

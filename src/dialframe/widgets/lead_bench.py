@@ -126,9 +126,9 @@ class LeadBench:
         """
         if not self._uploads.holds(path):
             raise LeadFileError("this file was not uploaded here; upload it again", path=path)
-        said = self._take(path, on_progress)
+        sentence = self._take(path, on_progress)
         self._uploads.keep_only(path)
-        return said
+        return sentence
 
     def decide(
         self,

@@ -75,12 +75,12 @@ def field_options(
 
 def found_words(name: str, decision: MappingDecision | None) -> str:
     """What was found for a field: `Telefon (0.97)`."""
-    found = None if decision is None else decision.columns
-    own = () if found is None else found.fields().get(name, ())
-    if found is None or not own:
+    columns_found = None if decision is None else decision.columns
+    field_columns = () if columns_found is None else columns_found.fields().get(name, ())
+    if columns_found is None or not field_columns:
         return "nothing found"
-    sure = found.confidence.get(name)
-    return f"found: {', '.join(own)}" + ("" if sure is None else f" ({sure:.2f})")
+    sure = columns_found.confidence.get(name)
+    return f"found: {', '.join(field_columns)}" + ("" if sure is None else f" ({sure:.2f})")
 
 
 def chosen_mapping(
@@ -397,8 +397,12 @@ class Workbench(Panel):
         turned(page, "Cells changed", self.changes, self.change_turns)
 
     def _look_at_changes(self) -> None:
-        found = self.model.prepared
-        long = found is not None and len(found.cleaned.clean) > _LONG and not self.model.compared
+        prepared = self.model.prepared
+        long = (
+            prepared is not None
+            and len(prepared.cleaned.clean) > _LONG
+            and not self.model.compared
+        )
         if long and self.tabs.selected_index == CHANGES_TAB and not self.jobs.running:
             self.run(self.model.compare)
         else:
@@ -449,5 +453,5 @@ def ledger_html(model: LeadBench) -> str:
     if model.ledger is None:
         return paragraph("Nothing was sent yet.")
     why = lead_tables.refusals(model.ledger)
-    said = ", ".join(f"{n:,} {name}" for name, n in model.ledger.counts.items())
-    return paragraph(f"{said}.") + (table("Not accepted", why) if len(why) else "")
+    counts = ", ".join(f"{n:,} {name}" for name, n in model.ledger.counts.items())
+    return paragraph(f"{counts}.") + (table("Not accepted", why) if len(why) else "")

@@ -69,23 +69,25 @@ def save(work: Work, path: Path) -> None:
     Raises:
         OSError: The disk is full or the place cannot be written.
     """
-    told = {name: getattr(work.recipe, name) for name in _TOLD}
+    decisions = {name: getattr(work.recipe, name) for name in _TOLD}
     mapping = work.recipe.mapping
     fields = mapping.fields() if isinstance(mapping, ColumnMap) else mapping
-    kept = {"schema": SCHEMA, "name": work.name, "uploaded": work.uploaded, "sha256": work.sha256,
-            "rules_file": work.rules_file, "mapping": fields and dict(fields), **told}  # fmt: skip
-    write_text(json.dumps(kept, ensure_ascii=False, indent=2) + "\n", path)
+    saved = {"schema": SCHEMA, "name": work.name, "uploaded": work.uploaded, "sha256": work.sha256,
+            "rules_file": work.rules_file, "mapping": fields and dict(fields), **decisions}  # fmt: skip
+    write_text(json.dumps(saved, ensure_ascii=False, indent=2) + "\n", path)
 
 
 def load(path: Path) -> Work | None:
     """What was kept, or None."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["schema"] != SCHEMA:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        if saved["schema"] != SCHEMA:
             return None
-        recipe = Recipe(mapping=_columns(kept["mapping"]), **{name: kept[name] for name in _TOLD})
-        name, digest, rules = str(kept["name"]), str(kept["sha256"]), str(kept["rules_file"])
-        return Work(name, bool(kept["uploaded"]), digest, recipe, rules)
+        recipe = Recipe(
+            mapping=_columns(saved["mapping"]), **{name: saved[name] for name in _TOLD}
+        )
+        name, digest, rules = str(saved["name"]), str(saved["sha256"]), str(saved["rules_file"])
+        return Work(name, bool(saved["uploaded"]), digest, recipe, rules)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, DialframeError):
         return None
 

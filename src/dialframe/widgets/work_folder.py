@@ -37,21 +37,21 @@ def inside(folder: Path, name: str | Path) -> Path:
 def names(folder: Path, endings: tuple[str, ...]) -> tuple[str, ...]:
     """Files of a folder with one of these endings, by name; the first few hundred."""
     try:
-        found = sorted(
+        file_names = sorted(
             path.name
             for path in folder.iterdir()
             if path.name.lower().endswith(endings) and not path.name.startswith(".")
         )
     except OSError:
         return ()
-    return tuple(found[:_MOST_NAMES])
+    return tuple(file_names[:_MOST_NAMES])
 
 
 def plain_name(name: str) -> str:
     """The name of an upload without folders and control characters, so that it names no other place."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(char for char in last if char.isprintable()).strip().lstrip(".")
-    return kept[-_NAME_CHARS:] or "upload"
+    printable = "".join(char for char in last if char.isprintable()).strip().lstrip(".")
+    return printable[-_NAME_CHARS:] or "upload"
 
 
 class Uploads:

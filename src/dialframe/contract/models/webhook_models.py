@@ -269,10 +269,12 @@ def signature_matches(
     """
     if abs(now_s - timestamp_s) > limits.SIGNATURE_TOLERANCE_S:
         return False
-    given = [part.strip().removeprefix(_SCHEME) for part in signature.split(",")]
+    signatures = [part.strip().removeprefix(_SCHEME) for part in signature.split(",")]
     expected = [_digest(body, timestamp_s, secret) for secret in secrets]
     matches = [
-        hmac.compare_digest(sent.encode(), other.encode()) for sent in given for other in expected
+        hmac.compare_digest(sent.encode(), other.encode())
+        for sent in signatures
+        for other in expected
     ]
     return any(matches)
 

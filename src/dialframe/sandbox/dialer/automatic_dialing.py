@@ -227,11 +227,11 @@ class _Playback:
         return DialContext(sender, self._agenda, self._seed, self._played)
 
     def _expect_tick(self, client: int, after_us: int) -> None:
-        known = self._tick_at.get(client)
-        if known is not None and known <= after_us + _MINUTE_US:
+        tick_at = self._tick_at.get(client)
+        if tick_at is not None and tick_at <= after_us + _MINUTE_US:
             return
         at_us = _next_tick(self._db, self._who.settings, client, after_us)
-        if at_us is None or (known is not None and known <= at_us):
+        if at_us is None or (tick_at is not None and tick_at <= at_us):
             return
         self._tick_at[client] = at_us
         self._agenda.recall(at_us, "tick", client, "")
@@ -544,16 +544,16 @@ def _next_tick(
 
 
 def _next_callback(db: sqlite3.Connection, settings: Settings, from_us: int) -> int | None:
-    (own,) = db.execute(
+    (own_at,) = db.execute(
         "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
         " WHERE status = 'pending' AND call_at IS NOT NULL AND call_at < ?",
         (_NEVER_US,),
     ).fetchone()
     if not settings.dialer.enabled:
-        return None if own is None else int(own)
+        return None if own_at is None else int(own_at)
     (history,) = db.execute(
         "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
         " WHERE status = 'pending' AND call_at IS NULL AND coalesce(call_at, scheduled_at) > ?",
         (from_us,),
     ).fetchone()
-    return min((at for at in (own, history) if at is not None), default=None)
+    return min((at for at in (own_at, history) if at is not None), default=None)

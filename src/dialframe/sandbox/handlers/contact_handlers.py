@@ -95,11 +95,11 @@ def add(context: Context[DncAdd]) -> Reply:
 @on(operations.CONSENTS_RECORD)
 def record(context: Context[ConsentRecord]) -> Reply:
     """Keep evidence of consent; the shapes are assumed."""
-    given = context.request
-    obtained_us = clock.from_datetime(given.obtained_at)
-    named = {"phone": given.phone, "channel": given.channel, "source": given.source}
-    kept = {**named, "obtained_at": obtained_us, "evidence": given.evidence}
-    consent_id = context.add("consents", "consent", kept)
+    request = context.request
+    obtained_us = clock.from_datetime(request.obtained_at)
+    named = {"phone": request.phone, "channel": request.channel, "source": request.source}
+    consent = {**named, "obtained_at": obtained_us, "evidence": request.evidence}
+    consent_id = context.add("consents", "consent", consent)
     moments = {"obtained_at": clock.text(obtained_us), "created_at": clock.text(context.now_us)}
     return answer({"id": consent_id, **named, **moments}, status=201)
 

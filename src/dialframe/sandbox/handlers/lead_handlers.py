@@ -341,13 +341,13 @@ def create(context: Context[CreateRow]) -> Reply:
 @on(operations.LEADS_UPDATE)
 def update(context: Context[LeadUpdate]) -> Reply:
     """Change name, e-mail or custom fields; what is not given stays."""
-    request, given = context.request, context.request.model_fields_set
+    request, fields = context.request, context.request.model_fields_set
     lead = context.find(LEAD, request.lead_id)
     check_if_match(context.if_match, lead)
     changes: Json = {
-        name: getattr(request, name) for name in ("full_name", "email") if name in given
+        name: getattr(request, name) for name in ("full_name", "email") if name in fields
     }
-    if "custom_fields" in given:
+    if "custom_fields" in fields:
         # Endpoints, Leads: a key that is null is removed, keys not sent are kept.
         merged = {**(lead["custom_fields"] or {}), **request.custom_fields}
         present = {name: value for name, value in merged.items() if value is not None}
@@ -388,11 +388,11 @@ def _judge(context: Context[Any], campaign_id: str, rows: list[Any]) -> list[Jud
 def _judged_single(context: Context[CreateRow]) -> JudgedLead:
     request = context.request
     if request.source is not None:
-        known = context.db.execute(
+        known_row = context.db.execute(
             "SELECT 1 FROM lead_sources WHERE client = ? AND code = ?",
             (context.client, request.source),
         )
-        if known.fetchone() is None:
+        if known_row.fetchone() is None:
             return JudgedLead(request, "invalid", "unknown_source")
         custom = {**(request.custom_fields or {}), "lead_source": request.source}
         if len(custom) > limits.CUSTOM_FIELDS:

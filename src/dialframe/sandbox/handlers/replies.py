@@ -243,8 +243,8 @@ def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> 
     """Answer an operation with pages of a table; its filters are columns, `fixed` holds for each row."""
 
     def handle(context: Context[Query]) -> Reply:
-        given = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
-        wanted = {f"{name} = ?": value for name, value in given.items()}
+        filters = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
+        wanted = {f"{name} = ?": value for name, value in filters.items()}
         return page(
             context, Source(resource.table, resource.columns, wanted, fixed), resource.render
         )

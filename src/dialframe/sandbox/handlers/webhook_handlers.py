@@ -70,8 +70,8 @@ def create(context: Context[WebhookCreate]) -> Reply:
 @on(operations.WEBHOOKS_UPDATE)
 def update(context: Context[WebhookUpdate]) -> Reply:
     """Change an endpoint; what is not given stays."""
-    request, given = context.request, context.request.model_fields_set - {"webhook_id"}
-    nulls = [name for name in _NEVER_NULL if name in given and getattr(request, name) is None]
+    request, fields = context.request, context.request.model_fields_set - {"webhook_id"}
+    nulls = [name for name in _NEVER_NULL if name in fields and getattr(request, name) is None]
     if nulls:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
         raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
@@ -85,7 +85,7 @@ def update(context: Context[WebhookUpdate]) -> Reply:
         "events": json.dumps(request.events),
         "enabled": int(bool(request.enabled)),
     }
-    changes = {name: value for name, value in columns.items() if name in given}
+    changes = {name: value for name, value in columns.items() if name in fields}
     if changes:
         _change(context, request.webhook_id, {**changes, "updated_at": context.now_us})
     return answer(_find(context, request.webhook_id))

@@ -146,14 +146,14 @@ class MadeLater:
         if self._ready is None:
             return
         ended = asyncio.create_task(self._ended.wait())
-        made = self._in_thread()
-        await asyncio.wait((made, ended), return_when=asyncio.FIRST_COMPLETED)
-        if not made.done():
+        live_app = self._in_thread()
+        await asyncio.wait((live_app, ended), return_when=asyncio.FIRST_COMPLETED)
+        if not live_app.done():
             return
-        if (error := made.exception()) is not None:
+        if (error := live_app.exception()) is not None:
             self._ready.set_exception(error)
             return
-        app = made.result()
+        app = live_app.result()
         async with app.router.lifespan_context(app):
             self._ready.set_result(app)
             await ended
@@ -161,18 +161,18 @@ class MadeLater:
     def _in_thread(self) -> asyncio.Future[Starlette]:
         """The app, made in a thread that nobody waits for when the sandbox ends."""
         loop = asyncio.get_running_loop()
-        made: asyncio.Future[Starlette] = loop.create_future()
+        future: asyncio.Future[Starlette] = loop.create_future()
 
         def work() -> None:
             try:
-                done, value = made.set_result, self._make()
+                done, value = future.set_result, self._make()
             except Exception as error:  # whoever asked for the app is told
-                done, value = made.set_exception, error  # type: ignore[assignment]
+                done, value = future.set_exception, error  # type: ignore[assignment]
             with suppress(RuntimeError):  # the sandbox ended meanwhile
                 loop.call_soon_threadsafe(done, value)
 
         in_thread(work, "dialframe-sandbox-beside")
-        return made
+        return future
 
 
 class Hosts:
@@ -284,8 +284,8 @@ def inbound_of(scope: Scope) -> Inbound:
     """The request of a scope whose body was read."""
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in scope["headers"]:
-        known = headers.get(name.decode("latin-1"), ())
-        headers[name.decode("latin-1")] = (*known, value.decode("latin-1"))
+        values = headers.get(name.decode("latin-1"), ())
+        headers[name.decode("latin-1")] = (*values, value.decode("latin-1"))
     return Inbound(
         path=scope["path"],
         path_values=scope.get("path_params", {}),

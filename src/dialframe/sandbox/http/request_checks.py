@@ -338,13 +338,13 @@ def validate(
         *_unknown(body, operation.body_names),
         *_malformed({**dict(pairs), **body}),
     ]
-    known = {
+    known_fields = {
         **{name: body[name] for name in operation.body_names if name in body},
         **{name: value for name, value in pairs if name in operation.query_names},
         **path,
     }
     try:
-        request = shape.model_validate(known)
+        request = shape.model_validate(known_fields)
     except ValidationError as error:
         problems += _translated(error, problems, operation.path_names)
         raise _refusal(problems) from None

@@ -255,11 +255,11 @@ def _instead(world: World, inbound: Inbound, rule: Rule | None, *, keyed: bool) 
 def _accept(
     world: World, inbound: Inbound, handler: Handler, caller: Caller, rule: Rule | None
 ) -> AcceptedRequest | Outcome:
-    given: Any = {}
+    body: Any = {}
     if inbound.body:
         request_checks.check_media_type(inbound.header("content-type"))
-        given = request_checks.parse(inbound.body)
-        request_checks.refuse_credential(given)
+        body = request_checks.parse(inbound.body)
+        request_checks.refuse_credential(body)
     key = _key(inbound, handler.operation)
     # Correlation: 1-128 of the characters A-Z a-z 0-9 . _ : -
     correlation = inbound.header("x-correlation-id")
@@ -267,7 +267,7 @@ def _accept(
         raise invalid("/X-Correlation-ID", "invalid_format")
     reserved = None
     if key is not None:
-        rest = [given, inbound.header("if-match")]
+        rest = [body, inbound.header("if-match")]
         same = fingerprint(
             handler.operation.method, inbound.path, query_pairs(inbound.query), rest
         )
@@ -276,7 +276,7 @@ def _accept(
         if before is not None:
             delay_s = (rule.delay_seconds or 0.0) if rule else 0.0
             return replace(_sent(rule, before), delay_s=delay_s)
-    return AcceptedRequest(inbound, handler, caller, given, reserved, rule)
+    return AcceptedRequest(inbound, handler, caller, body, reserved, rule)
 
 
 def _key(inbound: Inbound, operation: Operation[Any, Any]) -> str | None:

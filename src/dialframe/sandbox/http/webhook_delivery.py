@@ -231,16 +231,16 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
         )
         return
     # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240 minutes.
-    made = attempt.due.attempts + 1
+    attempts = attempt.due.attempts + 1
     delivered = status is not None and 200 <= status < 300
-    retries_left = made <= len(limits.WEBHOOK_RETRY_MINUTES)
+    retries_left = attempts <= len(limits.WEBHOOK_RETRY_MINUTES)
     next_us: int | None = None
     reason: str | None = None
     if delivered:
         state = "delivered"
     elif retries_left:
         state = "retry_scheduled"
-        next_us = now_us + limits.WEBHOOK_RETRY_MINUTES[made - 1] * MINUTE_US
+        next_us = now_us + limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
     else:
         state = "failed"
         reason = _reason(attempt, status)
@@ -248,7 +248,7 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
         "UPDATE deliveries SET status = ?, attempts = ?, last_status_code = ?,"
         " last_attempt_at = ?, next_attempt_at = ?, delivered_at = ?, failure_reason = ?"
         " WHERE number = ?",
-        (state, made, status, now_us, next_us, now_us if delivered else None, reason,
+        (state, attempts, status, now_us, next_us, now_us if delivered else None, reason,
          attempt.due.number),
     )  # fmt: skip
 

@@ -374,10 +374,10 @@ def _scripted(rng: np.random.Generator, world: World, scripts: Sequence[Script])
 def _without_surplus(rng: np.random.Generator, drawn: Calls, surplus: int) -> Calls:
     spare = _spare(drawn)
     while surplus > 0 and len(spare):
-        kept = np.ones(len(drawn), dtype=np.bool_)
-        kept[rng.choice(spare, min(surplus, len(spare)), replace=False)] = False
-        surplus -= int((~kept).sum())
-        drawn = drawn.take(kept)
+        is_kept = np.ones(len(drawn), dtype=np.bool_)
+        is_kept[rng.choice(spare, min(surplus, len(spare)), replace=False)] = False
+        surplus -= int((~is_kept).sum())
+        drawn = drawn.take(is_kept)
         spare = _spare(drawn)
     return drawn
 

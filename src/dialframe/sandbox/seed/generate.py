@@ -91,10 +91,10 @@ def custom_fields(
     score = rng.integers(1, 101, len(source)).tolist()
     rows = zip(source.tolist(), places, _days(created), score, strict=True)
     made: list[Value] = [
-        f'{{"lead_source":"{SOURCES[kind].code}","state":"{place.state}"'
+        f'{{"lead_source":"{SOURCES[kind].code}","state":"{place_code.state}"'
         + (f',"batch":"{day}"' if kind != WEB_FORM else "")
         + f',"score":{points}}}'
-        for kind, place, day, points in rows
+        for kind, place_code, day, points in rows
     ]
     return some(rng, made, 0.99)
 
@@ -364,8 +364,8 @@ def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
     every machine with the same releases of numpy and of the time-zone data.
     """
     if size != EMPTY and size not in SIZES:
-        known = ", ".join([EMPTY, *SIZES])
-        raise ConfigError(f"unknown size {size!r} of the synthetic account: choose one of {known}")
+        sizes = ", ".join([EMPTY, *SIZES])
+        raise ConfigError(f"unknown size {size!r} of the synthetic account: choose one of {sizes}")
     if seed < 0:
         raise ConfigError(f"the seed of the synthetic account is {seed}: give 0 or more")
     if as_of.year < _FIRST_YEAR:

@@ -20,8 +20,8 @@ class Door(PasswordIdentityProvider):
 
     async def get_user(self, handler: Any) -> User | None:
         """Who asks, or None."""
-        found = super().get_user(handler)
-        user = found if found is None or isinstance(found, User) else await found
+        answer = super().get_user(handler)
+        user = answer if answer is None or isinstance(answer, User) else await answer
         if user is not None and type(handler).__name__ == "VoilaHandler":
             _refuse_too_many(handler)
         if user is not None and handler.get_cookie("_xsrf") is None:

@@ -59,8 +59,10 @@ class Pages(W.VBox):  # type: ignore[misc]  # it comes without types
             self.made[title] = self._makers[title]()
             return ""
 
-        said, failed = outcome(lambda _: make(), lambda _: None)
-        self._places[title].children = [html(paragraph(said)) if failed else self.made[title]]
+        words_shown, failed = outcome(lambda _: make(), lambda _: None)
+        self._places[title].children = [
+            html(paragraph(words_shown)) if failed else self.made[title]
+        ]
         if title == "Funnel" and not failed:
             self.made[title].observe(lambda _: self._tell(), "query")
 
