@@ -11,6 +11,7 @@ Every tier gives the answer that the third would give.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -384,13 +385,16 @@ def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> 
     column.kind[rows] = [_KINDS[each] for each in kind]
     column.region[rows] = [places[each] if each else NOWHERE for each in region]
     column.possible[rows] = [bool(each) for each in possible]
-    mask = np.zeros(len(column.outcome), np.bool_)
-    mask[rows] = True
-    chosen = pa.array(mask)
     return replace(
         column,
-        e164=pc.replace_with_mask(column.e164, chosen, pa.array(e164, pa.large_string())),
-        extension=pc.replace_with_mask(
-            column.extension, chosen, pa.array(extension, pa.large_string())
-        ),
+        e164=_put(column.e164, rows, e164),
+        extension=_put(column.extension, rows, extension),
     )
+
+
+def _put(texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]) -> pa.Array:
+    """The texts with others in some rows."""
+    order = np.arange(len(texts))
+    order[rows] = np.arange(len(rows)) + len(texts)
+    both = [texts, pa.array(values, pa.large_string())]
+    return pa.concat_arrays(both).take(pa.array(order))
