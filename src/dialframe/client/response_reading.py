@@ -58,6 +58,10 @@ class ChangedSince(PreconditionFailed):
     fresh: Answer | None = None
 
 
+#: Wider than the contract's `req_<ULID>`: ids of other makes are ids, too.
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,80}")
+
+
 def problem_error(
     operation: Operation[Any, Any],
     *,
@@ -70,7 +74,7 @@ def problem_error(
     """The error that an answer of status 400 or above stands for."""
     document: dict[str, Any] = body if isinstance(body, dict) else {}
     code = _text(document.get("code"))
-    request_id = headers.get("x-request-id") or _text(document.get("request_id")) or None
+    request_id = request_id_of(headers, _text(document.get("request_id")))
     fields = _field_problems(document.get("errors"))
     what = f"{operation.name}: {status} {code or 'without a problem document'}"
     request = f" (request {request_id})" if request_id else ""
@@ -96,6 +100,16 @@ def changed_since(error: PreconditionFailed, fresh: Answer | None) -> ChangedSin
     richer.__dict__.update(error.__dict__)
     richer.fresh = fresh
     return richer
+
+
+def request_id_of(headers: Mapping[str, str], beside: str = "") -> str | None:
+    """`X-Request-ID`, or what the body gives for it; None where neither can be an id.
+
+    Whatever stands between may write this header, and it is shown to people and to assistants: words have
+    no place in it.
+    """
+    given = headers.get("x-request-id") or beside
+    return given if _REQUEST_ID.fullmatch(given) else None
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -329,7 +343,7 @@ def broken(
 ) -> ContractError:
     """The error of an answer that is not what the contract says."""
     location = misfit.place or "body"
-    request_id = headers.get("x-request-id")
+    request_id = request_id_of(headers)
     named = f" (request {request_id})" if request_id else ""
     settle = f"; the write may have happened: client.writes.settle({key!r})" if key else ""
     return ContractError(

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, TypeVar
 from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.request_options import Clock
+from dialframe.client.response_reading import request_id_of
 from dialframe.client.step_runners import Close, NextBytes, Send, Sleep, Steps, TakeTurn
 from dialframe.contract import error_codes
 from dialframe.errors import ApiError, RateLimited, TransportError
@@ -322,7 +323,7 @@ class RetryLoop:
             "%s: %d, request %s, %.0f ms",
             request.operation,
             reply.status,
-            reply.headers.get("x-request-id"),
+            request_id_of(reply.headers),
             (self._clock.monotonic() - began_s) * 1000,
         )
 

@@ -14,7 +14,13 @@ from dialframe.client.journal import Journal
 from dialframe.client.pagination import ListPlan
 from dialframe.client.request_building import PlannedRequest, State, Write, checked, reach_of
 from dialframe.client.request_options import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.response_reading import ANSWER_BYTES, Answered, ListPage, changed_since
+from dialframe.client.response_reading import (
+    ANSWER_BYTES,
+    Answered,
+    ListPage,
+    changed_since,
+    request_id_of,
+)
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
 from dialframe.client.step_runners import Note, OnDisk, Steps
 from dialframe.client.tolerant_json import Mismatch, Novelties, novel_values, row_model
@@ -209,7 +215,7 @@ class Sender:
                 body=whole,
                 status=reply.status,
                 headers=reply.headers,
-                request_id=reply.headers.get("x-request-id"),
+                request_id=request_id_of(reply.headers),
                 etag=reply.headers.get("etag"),
                 replayed=trail.replayed,
                 key=planned.key,
