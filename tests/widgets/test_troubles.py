@@ -15,7 +15,7 @@ from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets import LeadBench, Workbench
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_bench import Connect
-from dialframe.widgets.saved_work import load, place
+from dialframe.widgets.work_folder import load_work, work_path
 from widgets.conftest import AUTUMN
 
 RULES = 'blocked_countries = ["RU"]\n\n[policy]\nbad_email = "reject"\n'
@@ -140,7 +140,7 @@ def test_what_was_decided_comes_back_in_a_new_kernel(folder: Path) -> None:
     assert first.go_on.disabled
     first.fields["phone"].value, first.rules.value = "column:Mobile", "house.toml"
     first.decide.click()
-    kept = place(folder.parent / "kept", folder)
+    kept = work_path(folder.parent / "kept", folder)
     assert "@" not in kept.read_text()
     assert kept.stat().st_mode & 0o077 == 0
     again = _bench(folder)
@@ -177,10 +177,10 @@ def test_an_upload_that_was_decided_about_goes_on_when_it_is_there_again(folder:
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "dialframe.workbench/1"}', "\x00"])
 def test_what_is_damaged_counts_as_never_kept(folder: Path, text: str) -> None:
     """A start over what cannot be read is a start like the first."""
-    kept = place(folder.parent / "kept", folder)
+    kept = work_path(folder.parent / "kept", folder)
     kept.parent.mkdir()
     kept.write_text(text)
-    assert load(kept) is None
+    assert load_work(kept) is None
     assert _bench(folder).status.text.endswith("name one of the folder.")
 
 

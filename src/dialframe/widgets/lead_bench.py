@@ -27,8 +27,16 @@ from dialframe.suppression import SuppressionList
 from dialframe.widgets import cleaning_findings
 from dialframe.widgets.cleaning_findings import Browsed, Page, masked
 from dialframe.widgets.jobs import aside
-from dialframe.widgets.saved_work import Work, file_of, left_off, save, work_on
-from dialframe.widgets.work_folder import Uploads, inside, write_manifest
+from dialframe.widgets.work_folder import (
+    Uploads,
+    Work,
+    file_of,
+    inside,
+    left_off,
+    save_work,
+    work_on,
+    write_manifest,
+)
 
 #: Opens the account; closed again behind each step that needs it.
 Connect = Callable[[], AbstractContextManager[Account]]
@@ -383,7 +391,7 @@ class LeadBench:
         if keep and self.kept is not None:
             uploaded = self._uploads.holds(path)
             work = work_on(path, self.folder, files, recipe, rules_file, uploaded=uploaded)
-            save(work, self.kept)
+            save_work(work, self.kept)
 
     def _forget(self) -> None:
         """Drop the results of the file that was open, or of the recipe before."""

@@ -39,8 +39,7 @@ from dialframe.widgets.elements import (
 from dialframe.widgets.file_transfer import Downloads, Upload
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_bench import Connect, LeadBench
-from dialframe.widgets.saved_work import place
-from dialframe.widgets.work_folder import names
+from dialframe.widgets.work_folder import names, work_path
 
 #: Endings of lead files, and of house rules.
 LEAD_ENDINGS: Final = (
@@ -184,7 +183,7 @@ class Workbench(Panel):
             Path(folder),
             connect,
             clock,
-            kept=place(room, Path(folder)),
+            kept=work_path(room, Path(folder)),
             suppression=own_list(os.environ),
         )
         self._make_file()
