@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from dialframe.opt_outs import is_refusal, read_remark, read_screening, result_codes, scope_of
+from dialframe.opt_outs import (
+    is_refusal,
+    read_remark,
+    read_screening,
+    result_codes,
+    scope_of,
+    suspect_pattern,
+)
 from rows import every_row
 
 #: Notes and dispositions by language.
@@ -149,6 +158,46 @@ ORDINARY = {
     "sv": ("inget svar", "ring på måndag", "telefonsvarare", "blev inte uppringd"),
     "ja": ("不在", "留守電", "再架電希望", "折り返し希望"),
 }
+
+#: Notes of agents in a hurry: shortened words, missing vowels, no accents, any order.
+HURRIED = """
+dont call agn | rmv frm list asap | wrng nbr | deceasd per wife | DO NOT CALLL!!! | do nt contact | cust said STOP
+no llamr mas | k no lo llamen | quitar d la lista | no marcar este tel | nro. errado | pide q no le contacten | numero de otro
+ne + appeler | faux num | dcd | supprimer de la base svp | ce n'est pas son numéro | stopper les appels | ne veut rien savoir
+nicht mehr anruf. | bitte löschn | will nix mehr hören | nr gehört jmd anderem | droht m. anwalt | sperren lt kd | ist tot
+nn chiamare | non chiamre piu | num sbagliato | basta chiamate | togliere | stop tel | non desidera essere disturbato
+n ligar mais | pediu p tirar da lista | nº errado | bloq. a pedido | exc. dados lgpd | telefone de outra pessoa | ñ autorizou
+niet mr bellen | wil v lijst af | verk nr | stop met bellen | nr is v iemand anders | laat met rust | uitschr. aub
+nie dzw. | usunac z bazy | zly numer | zmarl | nie chce telefonow | zgoda cofnieta | numer nalezy do innej osoby
+ring ej | ta bort ur reg | fel nr | inga samtal tack | vill slippa samtal | ej ringa igen | numret tillhör någon annan
+電話はもう結構 | 名簿から消して | 別人の番号 | 今後の連絡お断り | 昨年亡くなった | 同意取り消し | 不要再联系 | 전화 원치 않음
+"""
+#: The same of notes that refuse nothing, among them some without a comma where one belongs.
+HURRIED_ORDINARY = """
+na lvm | not home call later | no contact made | they never call back | gatekeeper wouldnt put me thru | did not call yet
+not the decision maker ask for Jane | wrong time, rebooked | a wrong number of seats | other number is better
+no esta llamar mas tarde | no contesta llamar mañana | otro numero en ficha | pas dispo rappeler demain | son numéro de bureau
+nicht da später anrufen | kein Rückruf nötig | andere Nummer steht im Vertrag | non c'è richiamare | altro numero in anagrafica
+não está ligar depois | outro número no cadastro | niet thuis later bellen | ander nummer staat in crm | nie ma go zadzwonić później
+inte hemma ring senare | annat nummer finns i kortet | 不在のため再架電 | 番号変更済み | removed the old router, wants a new one
+"""
+
+
+def _parted(notes: str) -> list[str]:
+    return [note.strip() for line in notes.strip().splitlines() for note in line.split(" | ")]
+
+
+@every_row("text", _parted(HURRIED))
+def test_a_hurried_note_of_a_refusal_holds_its_record(text):
+    """As a refusal, a doubt, a death or another's number: nobody is dialed."""
+    assert read_remark(text) is not None
+    assert re.search(suspect_pattern(), text)
+
+
+@every_row("text", _parted(HURRIED_ORDINARY))
+def test_a_hurried_note_of_a_call_holds_nobody(text):
+    """Words of not and of calls that only stand near each other."""
+    assert read_remark(text) is None
 
 
 @every_row(

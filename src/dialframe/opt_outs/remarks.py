@@ -9,16 +9,20 @@ call. Ordinary sentences about calls (`did not call back`) say nothing.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, Literal
 
 from dialframe.opt_outs.words import (
     answer_set,
+    begins_word,
     is_suspect,
+    is_word,
     phrase_set,
     phrases_from,
     plain,
+    text_forms,
     text_parts,
     together,
     word_set,
@@ -32,7 +36,10 @@ Scope = Literal["any", "names", "calls", "wishes"]
 Stance = Literal["yes", "no", "unclear"]
 
 _LONGEST_CHARS: Final = 4000
-_PIECES: Final = re.compile(r"[,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
+#: `bloq. a pedido`, and a letter that somebody leans on.
+_SHORTENED: Final = re.compile(r"(\b\w{1,4})\.(?=\s*[a-zà-ÿ])")
+_LEANED_ON: Final = re.compile(r"(?<=\w)([^\W\d])\1{2,}")
+_PIECES: Final = re.compile(r"[+,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
 _LINKS: Final = re.compile(
     r"(?:https?://|www\.)\S*|\b[\w-]{1,60}\.(?:com|org|net)\b|[^\s@]{1,100}@\S*"
 )
@@ -43,11 +50,15 @@ _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
 _SHORT_WORDS: Final = 6
 _LEAST_WORDS: Final = 3
+_BESIDE: Final = 2
 #: Words behind a death that say when.
 _WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
+#: `Do nt contact`, and not `no contact`.
+_NOT_DOING: Final = frozenset({"not", "nt", "dont", "t", "never", "doesnt", "shouldnt"})
+_DOING: Final = frozenset({"contact", "phone", "telephone", "tel"})
 _NEGATED_VERBS: Final = frozenset({"not", "nicht", "niet", "inte", "ej", "nie", "ikke", "non"})
 
 
@@ -104,7 +115,13 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     if scope in ("any", "wishes"):
         if phrase_set("wrong").intersection(bare) or "wrong_number" in parts:
             return "wrong_number"
-        if _is_doubtful(cell, bare) or any(map(_may_refuse, pieces)):
+        if any(map(_is_anothers, pieces)):
+            return "wrong_number"
+        if _is_doubtful(cell, bare) or any(
+            _may_refuse(tokens)
+            for tokens, stance in zip(pieces, stances, strict=True)
+            if stance != "no"
+        ):
             return "opt_out_unclear"
     return "opt_out_unclear" if "unclear" in stances else None
 
@@ -157,11 +174,15 @@ def _parts_in(cell: str) -> set[str]:
     if cell.isascii():
         return set()
     text = plain(cell[:_LONGEST_CHARS]).replace(" ", "")
-    return {says for part, says in text_parts().items() if part in text}
+    said = {says for part, says in text_parts().items() if part in text}
+    whole = "".join(unicodedata.normalize("NFKC", cell[:_LONGEST_CHARS]).casefold().split())
+    return said | {says for form, says in text_forms() if form.search(whole)}
 
 
 def _pieces(cell: str) -> Iterator[list[str]]:
     text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", cell[:_LONGEST_CHARS]))
+    text = text.replace("ne +", "ne plus")  # `ne + appeler`
+    text = _LEANED_ON.sub(r"\1\1", _SHORTENED.sub(r"\1 ", text))
     denied = _CLAUSE.sub(" ", _denials(text))
     for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
         if tokens := plain(piece).split():
@@ -192,13 +213,90 @@ def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
 
 
 def _has_died(tokens: Sequence[str]) -> bool:
-    """`El titular falleció`: the person, in a short sentence of nobody else."""
-    if len(tokens) > _SHORT_WORDS or word_set("another").intersection(tokens):
+    """`El titular falleció`: the person, in a short sentence of nobody else before it."""
+    if len(tokens) > _SHORT_WORDS:
         return False
-    text = f"{' '.join(tokens)} "
+    alive = next(
+        (at for at, word in enumerate(tokens) if word in word_set("another")), len(tokens)
+    )
+    dead = [at for at, token in enumerate(tokens[:alive]) if is_word(token, "dead")]
+    behind = tokens[dead[-1] + 1 : alive] if dead else ()
+    if dead and (alive < len(tokens) or not behind or behind[0] in word_set("light")):
+        return True
+    text = f"{' '.join(tokens[:alive])} "
     found = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
     # `Deceased donor program` is no death.
     return any(hit and (not end or end.split()[0] in _WHEN) for _, hit, end in found)
+
+
+def _is_anothers(tokens: Sequence[str]) -> bool:
+    """Whether the words say that the number is not the person's: `wrng nbr`, `pas son numéro`."""
+    wrong, numbers = _places(tokens, "misdialed"), _places(tokens, "numbers")
+    numbers = [at for at in numbers if tokens[at + 1 : at + 2] not in (["of"], ("of",))]
+    if any(0 < abs(at - other) <= _BESIDE for at in wrong for other in numbers):
+        return True
+    if word_set("outcomes").intersection(tokens):
+        return False
+    somebody = [
+        *_places(tokens, "somebody"),
+        *(
+            at
+            for at in _places(tokens, "others")
+            if word_set("persons_of").intersection(tokens[at + 1 : at + 2])
+            or any(begins_word(token, "belongs") for token in tokens[:at])
+            or word_set("of").intersection(tokens[max(at - 2, 0) : at])
+        ),
+    ]
+    if any(abs(at - other) < _SHORT_WORDS for at in somebody for other in numbers):
+        return True
+    denied = next(
+        (at for at, word in enumerate(tokens) if word in word_set("denied")), len(tokens)
+    )
+    return any(
+        token in word_set("his") and (at + 1 in numbers or (numbers and numbers[0] < denied))
+        for at, token in enumerate(tokens)
+        if at > denied
+    )
+
+
+def _places(tokens: Sequence[str], table: str) -> list[int]:
+    return [at for at, token in enumerate(tokens) if is_word(token, table)]
+
+
+def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
+    """Whether a negation or an end and a verb of contact follow each other, or a removal stands alone."""
+    light = word_set("light")
+    for at, token in enumerate(tokens):
+        if word_set("outcomes").intersection(tokens) or "made" in tokens[at:]:
+            continue
+        if is_word(token, "ends") or token in word_set("denied"):
+            if not (at and tokens[at - 1] in word_set("happened")) and _is_dialed(tokens[at:]):
+                return True
+        elif is_word(token, "dials"):
+            behind = next((word for word in tokens[at + 1 :] if word not in light), "")
+            if behind in word_set("denied_behind"):
+                return True
+    known = light | word_set("erased_from") | word_set("fillers")
+    rest = [token for token in tokens if not (token in known or token.isdecimal())]
+    return bool(rest) and all(is_word(token, "erasing") for token in rest)
+
+
+def _is_dialed(tokens: Sequence[str]) -> bool:
+    """Whether what a negation or an end in front stands for is a call."""
+    for at, token in enumerate(tokens[1 : _REMOVAL_WORDS + 1], 1):
+        if tokens[0] in _NOT_DOING and token in _DOING:
+            return True
+        if is_word(token, "dials"):
+            # `They never call back` is a report, `said never call back` a wish.
+            return "back" not in tokens[at + 1 : at + 2]
+        if is_word(token, "called"):
+            beside = (*tokens[1:at], *tokens[at + 1 : at + 3])
+            return any(is_word(word, "passive") for word in beside)
+        if is_word(token, "contacts"):
+            return any(word in word_set("insisting") for word in tokens)
+        if token not in word_set("light"):
+            return False
+    return False
 
 
 def _may_refuse(tokens: Sequence[str]) -> bool:
@@ -208,13 +306,18 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
     # `No contact`, `not contacted yet` and `do not contact by email` are no refusal of calls.
     others = word_set("other_channels").intersection(tokens)
     reported = word_set("reports").intersection(tokens) or len(tokens) < _LEAST_WORDS
-    denies = not reported and (not others or bool(word_set("calls").intersection(tokens)))
-    if any(
-        _begin_near(tokens, *tables)
-        for tables in together()
-        if denies or not tables[0].startswith(("nevers", "nones"))
-    ):
+    elsewhere = others and not word_set("calls").intersection(tokens)
+    if not elsewhere and _refuses_in_a_row(tokens):
         return True
+    denies = not reported and not elsewhere
+    without = not elsewhere and not word_set("reports").intersection(tokens)
+    for tables in together():
+        if tables[0].startswith("denied"):
+            allowed = without
+        else:
+            allowed = denies or not tables[0].startswith(("nevers", "nones"))
+        if allowed and _begin_near(tokens, *tables):
+            return True
     # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
     places = [at for at, token in enumerate(tokens) if token in word_set("only")]
     if len(tokens) > _SHORT_WORDS or not places:
@@ -234,8 +337,7 @@ def _begin_near(tokens: Sequence[str], *tables: str) -> bool:
         if name.endswith("="):
             found.append([at for at, token in enumerate(tokens) if token in words])
         else:
-            starts = tuple(words)
-            found.append([at for at, token in enumerate(tokens) if token.startswith(starts)])
+            found.append([at for at, token in enumerate(tokens) if begins_word(token, name)])
     return any(
         all(any(abs(at - other) < _SHORT_WORDS for other in places) for places in found[1:])
         for at in found[0]

@@ -19,6 +19,7 @@ _WORDS: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = re.compile(r"([()|])")
 #: A text of so many characters is no name or phrase, and is read in another way.
 _LONG_CHARS: Final = 1_000
+_KEPT_WORDS: Final = 1 << 16
 _BLANKS: Final = re.compile(r"[\s_-]+")
 _NO_WORDS: Final = re.compile(r"(?:[^\w|]|_)+")
 #: Letters that have no decomposition and are still a plain letter with something added.
@@ -103,6 +104,51 @@ def word_set(name: str) -> frozenset[str]:
     return frozenset(_table("words.toml")[name]["words"].split())
 
 
+@lru_cache(_KEPT_WORDS)
+def is_word(token: str, name: str) -> bool:
+    """Whether a word is of a table of `words.toml`: as it stands, as a beginning, or without its vowels.
+
+    Args:
+        token: A plain word.
+        name: The table; a `*` ends its beginnings of words.
+    """
+    words, beginnings, skeletons = _forms(name)
+    return (
+        token in words
+        or token.startswith(beginnings)
+        or (len(token) >= _LEAST_SKELETON and _skeleton(token) in skeletons)
+    )
+
+
+@lru_cache(_KEPT_WORDS)
+def begins_word(token: str, name: str) -> bool:
+    """Whether a word begins as one of a table of beginnings does, or so without its vowels."""
+    if token.startswith(tuple(word_set(name))):
+        return True
+    shortened = _skeleton(token)
+    return len(shortened) >= _LEAST_SKELETON and shortened.startswith(_shortened(name))
+
+
+@cache
+def _shortened(name: str) -> tuple[str, ...]:
+    skeletons = {_skeleton(word) for word in word_set(name)}
+    return tuple(each for each in skeletons if len(each) > _LEAST_SKELETON)
+
+
+@cache
+def _forms(name: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    written = word_set(name)
+    beginnings = tuple(sorted(word[:-1] for word in written if word.endswith("*")))
+    skeletons = {_skeleton(word.rstrip("*")) for word in written if len(word) > _LEAST_SKELETON}
+    long = frozenset(each for each in skeletons if len(each) >= _LEAST_SKELETON)
+    return written, beginnings, long
+
+
+def _skeleton(word: str) -> str:
+    """The consonants of a word behind its first letter, doubled ones once, as people shorten it."""
+    return word[:1] + _DOUBLED.sub(r"\1", _VOWELS.sub("", word[1:]))
+
+
 @cache
 def together() -> tuple[tuple[str, ...], ...]:
     """Tables of words that refuse together, whatever stands between them."""
@@ -170,6 +216,13 @@ def text_parts() -> dict[str, str]:
         for group in _table("phrases.toml")["parts"]
         for part in group["parts"].split("|")
     }
+
+
+@cache
+def text_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The same where other letters may stand between two parts."""
+    forms = _table("phrases.toml")["forms"]
+    return tuple((re.compile(group["form"]), group["says"]) for group in forms)
 
 
 @cache
@@ -290,6 +343,9 @@ def _anchors() -> tuple[str, ...]:
     return (*sorted(word_set("anchors")), "d n c", "do not")
 
 
+_VOWELS: Final = re.compile(r"[aeiouy]")
+_DOUBLED: Final = re.compile(r"(.)\1+")
+_LEAST_SKELETON: Final = 4
 _SPELLINGS: Final = {
     "a": "aàáâãäåą",
     "c": "cçć",

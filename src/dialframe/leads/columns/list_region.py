@@ -461,9 +461,12 @@ def _against(
     if not others or (own.fit == 0.0 and len(numbers) < _SOME_NUMBERS):
         return None  # none of the few is a number there, so that none is taken
     lead = own.likely - log(people_of(given)) - max(map(_as_rival, others))
-    # Where others' numbers may look like these, people of another country speak for it, too.
+    # Where others' numbers may look like these, people of another country speak for it, too; the more,
+    # if the numbers are none there as they are written.
     spoken = [
-        one for one in candidates if one.fit > 0 and one.weight >= max(_ENOUGH, own.weight + 1)
+        one
+        for one in candidates
+        if one.weight >= max(_ENOUGH, own.weight + (1 if one.fit > 0 else _ENOUGH))
     ]
     if lead >= (_ENOUGH_NATS if spoken else -_WORD_NATS if own.fit >= _FITS else 0.0):
         return None
