@@ -309,11 +309,9 @@ class Journal:
             return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
         evidence, whole = self._logged()
         writes = [row for row in salvaged(self.file, "writes") if row[5] in get_args(State)]
-        known_rows = {row[:2] for row in evidence}
+        held = {row[:2] for row in evidence}
         if not whole:
-            evidence += [
-                row for row in salvaged(self.file, "evidence") if row[:2] not in known_rows
-            ]
+            evidence += [row for row in salvaged(self.file, "evidence") if row[:2] not in held]
         if self.file.exists():
             self.file.replace(self.file.with_name(f"{FILE_NAME}.aside"))
         witnesses = (witness.path for witness in self._witnesses)
@@ -545,10 +543,8 @@ def _triggers() -> Iterator[str]:
 
 def _is_guarded(database: sqlite3.Connection) -> bool:
     """Whether the triggers, as bytes, are those that were made: a damaged one is met by the next write alone."""
-    trigger_rows = database.execute(
-        "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'"
-    )
-    return {row[0] for row in trigger_rows} == {text.encode() for text in _triggers()}
+    sql = database.execute("SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'")
+    return {row[0] for row in sql} == {text.encode() for text in _triggers()}
 
 
 def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
