@@ -14,7 +14,90 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from dialframe.leads.reading import code_page_letters
+# What text in each legacy code page is made of: French read as Central European has letters of four
+# languages at once, Russian in the wrong one has capitals at the ends of words.
+
+_RUSSIAN: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
+_UKRAINIAN: Final = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"
+_BULGARIAN: Final = "абвгдежзийклмнопрстуфхцчшщъьюя"
+_SERBIAN: Final = "абвгдђежзијклљмнњопрстћуфхцчџш"
+
+#: Letters beyond ASCII that each language writes, in lower case, by script family.
+LATIN_WEST: Final[dict[str, str]] = {
+    "French": "àâæçèéêëîïôùûüÿœ",
+    "Spanish": "áéíñóúü",
+    "Portuguese": "áâãàçéêíóôõúü",
+    "German": "äöüß",
+    "Italian": "àèéìòù",
+    "Nordic": "åäæöøéü",
+    "Icelandic": "áðéíóúýþæö",
+    "Dutch": "ëïéèöüá",
+    "Catalan": "àçèéíïòóúü",
+}
+LATIN_CENTRAL: Final[dict[str, str]] = {
+    "Polish": "ąćęłńóśźż",
+    "Czech": "áčďéěíňóřšťúůýž",
+    "Slovak": "áäčďéíĺľňóôŕšťúýž",
+    "Hungarian": "áéíóöőúüű",
+    "Romanian": "ăâîşţ",
+    "Croatian": "čćđšž",
+    "German": "äöüß",
+}
+CYRILLIC: Final[dict[str, str]] = {
+    "Russian": _RUSSIAN,
+    "Ukrainian": _UKRAINIAN,
+    "Bulgarian": _BULGARIAN,
+    "Serbian": _SERBIAN,
+}
+
+LATIN_TURKISH: Final[dict[str, str]] = {"Turkish": "çğıöşüâîİ"}
+LATIN_BALTIC: Final[dict[str, str]] = {
+    "Lithuanian": "ąčęėįšųūž",
+    "Latvian": "āčēģīķļņšūž",
+    "Estonian": "äõöüšž",
+}
+#: Letters that make up most of Greek text, and the one that ends words only.
+GREEK_COMMON: Final = frozenset("αοιετσνηυρπκμλςάέήίόύώ")
+GREEK_FINAL: Final = "ς"
+#: Hebrew letters that end words only.
+HEBREW_FINALS: Final = frozenset("ךםןףץ")
+#: Arabic letters that end words only.
+ARABIC_FINALS: Final = frozenset("ةى")
+#: Syllables that Korean names, addresses and headers are full of.
+KOREAN_COMMON: Final = frozenset(
+    "가나다라마바사아자차카타하이김박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노곽성주우구"
+    "민진지도시군동로길번호화소명연락처대학교울부산인천기경상충청제은는을의에수현영미희선전회사름메일"
+)
+
+#: Letters that make up four fifths of Cyrillic text.
+CYRILLIC_COMMON: Final = frozenset("оеаинтсрвлкмдпуя")
+
+#: Signs that western and central European text uses.
+SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›§°·•ªº¿¡©®™¬´\u00a0№،؛؟")
+#: Signs that stand beside an amount.
+CURRENCIES: Final = frozenset("€£¥")
+#: Signs that follow a figure or a metre.
+FIGURE_SIGNS: Final = frozenset("½¼¾²³±×")
+#: Signs that may stand between two letters.
+INNER_SIGNS: Final = frozenset("’‘–—·\u00a0¬´…")
+
+#: Characters that names, addresses and everyday text are full of.
+JAPANESE_COMMON: Final = frozenset(
+    "日本東京都大阪府県市区町村田中山川藤佐木高井橋鈴小林加伊渡吉松清森池石前岡長野崎島原千葉"
+    "子一二三四五六七八九十上下内外東西南北名電話番号所在地社株式会様人年月学校病院福祉健康"
+)
+SIMPLIFIED_COMMON: Final = frozenset(
+    "的一是不了在人有我他这中大来上国王李张刘陈杨赵黄周吴徐孙马朱胡林郭何高罗"
+    "省市区县路号街北京海广州深圳电话姓名地址公司客户编手机码小明华伟强红丽"
+)
+TRADITIONAL_COMMON: Final = frozenset(
+    "的一是不我在人有他這中大來上國陳林黃張李王吳劉蔡楊許鄭謝洪郭邱曾廖賴徐"
+    "市區路街號巷縣鄉鎮台臺北高雄電話姓名地址公司客戶編手機碼小明華志美"
+)
+#: Thai vowels are written before, above, below and behind their consonant.
+THAI_CONSONANTS: Final = frozenset(map(chr, range(0x0E01, 0x0E2F)))
+THAI_LEADING: Final = frozenset("เแโใไ")
+THAI_RARE: Final = frozenset("ฃฅฆฌฎฏฑฒฬฮ")
 
 _CONTROLS: Final = frozenset(chr(code) for code in (*range(2, 9), *range(0x0E, 0x1A), 0x7F))
 _CONTROL_SHARE: Final = 0.02
@@ -82,9 +165,7 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         if _breaks_case(before, char, after):
             return _CASE_BREAK
         lower = char.lower()
-        if languages is code_page_letters.LATIN_WEST and after.lower() != _FOLLOWED.get(
-            lower, after.lower()
-        ):
+        if languages is LATIN_WEST and after.lower() != _FOLLOWED.get(lower, after.lower()):
             return _OTHER_LANGUAGE
         own = (
             1.0
@@ -99,19 +180,19 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
 
 
 def _west(text: str) -> float:
-    return _latin(text, code_page_letters.LATIN_WEST, crowded=_CROWDED)
+    return _latin(text, LATIN_WEST, crowded=_CROWDED)
 
 
 def _central(text: str) -> float:
-    return _latin(text, code_page_letters.LATIN_CENTRAL, crowded=_CROWDED_CENTRAL)
+    return _latin(text, LATIN_CENTRAL, crowded=_CROWDED_CENTRAL)
 
 
 def _turkish(text: str) -> float:
-    return _latin(text, code_page_letters.LATIN_TURKISH, crowded=_CROWDED_CENTRAL)
+    return _latin(text, LATIN_TURKISH, crowded=_CROWDED_CENTRAL)
 
 
 def _baltic(text: str) -> float:
-    return _latin(text, code_page_letters.LATIN_BALTIC, crowded=_CROWDED_CENTRAL)
+    return _latin(text, LATIN_BALTIC, crowded=_CROWDED_CENTRAL)
 
 
 def _greek(text: str) -> float:
@@ -122,19 +203,19 @@ def _greek(text: str) -> float:
             return 0.0
         if before.isalpha() and before.islower() and char.isupper():
             return _CASE_BREAK
-        if char == code_page_letters.GREEK_FINAL and after.isalpha():
+        if char == GREEK_FINAL and after.isalpha():
             return _CASE_BREAK
-        return 1.0 if char.lower() in code_page_letters.GREEK_COMMON else _UNCOMMON_CYRILLIC
+        return 1.0 if char.lower() in GREEK_COMMON else _UNCOMMON_CYRILLIC
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
 
 
 def _hebrew(text: str) -> float:
-    return _consonants(text, "\u05d0", "\u05ea", code_page_letters.HEBREW_FINALS)
+    return _consonants(text, "\u05d0", "\u05ea", HEBREW_FINALS)
 
 
 def _arabic(text: str) -> float:
-    return _consonants(text, "\u0621", "\u0652", code_page_letters.ARABIC_FINALS)
+    return _consonants(text, "\u0621", "\u0652", ARABIC_FINALS)
 
 
 def _thai(text: str) -> float:
@@ -143,11 +224,11 @@ def _thai(text: str) -> float:
             return _sign(before, char, after)
         if _is_latin(before) or _is_latin(after):
             return 0.0
-        if char in code_page_letters.THAI_LEADING:
-            return 1.0 if after in code_page_letters.THAI_CONSONANTS else _CASE_BREAK
-        if char in code_page_letters.THAI_CONSONANTS:
-            return _UNCOMMON_CYRILLIC if char in code_page_letters.THAI_RARE else 1.0
-        behind = "\u0e01" <= before <= "\u0e4e" and before not in code_page_letters.THAI_LEADING
+        if char in THAI_LEADING:
+            return 1.0 if after in THAI_CONSONANTS else _CASE_BREAK
+        if char in THAI_CONSONANTS:
+            return _UNCOMMON_CYRILLIC if char in THAI_RARE else 1.0
+        behind = "\u0e01" <= before <= "\u0e4e" and before not in THAI_LEADING
         return 1.0 if char <= "\u0e4e" and behind else _CASE_BREAK
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
@@ -172,7 +253,7 @@ def _korean(text: str) -> float:
             if char < "\u3000":
                 return _sign(before, char, after)
             return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") else _RARE_IDEOGRAPH
-        own = 1.0 if char in code_page_letters.KOREAN_COMMON else _IDEOGRAPH
+        own = 1.0 if char in KOREAN_COMMON else _IDEOGRAPH
         return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
@@ -180,7 +261,7 @@ def _korean(text: str) -> float:
 
 def _cyrillic(text: str) -> float:
     found = list(_beyond_ascii(text))
-    known = frozenset("".join(code_page_letters.CYRILLIC.values()))
+    known = frozenset("".join(CYRILLIC.values()))
 
     def weight(before: str, char: str, after: str) -> float:
         if not char.isalpha():
@@ -189,7 +270,7 @@ def _cyrillic(text: str) -> float:
             return 0.0
         if before.isalpha() and before.islower() and char.isupper():
             return _CASE_BREAK
-        return 1.0 if char.lower() in code_page_letters.CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
+        return 1.0 if char.lower() in CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
 
     return _mean(weight(*place) for place in found)
 
@@ -230,14 +311,14 @@ def _is_everyday(char: str, codec: str) -> bool:
 def _sign(before: str, char: str, after: str) -> float:
     if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn"):
         return -1.0
-    if char in code_page_letters.FIGURE_SIGNS:
+    if char in FIGURE_SIGNS:
         return 1.0 if before.isdecimal() or before == "m" else 0.0
-    if char in code_page_letters.CURRENCIES:
+    if char in CURRENCIES:
         return 0.0 if before.isalpha() or after.isalpha() else 1.0
-    if char not in code_page_letters.SIGNS:
+    if char not in SIGNS:
         return 0.0
     inside = before.isalpha() and after.isalpha()
-    return 1.0 if not inside or char in code_page_letters.INNER_SIGNS else 0.0
+    return 1.0 if not inside or char in INNER_SIGNS else 0.0
 
 
 def _breaks_case(before: str, char: str, after: str) -> bool:
@@ -277,10 +358,10 @@ _FAMILIES: Final[dict[str, Callable[[str], float]]] = {
     "koi8-r": _cyrillic,
     "iso8859_2": _central,
     "cp866": _cyrillic,
-    "cp932": lambda text: _ideographs(text, code_page_letters.JAPANESE_COMMON, "shift_jis", 1.0),
-    "euc_jp": lambda text: _ideographs(text, code_page_letters.JAPANESE_COMMON, "shift_jis", 1.0),
-    "gb18030": lambda text: _ideographs(text, code_page_letters.SIMPLIFIED_COMMON, "gb2312", 0.3),
-    "big5": lambda text: _ideographs(text, code_page_letters.TRADITIONAL_COMMON, "big5", 0.3),
+    "cp932": lambda text: _ideographs(text, JAPANESE_COMMON, "shift_jis", 1.0),
+    "euc_jp": lambda text: _ideographs(text, JAPANESE_COMMON, "shift_jis", 1.0),
+    "gb18030": lambda text: _ideographs(text, SIMPLIFIED_COMMON, "gb2312", 0.3),
+    "big5": lambda text: _ideographs(text, TRADITIONAL_COMMON, "big5", 0.3),
     "mac_roman": _west,
     "cp874": _thai,
     "cp1253": _greek,
