@@ -16,7 +16,13 @@ from dialframe.analytics import DEFAULT
 from dialframe.client.request_building import Evidence
 from dialframe.compliance.tables.intake import take_consents
 from dialframe.errors import ConfigError
-from dialframe.flows.firm_records import outcomes, recorded_consents, records, told_to_the_service
+from dialframe.flows.firm_records import (
+    outcomes,
+    recorded_consents,
+    records,
+    table,
+    told_to_the_service,
+)
 
 AT = "2026-10-05T15:00:00Z"
 
@@ -129,3 +135,12 @@ def test_a_table_of_consents_is_read_whole_or_refused(case: str, tmp_path: Path)
     region = None if case == "no country" else "US"
     with pytest.raises(ConfigError, match=re.escape(said)):
         records(path, "consents", region=region)
+
+
+@pytest.mark.parametrize("text", ["", "number,reason\n" + ',"\n' * 9, "a,b\n1,2,3\n"])
+def test_what_is_no_table_is_refused_in_words(text: str, tmp_path: Path) -> None:
+    """An empty file, a quote that never closes, a record with a cell too many."""
+    path = tmp_path / "exemptions.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="is no CSV file"):
+        table(path)

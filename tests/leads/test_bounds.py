@@ -72,6 +72,14 @@ def test_empty_lines_are_cleaned_in_time_and_each_is_accounted_for(tmp_path, end
     assert cleaned.counts["skipped"] >= CHARS // len(end) - 1
 
 
+def test_empty_lines_of_a_list_of_numbers_alone_are_read_in_time(lead_file):
+    """Where a record of one empty cell is like a line of the header."""
+    began = time.process_time()
+    file = lead_file("Phone\n212-555-0142\n" + "\n" * CHARS)
+    assert time.process_time() - began < MOST_S
+    assert len(file.frame) == 1
+
+
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("above", ["", "\n" * 5, "A list\n\n\n\n"])
 def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(

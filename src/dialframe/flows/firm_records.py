@@ -364,12 +364,15 @@ def table(path: Path | None) -> pd.DataFrame | None:
     """A CSV file as a frame: names that end in `_at` are instants, all else text.
 
     Raises:
-        ConfigError: An instant cannot be read; the line is named.
+        ConfigError: The file is no CSV, or an instant cannot be read; the line is named.
         OSError: The file cannot be read.
     """
     if path is None:
         return None
-    frame = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
+    try:
+        frame = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is no CSV file: {error}; correct it") from None
     for name in frame.columns:
         if not str(name).endswith("_at"):
             continue

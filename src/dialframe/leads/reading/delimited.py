@@ -177,12 +177,11 @@ class Outline:
         lines = block.starts[block.nothing]
         self.nothing.append(np.column_stack([block.first + block.nothing, lines]))
         head = min(max(0, self.head_records - block.first), len(block))
-        for row, record in _records(block, 0, head).items():
+        for row, record in _records(block, np.arange(head)).items():
             self.seen.setdefault(row, record)
-        for row in _repeats(block, self.seen):
-            if block.first + row not in self.seen:
-                self.seen |= _records(block, row, row + 1)
-        found = _records(block, max(0, len(block) - self.tail_records), len(block))
+        new = [row for row in _repeats(block, self.seen) if block.first + row not in self.seen]
+        self.seen |= _records(block, np.array(new, np.int64))
+        found = _records(block, np.arange(max(0, len(block) - self.tail_records), len(block)))
         before = list(self.tail.items())[-self.tail_records :]
         kept = dict(before) if len(found) < self.tail_records else {}
         self.tail = kept | found
@@ -254,18 +253,19 @@ class Outline:
         return bool(usual > odd and self.usual > odd and last and first < self.head_records // 2)
 
 
-def _records(block: Block, begin: int, stop: int) -> dict[int, Doubt]:
+def _records(block: Block, rows: np.ndarray) -> dict[int, Doubt]:
     """Some records of a block by ordinal."""
-    texts = [column.slice(begin, stop - begin).to_pylist() for column in block.columns]
-    found = {
-        block.first + row: block.doubts.get(row)
+    texts = [column.take(pa.array(rows)).to_pylist() for column in block.columns]
+    empty = np.isin(rows, block.nothing)
+    return {
+        block.first + row: _nothing(int(block.starts[row]))
+        if nothing
+        else block.doubts.get(row)
         or Doubt(list(cells), block.raw(row), int(block.starts[row]), block.faults.get(row))
-        for row, cells in zip(range(begin, stop), zip(*texts, strict=True), strict=True)
+        for row, nothing, cells in zip(
+            rows.tolist(), empty.tolist(), zip(*texts, strict=True), strict=True
+        )
     }
-    since, until = np.searchsorted(block.nothing, (begin, stop))
-    for row in block.nothing[since:until].tolist():
-        found[block.first + row] = _nothing(int(block.starts[row]))
-    return found
 
 
 def _nothing(line: int) -> Doubt:
@@ -284,7 +284,7 @@ def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
         folded = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
         found = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
         rows = rows[found.to_numpy(zero_copy_only=False)]
-    return rows.tolist()
+    return np.setdiff1d(rows, block.nothing, assume_unique=True).tolist()
 
 
 def decisions(surveyed: Surveyed, known: Decisions) -> Decisions:
