@@ -264,3 +264,17 @@ def test_object_says_what_http_says(sandbox: Sandbox) -> None:
         console.set_callback(sandbox.client_id, f"cb_{NOBODY[4:]}", "completed")
     with pytest.raises(ConfigError):
         console.remove_dnc(sandbox.client_id, phone())
+
+
+def test_a_write_is_reconciled_once(sandbox: Sandbox, api: Api) -> None:
+    """The outcome comes back; a write whose outcome is confirmed is not there to be reconciled again."""
+    campaign = sandbox.console.create_campaign(sandbox.client_id, "u", status="paused")["id"]
+    sandbox.console.arm_fault("leads.create", code="outcome_unknown")
+    refused(
+        api.post("/v1/leads", {"campaign_id": campaign, "phone": phone()}, key="once"),
+        409,
+        "outcome_unknown",
+    )
+    assert sandbox.console.reconcile("once", "done")["outcome"] == "done"
+    with pytest.raises(ConfigError, match="unconfirmed"):
+        sandbox.console.reconcile("once", "done")

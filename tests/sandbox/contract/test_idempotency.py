@@ -156,6 +156,8 @@ def test_other_request_under_the_key_conflicts(party: Party, campaign: str) -> N
     problem(add(party, campaign, party.phone(), key), 409, "idempotency_conflict")
     sms = {"to": PHONE, "body": "Hello", "client_reference": fresh_key()}
     problem(party.post("/v1/sms", sms, idem=key), 409, "idempotency_conflict")
+    problem(party.post("/v1/leads", {"nonsense": 1}, idem=key), 409, "idempotency_conflict")
+    assert replayed(add(party, campaign, phone, key))
     imported, key = {"leads": [{"phone": party.phone()}]}, fresh_key()
     elsewhere = party.campaign("paused")
     path = "/v1/leads/import"
@@ -163,6 +165,27 @@ def test_other_request_under_the_key_conflicts(party: Party, campaign: str) -> N
     response = party.post(path, imported, params={"campaign_id": elsewhere}, idem=key)
     problem(response, 409, "idempotency_conflict")
     problem(add(party, campaign, phone, key), 409, "idempotency_conflict")
+
+
+def test_other_spelling_of_the_same_json_is_the_same_request(party: Party) -> None:
+    """Blanks and the order of names make no difference."""
+    key, phone = fresh_key(), party.phone()
+    first = party.post("/v1/dnc", {"phone": phone, "reason": "asked"}, idem=key)
+    raw = f'{{ "reason":"asked",\n "phone":"{phone}" }}'.encode()
+    again = party.post(
+        "/v1/dnc", content=raw, headers={"Content-Type": "application/json"}, idem=key
+    )
+    assert (again.status_code, again.content) == (201, first.content)
+    assert replayed(again)
+
+
+def test_if_match_is_part_of_the_request(party: Party) -> None:
+    """A refused 412 does not hide a later try on what was read since: it needs a new key."""
+    path, body, key = f"/v1/leads/{party.lead()}", {"email": "a@example.com"}, fresh_key()
+    stale, current = {"If-Match": '"stale"'}, {"If-Match": party.get(path).headers["ETag"]}
+    problem(party.patch(path, body, idem=key, headers=stale), 412, "precondition_failed")
+    problem(party.patch(path, body, idem=key, headers=current), 409, "idempotency_conflict")
+    answered(party.patch(path, body, idem=fresh_key(), headers=current), 200)
 
 
 def test_key_on_another_target_conflicts(party: Party) -> None:
@@ -213,6 +236,18 @@ def test_refusal_is_a_stored_answer_too(party: Party) -> None:
     assert problem(again, 422, "on_dnc")["detail"] == first["detail"]
     assert replayed(again)
     answered(party.post("/v1/sms", body), 202)
+
+
+def test_refusal_of_a_state_or_of_what_is_gone_is_stored_too(party: Party) -> None:
+    """A 409 or 404 of a write is what its key answers, byte for byte."""
+    gone = "/v1/callbacks/cb_00000000-0000-4000-8000-000000000000/cancel"
+    draft = f"/v1/campaigns/{party.campaign('draft')}/pause"
+    for path, status, code in ((draft, 409, "campaign_not_running"), (gone, 404, "not_found")):
+        key = fresh_key()
+        first, again = (party.post(path, idem=key) for _ in range(2))
+        problem(first, status, code)
+        assert again.content == first.content
+        assert replayed(again)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +385,38 @@ def test_outcome_unknown_answers_every_retry(
     with console.fault("leads.create", status=409, code="outcome_unknown", times=3):
         for _ in range(3):
             problem(add(party, campaign, phone, key), 409, "outcome_unknown")
+
+
+def test_an_unknown_outcome_stays_until_it_is_reconciled(console: Console, party: Party) -> None:
+    """Every retry answers 409, days later too; another request with the key is a conflict."""
+    key, phone, campaign = fresh_key(), party.phone(), party.campaign("paused")
+    with console.fault("leads.create", code="outcome_unknown"):
+        for _ in range(3):
+            problem(add(party, campaign, phone, key), 409, "outcome_unknown")
+    console.advance(3 * DAY_S)
+    problem(add(party, campaign, phone, key), 409, "outcome_unknown")
+    problem(add(party, campaign, party.phone(), key), 409, "idempotency_conflict")
+    assert count(party, phone) == 0
+
+
+@pytest.mark.parametrize("outcome", ["done", "not_done"])
+def test_reconciling_ends_an_unknown_outcome(
+    console: Console, party: Party, campaign: str, outcome: str
+) -> None:
+    """Done: the answer is replayed. Not done: the retry is the first request. One lead either way."""
+    key, phone = fresh_key(), party.phone()
+    with console.fault("leads.create", code="outcome_unknown"):
+        problem(add(party, campaign, phone, key), 409, "outcome_unknown")
+    path = f"/writes/{key}/reconcile"
+    assert console.call("POST", path, {"outcome": "perhaps"}).status_code == 422
+    assert console.call("POST", "/writes/never/reconcile", {"outcome": outcome}).status_code == 404
+    answer = console.do("POST", path, {"outcome": outcome}, status=200)
+    assert (answer["outcome"], answer["status"]) == (outcome, 200 if outcome == "done" else None)
+    retried = add(party, campaign, phone, key)
+    assert answered(retried, 200)["status"] == "accepted"
+    assert replayed(retried) is (outcome == "done")
+    assert count(party, phone) == 1
+    assert console.call("POST", path, {"outcome": outcome}).status_code == 404
 
 
 def test_signing_secret_is_null_on_a_replay(party: Party) -> None:
