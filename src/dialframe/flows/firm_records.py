@@ -373,6 +373,9 @@ def table(path: Path | None) -> pd.DataFrame | None:
         frame = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is no CSV file: {error}; correct it") from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        # pandas takes the first cells for names of rows then, and every column for the next one.
+        raise ConfigError(f"{path} is no CSV file: its records have more cells than its header")
     for name in frame.columns:
         if not str(name).endswith("_at"):
             continue

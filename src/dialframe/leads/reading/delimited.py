@@ -284,7 +284,8 @@ def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
         folded = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
         found = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
         rows = rows[found.to_numpy(zero_copy_only=False)]
-    return np.setdiff1d(rows, block.nothing, assume_unique=True).tolist()
+    repeats: list[int] = np.setdiff1d(rows, block.nothing, assume_unique=True).tolist()
+    return repeats
 
 
 def decisions(surveyed: Surveyed, known: Decisions) -> Decisions:
