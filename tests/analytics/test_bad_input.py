@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,8 @@ from analytics.everything import EVERYTHING, Account, as_table
 from analytics.made import START, appointment, appointments, call, calls, lead, leads
 from dialframe import analytics, frames, plots
 from dialframe.analytics import metrics
-from dialframe.errors import DialframeError
+from dialframe.analytics.attempt.argument_checks import as_frame
+from dialframe.errors import ConfigError, DialframeError
 from rows import every_row
 
 
@@ -469,6 +470,7 @@ def test_thresholds_and_times_are_taken_or_refused_in_words(
         ask(account.calls, account.leads, **given)
 
 
+DAY = timedelta(days=1)
 #: Arguments that some other functions refuse, and words that the refusal has.
 REFUSED_BY: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (analytics.carriers, {"limits": 5}, "limits=5"),
@@ -488,6 +490,11 @@ REFUSED_BY: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (metrics.compute, {"choices": 5}, "choices is int"),
     (metrics.compute, {"audit": 5}, "audit is int"),
     (metrics.human_contact_rate, {"campaign": ["cmp_a"]}, "not text"),
+    (metrics.human_contact_rate, {"campain": "cmp_a"}, "campain.*takes calls, leads"),
+    (metrics.compute, {"by": pd.Index(["campaign_id"])}, "no list of names"),
+    (analytics.funnel, {"window": timedelta.max}, "10,000,000 days at most"),
+    (analytics.hours, {"as_of": datetime.max.replace(tzinfo=timezone(-DAY / 2))}, "year 9999"),
+    (analytics.attempts, {"most": 10**400}, "1 to 1,000"),
 ]
 
 
@@ -501,8 +508,112 @@ def test_what_a_function_cannot_use_is_refused_in_words(
         function(account.calls, account.leads, **given)
 
 
-def test_a_look_that_is_none_is_refused_in_words() -> None:
-    """As a picture's other words are."""
+def test_what_a_picture_cannot_use_is_refused_in_words() -> None:
+    """A look that is none, axes that are none, names that are none and another analysis's result."""
     account = ACCOUNTS["one call"]
-    with pytest.raises(DialframeError, match="light or dark"):
-        plots.hours(analytics.hours(account.calls, account.leads), look="x")  # type: ignore[arg-type]
+    found = analytics.hours(account.calls, account.leads)
+    draw: Any = plots.hours
+    for given, words in (
+        ({"look": "x"}, "light or dark"), ({"look": []}, "light or dark"), ({"ax": "x"}, "not axes of matplotlib"),
+        ({"campaigns": 5}, "not a frame"), ({"campaigns": account.calls}, "no column 'name'"),
+    ):  # fmt: skip
+        with pytest.raises(DialframeError, match=words):
+            draw(found, **given)
+    pictures: Any = plots
+    for name in ("funnel", "funnel_by", "scorecard"):
+        for other in (None, found, account.calls):
+            with pytest.raises(DialframeError, match="draws the result of"):
+                getattr(pictures, name)(other)
+    with pytest.raises(DialframeError, match="is int, not a frame"):
+        pictures.calling_hours(5)
+
+
+THRESHOLDS = {
+    "attempt_cap": "x", "recycle_contacted": "no", "conversions": (), "pass_number": 0,
+    "short_call_s": float("nan"), "recent_days": 1e300, "min_calls": 1.5, "abandon_days": -1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_a_threshold_of_metrics_that_is_none_is_refused_in_words(name: str) -> None:
+    """When it is chosen, not when a metric reads it."""
+    given: Any = {name: THRESHOLDS[name]}
+    with pytest.raises(ConfigError, match=rf"{name}=.*; use|{name}=.*; write"):
+        metrics.Choices(**given)
+
+
+#: Tables by the name of the argument that takes them.
+TABLES = {
+    "calls": frames.CALLS, "leads": frames.LEADS, "callbacks": frames.CALLBACKS,
+    "events": frames.EVENTS, "report": frames.DISPOSITIONS,
+}  # fmt: skip
+#: What a column of three rows may hold that it should not, or only in another dtype.
+CELLS: dict[str, Any] = {
+    "whole numbers": [1, 2, 3], "numbers": [0.5, 1, 2], "flags": [True, False, True],
+    "complex": [1j, 2, 3], "infinity": [np.inf, 1, 2], "too many": [10**18, 1, 2],
+    "beyond 64 bits": pd.Series([10**40, 1, 2], dtype=object),
+    "text": ["zzz", "", " "], "digits": ["1", "2", None], "a surrogate": pd.Series(["\ud800"] * 3, dtype=object),
+    "bytes": pd.Series([b"x"] * 3, dtype=object), "lists": pd.Series([[1], [], None], dtype=object),
+    "dicts": pd.Series([{"a": 1}, {}, None], dtype=object), "things": pd.Series([object()] * 3, dtype=object),
+    "two kinds": pd.Series([1, "a", None], dtype=object), "a number in place of a phone": pd.Series([12125550100, None, "+1"], dtype=object),
+    "days": pd.Series([date(2026, 3, 2)] * 3, dtype=object), "lengths of time": [timedelta(1)] * 3,
+    "instants": pd.Series([START, None, START], dtype="datetime64[us, UTC]"),
+    "instants of no zone": pd.Series([START.replace(tzinfo=None)] * 3),
+    "instants of another zone": pd.Series([START] * 3).dt.tz_convert("Asia/Kolkata"),
+    "instants as objects": pd.Series([START, None, START], dtype=object),
+    "instants as text": ["2026-03-02T15:00:00Z"] * 3, "categories": pd.Categorical(["a", None, "b"]),
+    "categories of numbers": pd.Categorical([1, 2, 1]), "periods": pd.period_range("2026-01", periods=3, freq="D"),
+    "nothing": [None] * 3, "not a number": [np.nan] * 3, "no time": [pd.NaT] * 3,
+    "nulls of two kinds": pd.Series([pd.NA, None, np.nan], dtype=object), "text of Python": pd.Series(["a", "b", None], dtype=pd.StringDtype("python")),
+    "text of Arrow": pd.Series(["a", None, "b"], dtype="string[pyarrow]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_has_its_dtype_on_entry_or_is_refused_in_words(name: str) -> None:
+    """What every analysis reads first, for every column of every table and all that people put there."""
+    plain = frames.empty(TABLES[name]).reindex(range(3))
+    usual = plain.dtypes
+    for column in TABLES[name].columns:
+        if column.name == "_extra" or column.kind == "boolean":
+            continue
+        for what, cells in CELLS.items():
+            try:
+                values = as_frame(name, plain.assign(**{column.name: cells}))[column.name]
+            except ConfigError as error:
+                assert f"column {column.name!r} of the {name} frame holds" in str(error), what  # noqa: PT017 - most are taken
+                assert ";" in str(error), what  # noqa: PT017
+                continue
+            if column.kind in ("number", "integer"):
+                assert values.dtype.kind in "iuf", what
+                assert not np.isinf(values.to_numpy(float, na_value=0)).any(), what
+            else:
+                assert values.dtype == usual[column.name], what
+
+
+#: Other ways to hold the same calls and leads.
+FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "categories": lambda f: f.astype({n: "category" for n in f if f[n].dtype == "str"}),
+    "polars categories": lambda f: pytest.importorskip("polars").from_pandas(FORMS["categories"](f)),
+    "objects": lambda f: f.astype({n: object for n in f if f[n].dtype == "str"}),
+    "nullable": lambda f: f.convert_dtypes(),
+    "nanoseconds of India": lambda f: f.assign(
+        **{n: f[n].dt.tz_convert("Asia/Kolkata").dt.as_unit("ns") for n in f if f[n].dtype.kind == "M"}
+    ),
+    "no zone": lambda f: f.assign(**{n: f[n].dt.tz_localize(None) for n in f if f[n].dtype.kind == "M"}),
+    "one label for all rows": lambda f: f.set_axis(["row"] * len(f)),
+    "an Arrow batch": lambda f: _arrow(f).to_batches()[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_rows_in_another_form_say_the_same(form: str) -> None:
+    """Whoever made the frame, dtypes, zones and labels change no number."""
+    account = ACCOUNTS["no dispositions in one campaign"]
+    other = replace(account, calls=FORMS[form](account.calls), leads=FORMS[form](account.leads))
+    for name in ("funnel", "hours", "late_dispositions"):
+        first = _asked("no dispositions in one campaign", name)
+        assert EVERYTHING[name](other).to_dict() == first.to_dict(), name
+    mine = EVERYTHING["attempts_frame"](other)
+    theirs = _asked("no dispositions in one campaign", "attempts_frame")
+    pd.testing.assert_frame_equal(mine, theirs)

@@ -64,8 +64,9 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         look: Light or dark.
 
     Raises:
-        ConfigError: The funnel is split into groups.
+        ConfigError: It is no funnel, or one that is split into groups.
     """
+    named(result, "funnel")
     if result.by is not None:
         raise ConfigError(f"this funnel is split by {result.by}; draw it with funnel_by")
     rows = result.table.to_dict("records")
@@ -98,8 +99,9 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
         look: Light or dark.
 
     Raises:
-        ConfigError: The funnel is not split into groups.
+        ConfigError: It is no funnel, or one that is not split into groups.
     """
+    named(result, "funnel")
     if result.by is None:
         raise ConfigError("this funnel is not split into groups; draw it with funnel")
     shown = result.groups[:MAX_GROUPS]

@@ -124,7 +124,15 @@ class Hosted:
 
 @contextmanager
 def given_axes(axes: Axes | None) -> Iterator[None]:
-    """Draw the next picture on these axes."""
+    """Draw the next picture on these axes.
+
+    Raises:
+        ConfigError: They are no axes.
+    """
+    if axes is not None and not isinstance(axes, Axes):
+        raise ConfigError(
+            f"ax is {type(axes).__name__}, not axes of matplotlib; pass plt.subplots()[1], for instance"
+        )
     token = _GIVEN.set(axes)
     try:
         yield
@@ -135,7 +143,7 @@ def given_axes(axes: Axes | None) -> Iterator[None]:
 @contextmanager
 def context(look: Look = "light") -> Iterator[Theme]:
     """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
-    if look not in THEMES:
+    if look not in tuple(THEMES):
         raise ConfigError(f"look={look!r} is not known; use light or dark")
     theme = THEMES[look]
     with matplotlib.style.context(_settings(theme), after_reset=True), warnings.catch_warnings():

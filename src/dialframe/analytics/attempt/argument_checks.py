@@ -62,7 +62,7 @@ _KINDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }  # fmt: skip
 #: Cells that text may be made of, in columns of objects.
-_WORDS: Final = (str, int, float, Decimal, UUID, type(None), type(pd.NA), type(pd.NaT))
+_WORDS: Final = (str, int, float, Decimal, UUID)
 _PHONES: Final = ("phone", "to_number", "from_number", "caller_id")
 #: Numbers beyond it are none that anybody counted, and floats do not hold them in full.
 _MOST_EXACT: Final = 2**53
@@ -118,13 +118,16 @@ def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
     if name in _TIMES:
         return instant(name, value)
     if name in _SPANS and value is not None:
-        return age(name, value)
+        span = age(name, value)
+        if span.days > _MOST:
+            raise ConfigError(f"{name}={span} is out of bounds; use {_MOST:,} days at most")
+        return span
     if "Taxonomy" in kind:
         return as_taxonomy(name, value)
     if value is None:
         return value
     plain_value(name, value, kind)
-    return value
+    return int(value) if kind in ("int", "int | None") else value
 
 
 def as_taxonomy(name: str, value: object) -> Taxonomy:
@@ -181,7 +184,7 @@ def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
     """Why a value is no number that an analysis can use; empty where it is one."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return "is not a number; write it without quotes"
-    if isinstance(value, np.complexfloating) or not math.isfinite(value):
+    if not isinstance(value, int) and (np.iscomplexobj(value) or not math.isfinite(value)):
         return "is no number that can be counted with; use one that is finite"
     if whole and value != int(value):
         return "is not a whole number; use one without a fraction"
@@ -342,17 +345,20 @@ def _wrong(values: pd.Series, name: str, wanted: str, held: str, hint: str) -> C
 def _as_text(values: pd.Series, name: str) -> Any:
     """Text as it is or as the dtype that the frames of an account have; None where it needs no change."""
     dtype = values.dtype
-    if isinstance(dtype, pd.StringDtype):
+    usual = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
+    if usual and dtype.na_value is not pd.NA:
         return None
     words = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else values
-    held = str(words.dtype)
+    held, phone = str(words.dtype), values.name in _PHONES
     if pd.api.types.is_object_dtype(words.dtype):
-        kinds = set(map(type, words))
-        held = next((kind.__name__ for kind in kinds if not issubclass(kind, _WORDS)), "")
+        # A number that is no text has lost its plus sign, and would be nobody's.
+        kinds = sorted({type(word) for word in words[words.notna()]}, key=str)
+        allowed = str if phone else _WORDS
+        held = next((kind.__name__ for kind in kinds if not issubclass(kind, allowed)), "")
     elif isinstance(words.dtype, pd.StringDtype) or not values.notna().any():
         held = ""
     if held:
-        hint = "numbers are E.164 text such as '+12125550100'" if values.name in _PHONES else (
+        hint = "numbers are E.164 text such as '+12125550100'" if phone else (
             "convert it with astype('str')"
         )  # fmt: skip
         raise _wrong(values, name, "text is", held, hint)
@@ -382,7 +388,18 @@ def _as_day(values: pd.Series, name: str) -> Any:
 
 def _as_instant(values: pd.Series, name: str) -> Any:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
-        return None
+        # The service speaks UTC: so does a column that names no zone.
+        zone, at = values.dt.tz, values
+        if str(zone) != "UTC":
+            at = at.dt.tz_localize("UTC") if zone is None else at.dt.tz_convert("UTC")
+        try:
+            at = at if at.dt.unit == "us" else at.dt.as_unit("us")
+        except pd.errors.OutOfBoundsDatetime:
+            hint = "set those that cannot be to null"
+            raise _wrong(
+                values, name, "instants are", "years that no calendar has", hint
+            ) from None
+        return None if at is values else at.array
     if values.notna().any():
         hint = "convert it with pandas.to_datetime(..., utc=True)"
         raise _wrong(values, name, "instants are", str(values.dtype), hint)

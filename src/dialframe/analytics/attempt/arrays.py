@@ -80,8 +80,13 @@ def require(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
         what: What the frame should be: `calls`, `leads`.
 
     Raises:
-        ConfigError: A column is missing.
+        ConfigError: A column is missing, or it is no frame.
     """
+    given: object = frame
+    if not isinstance(given, pd.DataFrame):
+        raise ConfigError(
+            f"{what} is {type(given).__name__}, not a frame; pass a DataFrame of pandas"
+        )
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise ConfigError(

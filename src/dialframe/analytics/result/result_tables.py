@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import as_frame
 from dialframe.analytics.attempt.arrays import (
     MIX,
     NO_TIME,
     Floats,
     Ints,
     blocks,
+    require,
     shared_rows,
 )
 from dialframe.analytics.stats.intervals import rates
@@ -304,7 +306,12 @@ def campaign_names(campaigns: pd.DataFrame) -> dict[str, str]:
 
     Args:
         campaigns: Frame of the campaigns table: `id`, `name`. A campaign without a name is left out.
+
+    Raises:
+        ConfigError: It is no such frame.
     """
+    campaigns = as_frame("campaigns", campaigns)
+    require(campaigns, ("id", "name"), "campaigns")
     known = campaigns.dropna(subset=["id", "name"])
     known = known[known["name"].str.strip() != ""]
     twice = known["name"].duplicated(keep=False)
