@@ -132,8 +132,8 @@ def test_a_missing_input_is_named_and_never_passes() -> None:
     cases = [
         (hand.call(hand.TOLL_FREE, hand.utc("2026-07-01T16:00")), "the number's time zone"),
         (hand.call("+17105550142", hand.utc("2026-07-01T16:00")), "the number's time zone"),
-        (hand.call(hand.LONDON, hand.utc("2026-07-01T16:00")), hours.RULE),
-        (hand.call(hand.TORONTO, hand.utc("2026-07-01T16:00")), hours.RULE),
+        (hand.call(hand.LONDON, hand.utc("2026-07-01T16:00")), "a rule in force on the day"),
+        (hand.call(hand.TORONTO, hand.utc("2026-07-01T16:00")), "a rule in force on the day"),
         (hand.call(None, hand.utc("2026-07-01T16:00")), "to_number"),
         (hand.call("anonymous", hand.utc("2026-07-01T16:00")), "to_number"),
         (hand.call(), "created_at"),

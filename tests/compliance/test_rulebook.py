@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from dialframe.compliance.rules import overrides, rule_changes, rulebook
+from dialframe.compliance.rules.rule_model import HonorRule
 from dialframe.errors import ConfigError
 
 TEXT = rulebook.packaged_text()
@@ -46,7 +47,7 @@ def test_checks_may_be_31_days_old() -> None:
 )
 def test_the_time_to_honor_a_request_changed_in_2025(day: date, days: int, kind: str) -> None:
     """A request is judged by the rule of its day."""
-    (fcc,) = BOOK.select(["us"]).honor(day)
+    (fcc,) = (rule for rule in BOOK.select(["us"]).in_force(day) if isinstance(rule, HonorRule))
     assert (fcc.parameters.max_days, fcc.parameters.day_type) == (days, kind)
 
 
@@ -142,7 +143,6 @@ def test_rules_do_not_change() -> None:
 def test_an_advisory_code_is_never_in_force() -> None:
     """A voluntary code is carried as a fact and flags nobody."""
     book = rulebook.parse(TEXT.replace('status = "in_force"', 'status = "voluntary_code"', 1))
-    assert "us-tsr-hours" not in [rule.id for rule in book.hours()]
     assert "us-tsr-hours" not in [rule.id for rule in book.in_force(date(2026, 1, 1))]
     assert len(book.rules) == len(BOOK.rules)
 

@@ -24,7 +24,6 @@ from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.prepare import Asked
 
 COLUMNS: Final = calling_hours.COLUMNS
-RULE: Final = "a rule in force on the day"
 _NOTHING: Final = Declared()
 _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 

@@ -123,8 +123,3 @@ def test_every_calendar_says_where_it_is_written() -> None:
         assert bool(calendar.quotation) == (calendar.read_on is not None)
         assert calendar.quotation or calendar.confidence != "high"
         assert all(len(day.unsettled) > 20 for day in calendar.day if day.unsettled)
-
-
-def test_the_library_of_public_holidays_is_named_with_its_version() -> None:
-    """It serves where a law names no list."""
-    assert calendars.HOLIDAYS_VERSION[0].isdigit()

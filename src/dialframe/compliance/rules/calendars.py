@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from importlib import resources
-from importlib.metadata import version
 from typing import Final, Literal
 
 import holidays
@@ -38,9 +37,6 @@ _ON: Final = re.compile(
     r"|mon near (?P<near>\d\d-\d\d)"
     r"|(?:(?P<after>\w{3}) after )?(?P<nth>1st|2nd|3rd|4th|last) (?P<weekday>\w{3}) of (?P<of>\w{3})"
 )
-
-#: The version of the `holidays` library, whose calendars serve where a law names no list.
-HOLIDAYS_VERSION: Final = version("holidays")
 
 
 class StatutoryDay(BaseModel):

@@ -174,10 +174,6 @@ class RuleBook:
         """
         return tuple(r for r in self.rules if r.status != "voluntary_code" and r.holds_on(day))
 
-    def hours(self) -> tuple[HoursRule, ...]:
-        """Rules on calling hours, of every time; `holds_on` says which held on a call's day."""
-        return tuple(r for r in self.of_kind(HoursRule) if r.status != "voluntary_code")
-
     def freshness(self, day: date) -> tuple[FreshnessRule, ...]:
         """Rules in force on a day about the age of a check.
 
@@ -186,29 +182,6 @@ class RuleBook:
         """
         rules = (r for r in self.in_force(day) if isinstance(r, FreshnessRule))
         return tuple(r for r in rules if r.parameters.check == "age")
-
-    def listed(self, day: date) -> tuple[FreshnessRule, ...]:
-        """Rules in force on a day about numbers on a list.
-
-        Args:
-            day: Day of the call.
-        """
-        rules = tuple(r for r in self.in_force(day) if isinstance(r, FreshnessRule))
-        # Where a registry has no rule of its own on listed numbers, the one on its age names it.
-        named = {r.jurisdiction for r in rules if r.parameters.check == "listed_number_called"}
-        return tuple(
-            r
-            for r in rules
-            if r.parameters.check == "listed_number_called" or r.jurisdiction not in named
-        )
-
-    def honor(self, day: date) -> tuple[HonorRule, ...]:
-        """Rules in force on a day about requests not to be called.
-
-        Args:
-            day: Day of the call.
-        """
-        return tuple(r for r in self.in_force(day) if isinstance(r, HonorRule))
 
     def age_days(self, today: date) -> int:
         """Days since the facts were gathered.
