@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import wave
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -163,14 +165,17 @@ def test_caller_id_must_be_verified(party: Party) -> None:
     """A number that is not the account's answers 422 dial_refused, caller_id_not_registered."""
     body = refused(party, 422, "dial_refused", caller_id="+12125550177")
 
-    assert "caller_id_not_registered" in str(body)
+    assert body["errors"][0]["code"] == "caller_id_not_registered"
     call = answered(start(party, caller_id="+12125550199"), 201)
     assert call["caller_id"] == "+12125550199"
 
 
-def test_call_to_a_blocked_country_is_refused(console: Console, party: Party) -> None:
+@pytest.mark.parametrize("setting", ["blocked_countries", "sanctioned_countries"])
+def test_call_to_a_blocked_country_is_refused(
+    console: Console, party: Party, setting: str
+) -> None:
     """422 blocked_country for that country alone."""
-    with console.settings(blocked_countries=["GB"]):
+    with console.settings(**{setting: ["GB"]}):
         refused(party, 422, "blocked_country", to=LONDON)
         answered(start(party), 201)
     answered(start(party, to=LONDON), 201)
@@ -189,8 +194,11 @@ def test_call_outside_the_calling_hours_is_refused(console: Console, party: Part
         answered(start(party, to="+12125550150"), 201)
         refused(party, 422, "dial_refused", to=LONDON)
     with console.settings(calling_hours=window(noon, 4, 6)):
-        refused(party, 422, "dial_refused", to="+12125550150")
+        body = refused(party, 422, "dial_refused", to="+12125550150")
+        assert body["errors"][0]["code"] == "outside_calling_hours"
         answered(start(party, to=LONDON), 201)
+    with console.settings(calling_hours={"start": "00:00", "end": "00:00"}):
+        refused(party, 422, "dial_refused", to="+12125550150")
 
 
 def to_noon_in_new_york(console: Console) -> int:
@@ -210,7 +218,8 @@ def window(hour: int, start: int, end: int) -> dict[str, str]:
 def test_call_without_a_needed_consent_is_refused(console: Console, party: Party) -> None:
     """422 dial_refused when the account needs consent and has none."""
     with console.settings(consent_required=True):
-        refused(party, 422, "dial_refused", to=party.phone())
+        body = refused(party, 422, "dial_refused", to=party.phone())
+    assert body["errors"][0]["code"] == "consent_missing"
 
 
 @pytest.mark.parametrize(
@@ -221,12 +230,14 @@ def test_call_without_a_needed_consent_is_refused(console: Console, party: Party
         ({"daily_cap": 0}, 429, "daily_cap_reached"),
         ({"per_minute_cap": 0}, 429, "rate_limit_exceeded"),
         ({"spend_cap": 0}, 429, "spend_cap_reached"),
+        ({"spend_cap": 0.01}, 429, "spend_cap_reached"),
+        ({"dnc_screen_available": False}, 503, "dnc_screen_unavailable"),
     ],
 )
 def test_sending_caps_and_stops_hold(
     console: Console, party: Party, settings: dict[str, Any], status: int, code: str
 ) -> None:
-    """Rule 6: caps answer 429, an administrator's stop and a missing approval 403."""
+    """Rule 6: caps answer 429, an administrator's stop and a missing approval 403, a screen that is out 503."""
     with console.settings(**settings):
         refused(party, status, code)
     answered(start(party), 201)
@@ -297,6 +308,73 @@ def test_record_keeps_what_it_is(console: Console, party: Party) -> None:
         same = moment(record[name]) == moment(value) if name.endswith("_at") else None
         assert same or record[name] == value, name
     assert answered(party.get(f"/v1/calls/{made}"), 200)["id"] == made
+
+
+def finished(party: Party, **fields: Any) -> str:
+    """A call of 20.5 seconds that was answered after five; its id."""
+    at = "2026-01-01T10:00:"
+    call = {"created_at": f"{at}00Z", "answered_at": f"{at}05Z", "ended_at": f"{at}25.5Z",
+            "duration_seconds": 20.5, "disposition": "SALE"}  # fmt: skip
+    return party.calls([{**call, **fields}])[0]
+
+
+def test_fields_of_a_call(party: Party) -> None:
+    """The contract's twelve, as they were given; neither lead nor agent is among them."""
+    numbers = {"from_number": "+12025550100", "to_number": "+12025550101"}
+    call = finished(party, direction="inbound", hangup_cause="NORMAL_CLEARING", **numbers)
+    assert answered(party.get(f"/v1/calls/{call}"), 200) == {
+        "id": call, "direction": "inbound", **numbers, "status": "completed",
+        "created_at": "2026-01-01T10:00:00.000Z", "answered_at": "2026-01-01T10:00:05.000Z",
+        "ended_at": "2026-01-01T10:00:25.500Z", "duration_seconds": 20.5, "campaign_id": None,
+        "disposition": "SALE", "hangup_cause": "NORMAL_CLEARING",
+    }  # fmt: skip
+    problem(party.get(f"/v1/calls/{CALL}"), 404, "not_found")
+
+
+def test_recording_is_a_wav_of_the_calls_length(party: Party) -> None:
+    """Whole seconds of PCM, the same bytes every time, another tone for another call."""
+    path = f"/v1/calls/{finished(party)}/recording"
+    answer = party.get(path)
+    assert answer.headers["Content-Type"] == "audio/wav"
+    assert int(answer.headers["Content-Length"]) == len(answer.content)
+    with wave.open(io.BytesIO(answer.content)) as sound:
+        assert sound.getnframes() / sound.getframerate() == 21
+    assert party.get(path).content == answer.content
+    assert party.get(f"/v1/calls/{finished(party)}/recording").content != answer.content
+    unanswered = finished(party, answered_at=None)
+    problem(party.get(f"/v1/calls/{unanswered}/recording"), 404, "not_found")
+
+
+def test_transcript_reaches_as_far_as_the_call(party: Party) -> None:
+    """Turns in order, none beyond the end; nothing where nobody answered."""
+    transcript = answered(party.get(f"/v1/calls/{finished(party)}/transcript"), 200)
+    ends = [turn["end_seconds"] for turn in transcript["segments"]]
+    assert ends == sorted(ends)
+    assert ends[-1] == 20.5
+    unanswered = finished(party, answered_at=None)
+    assert answered(party.get(f"/v1/calls/{unanswered}/transcript"), 200)["segments"] == []
+
+
+def test_summary_is_there_when_it_is_ready(console: Console, party: Party) -> None:
+    """Null unless ready: not for a call that nobody answered, nor right after one."""
+    calls = {
+        "ready": finished(party),
+        "not_generated": finished(party, answered_at=None),
+        "processing": finished(party, ended_at=iso(console.now())),
+    }
+    summaries = {
+        status: answered(party.get(f"/v1/calls/{call}/summary"), 200)
+        for status, call in calls.items()
+    }
+    assert {status: each["status"] for status, each in summaries.items()} == {
+        status: status for status in calls
+    }
+    assert {status for status, each in summaries.items() if each["summary"]} == {"ready"}
+    assert summaries["ready"]["not_generated_reason"] is None
+    assert set(summaries["ready"]["summary"]) == {
+        "reason_for_contact", "intent", "next_action", "outcome_candidate", "language",
+        "source", "generated_at",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ["recording", "transcript"])
