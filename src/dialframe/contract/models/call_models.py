@@ -31,6 +31,7 @@ class Call(Answer):
     """One call record. It names no lead and no agent."""
 
     id: str
+    # Resources, Call record: the two directions are named as filters alone, and no status is listed.
     direction: Direction | str
     from_number: str
     to_number: str
@@ -47,6 +48,7 @@ class Call(Answer):
 class CallQuery(ListQuery):
     """Filters of the call list; `created_at` descending, then `id` descending."""
 
+    # Endpoints, Calls, GET: no filter by time; a sync walks from the newest call to what it has.
     campaign_id: CampaignId | None = None
     direction: Direction | None = None
 
@@ -73,6 +75,7 @@ class CallStart(Request):
     campaign_id: CampaignId | None = None
     lead_id: LeadId | None = None
 
+    # Endpoints, Calls, CallCreateRequest: exactly one of the two names.
     @model_validator(mode="after")
     def _one_agent(self) -> Self:
         if (self.agent_extension is None) == (self.agent_email is None):
@@ -83,6 +86,7 @@ class CallStart(Request):
 class StartedCall(Answer):
     """A call that is being dialed; `call_id` is null when the record is not matched at once."""
 
+    # Resources, Started call: null until it is matched; the list and the events of calls have it then.
     call_id: str | None
     status: Literal["dialing"] | str
     to: str
@@ -97,6 +101,7 @@ class StartedCall(Answer):
 class TranscriptSegment(Answer):
     """One turn of a conversation; its shape is assumed."""
 
+    # Resources, last paragraph: transcripts are "not shown", so that no field may be counted on.
     speaker: str | None = None
     start_seconds: Number | None = None
     end_seconds: Number | None = None
@@ -118,6 +123,7 @@ class CallSummary(Answer):
     status: Literal["ready", "processing", "not_generated"] | str
     schema_version: Integer
     not_generated_reason: str | None = None
+    # Resources, Call summary: seven fields are known; what else the object holds is not shown.
     summary: dict[str, Any] | None = None
 
 
@@ -139,6 +145,7 @@ class Callback(Answer):
 class CallbackQuery(ListQuery):
     """Callbacks of one campaign, newest created first."""
 
+    # Endpoints, Callbacks, GET: required; another account's campaign gives an empty page and no 404.
     campaign_id: CampaignId
     status: CallbackStatus | None = None
 
@@ -174,6 +181,7 @@ class Appointment(Answer):
     """A booked appointment; it names neither the lead nor the call that it came from."""
 
     id: str
+    # States, Appointment: five names are seen, and the complete set is not shown.
     status: str
     scheduled_at: Instant
     timezone: str | None

@@ -28,6 +28,7 @@ class Campaign(Answer):
     id: str
     name: str
     status: CampaignStatus | str
+    # Resources, Campaign: the allowed values are not shown.
     dialer_mode: str
     created_at: Instant
     updated_at: Instant | None
@@ -82,6 +83,7 @@ class Lead(Answer):
 
     id: str
     campaign_id: str | None
+    # Resources, Lead: unique for each API client; two clients may use the same one.
     external_id: str | None
     phone: str
     full_name: str | None
@@ -91,6 +93,7 @@ class Lead(Answer):
     custom_fields: dict[str, Any] | None
     last_attempt_at: Instant | None
     next_attempt_at: Instant | None
+    # Resources, Lead: the agent's outcome of the last attempt, and the carrier's.
     disposition_code: str | None
     hangup_cause: str | None
     created_at: Instant
@@ -100,6 +103,7 @@ class Lead(Answer):
 class LeadHistoryEntry(Answer):
     """One event in a lead's life; its shape is assumed."""
 
+    # Resources, last paragraph: the entry of a lead's history is "not shown".
     at: Instant | None = None
     type: str | None = None
     call_id: str | None = None
@@ -134,6 +138,7 @@ class LeadResult(Answer):
     external_id: str | None = None
     status: ImportStatus | str
     reason: ImportReason | str | None = None
+    # Resources, Lead outcome objects: the first field that broke a rule, as the request named it.
     field: str | None = None
     lead_id: str | None = None
 
@@ -158,10 +163,12 @@ class LeadCreate(LeadInput):
     """One lead to be added, optionally to be dialed first."""
 
     campaign_id: CampaignId
+    # Resources, Lead: the code of a lead source, stored as the custom field `lead_source`.
     source: (
         Annotated[str, Field(min_length=limits.SOURCE_CHARS[0], max_length=limits.SOURCE_CHARS[1])]
         | None
     ) = None
+    # Endpoints, Leads, POST: it also needs the scope `calls:originate`, its switch and a sending setup.
     dial_now: Flag | None = None
     dial_within_seconds: (
         Annotated[Integer, Field(ge=limits.DIAL_WITHIN_S[0], le=limits.DIAL_WITHIN_S[1]), WHOLE]

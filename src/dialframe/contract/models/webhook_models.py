@@ -49,6 +49,7 @@ class WebhookEndpoint(Answer):
     """Where events are sent; the full URL and the secret are never shown again."""
 
     id: str
+    # Resources, Webhook endpoint: path and query are shortened, and of the secret four characters are left.
     url_preview: str
     host: str
     description: str
@@ -79,6 +80,7 @@ class WebhookDelivery(Answer):
 
     id: str
     webhook_id: str
+    # States, Webhook delivery: five retries after 1, 5, 15, 60 and 240 minutes; what leads to `cancelled` is not shown.
     status: DeliveryStatus | str
     attempts: Integer
     replay_of: str | None
@@ -171,6 +173,7 @@ class EventReplay(Request):
     webhook_id: WebhookEndpointId | None = None
 
 
+# Events, Delivery: every attempt is signed anew; retries and replays keep the event's id, a replay has a delivery of its own.
 SIGNATURE_HEADER: Final = "Service-Signature"
 TIMESTAMP_HEADER: Final = "Service-Timestamp"
 EVENT_ID_HEADER: Final = "Service-Event-Id"
