@@ -154,7 +154,7 @@ def read_column(
     Args:
         texts: Strings or large strings.
         regions: The known region at home, one for all or one for each text.
-        spell: Whether `e164` is wanted; it may be null without.
+        spell: Whether `e164` and `extension` are wanted; they may be null without, and a placeholder invalid.
     """
     texts = texts.cast(pa.large_string())
     if is_loaded():
@@ -198,11 +198,12 @@ def _by_tables(
         usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
     )
     column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
-    if spell:
-        _find_placeholders(column, texts, usual)
+    left = column.outcome == outcomes.HANDED_OVER
+    if not spell:
+        return column, np.flatnonzero(left)
+    _find_placeholders(column, texts, usual)
     places = np.zeros(count, np.int64)
     places[rows] = np.arange(len(rows))
-    left = column.outcome == outcomes.HANDED_OVER
     whole = replace(
         column,
         e164=usual.e164.take(pa.array(places, mask=column.outcome != outcomes.VALID)),

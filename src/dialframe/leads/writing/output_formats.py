@@ -106,11 +106,14 @@ def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
     data, starts = texts.raw(cells)
     if guard:
         rows = _run_by_spreadsheets(cells, data, starts)
-        own = pc.binary_join_element_wise(_APOSTROPHE, texts.take(cells, rows), _EMPTY)
-        cells = texts.put(cells, rows, own)
-        data, starts = texts.raw(cells)
+        if len(rows):
+            own = pc.binary_join_element_wise(_APOSTROPHE, texts.take(cells, rows), _EMPTY)
+            cells = texts.put(cells, rows, own)
+            data, starts = texts.raw(cells)
     span = data[starts[0] : starts[-1]]
     special = (span == ord('"')) | (span == ord(",")) | (span == ord("\r")) | (span == ord("\n"))
+    if not special.any():
+        return cells
     rows = texts.rows_of(np.flatnonzero(special) + starts[0], starts)
     doubled = pc.replace_substring(texts.take(cells, rows), '"', '""')
     return texts.put(cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY))
@@ -122,6 +125,8 @@ def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) 
     heads = data[starts[rows]]
     suspect = _SUSPECT[heads]
     rows, heads = rows[suspect], heads[suspect]
+    if not len(rows):
+        return rows
     span = data[starts[0] : starts[-1]]
     digits = np.count_nonzero(span - np.uint8(ord("0")) < 10)
     if (
