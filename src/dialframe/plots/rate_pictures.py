@@ -251,7 +251,7 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         return nothing("attempts", about, look, result.table)
     rate, low, high = (100 * table[n].to_numpy(float) for n in ("rate", "low", "high"))
     note = (
-        f"Lines: Wilson 95 % intervals. an arrow goes on. Rings: with the sources as at the first attempt. "
+        f"Lines: Wilson 95 % intervals; one with an arrow goes on. Rings: with the sources as at the first attempt. "
         f"Taxonomy {result.taxonomy_version}."
     )
     with context(look) as theme:

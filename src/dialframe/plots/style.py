@@ -50,7 +50,7 @@ _FOOTER_LINE_IN: Final = 0.16
 _TITLE_CHARS: Final = 64
 _SUBTITLE_CHARS: Final = 98
 _FOOTER_CHARS: Final = 118
-_TITLE_LINES: Final = 4
+_TITLE_LINES: Final = 6
 # Pixels of a legend's line, of a letter in it, and of what stands before each label.
 _KEY_PX: Final = 760
 _LETTER_PX: Final = 7.6
