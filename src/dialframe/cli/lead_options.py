@@ -554,7 +554,7 @@ def ask_region(decision: RegionDecision) -> str:
     offered = decision.candidates[:_REGIONS_OFFERED]
     doubt = f"{decision.name} does not say of which country its numbers are"
     if decision.region is not None:
-        doubt = f"{decision.name} is hardly a list of {decision.region}"
+        doubt = f"{decision.name} does not speak for {decision.region}"
     _say(f"{doubt}. They may be of:")
     for number, candidate in enumerate(offered, 1):
         _say(f"  {number}  {candidate}")

@@ -472,10 +472,19 @@ def _against(
         return None
     near = [one for one in others if _as_rival(one) >= max(map(_as_rival, others)) - _NATS]
     near = sorted({*near, *spoken}, key=lambda one: -one.likely)[:_NAMED]
+    named = "; or ".join(map(str, near))
+    insist = (
+        f"say the right --region, as in --region {near[0].region}, "
+        f"or insist with --region {given} --force-region"
+    )
+    if lead >= -_NATS and not spoken:
+        return (
+            f"{name} may be a list of {country_name(given)}, but nothing in it says so, and its "
+            f"numbers may as well be of {named}; {insist}"
+        )
     return (
         f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
-        f"of {given}, but it is rather one of {'; or '.join(map(str, near))}; say the right --region, "
-        f"as in --region {near[0].region}, or insist with --region {given} --force-region"
+        f"of {given}, but it is rather one of {named}; {insist}"
     )
 
 
