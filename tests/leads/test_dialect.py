@@ -180,3 +180,9 @@ def test_records_that_are_quoted_as_one_cell(lead_file, delimiter):
     assert file.header == ("Name", "Phone", "City")
     assert file.frame.iloc[0].tolist()[:2] == ["Ann Lee", "(212) 555-0142"]
     assert lead_file('"Phone, please"\n"212-555-0142, or so"\n').frame.shape == (1, 1)
+
+
+@pytest.mark.parametrize("line", ["310 555 0142", "+44 20 7946 0018", "(212) 555 0142"])
+def test_one_number_alone_is_one_cell(line):
+    """A list of one number that must not be called, as it was typed."""
+    assert detect([line]).dialect.delimiter == ""

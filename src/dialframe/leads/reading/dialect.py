@@ -61,6 +61,8 @@ _SEP_LINE: Final = re.compile(r'"?sep=(?P<delimiter>[^"\r\n]{1,3})"?\s*', re.IGN
 #: A line that is one quoted cell, and delimiters that may be inside.
 _WRAPPED: Final = re.compile(r'\s*"(?:[^"]|"")*"\s*')
 _USUAL: Final = (",", ";", "\t", "|")
+#: A line that is one telephone number, of 7 to 15 digits (E.164, 6.1).
+_ONE_PHONE: Final = re.compile(r"\s*\+?\(?(?:\d[\s().\-/]{0,3}){7,15}\s*")
 
 _HEAD_LINES: Final = 300
 _PLACES: Final = 6
@@ -224,6 +226,8 @@ def _score(sample: list[str], dialect: Dialect) -> float:
         consistent *= _LOOSE  # the commas of sentences
     expected = EXPECTED.get(delimiter, _UNUSUAL if len(delimiter) == 1 else _LONG_EXPECTED)
     if delimiter == " ":
+        if len(sample) == 1 and _ONE_PHONE.fullmatch(sample[0]):
+            return 0.0
         numbers = sum(cell_kinds.is_number(cell) for _, row in below for cell in row)
         expected += _NUMBERS_BONUS * numbers / total
     score = expected * consistent * (typed / total) ** 2 * columns
