@@ -83,6 +83,14 @@ def test_comments_among_the_leads_are_footers():
     assert dict(layout.furniture) == {2: "footer"}
 
 
+@pytest.mark.parametrize("ruled", ["---|:---:|---|---:", "====|====|====|===="])
+def test_the_line_under_a_header_is_no_lead(ruled):
+    """As Markdown draws one; a record of a dash where nothing is known is one."""
+    layout = laid_out("Name|Phone|City|E-mail", ruled, *LEADS, "Cy|-|-|-")
+
+    assert (layout.leads, layout.furniture) == ((2, 3, 4), ((1, "footer"),))
+
+
 def test_a_short_first_record_without_a_header_is_a_record():
     """Only a title, which is much narrower than the table, is left out."""
     layout = laid_out("1|2|3", "1|2|3|4", "5|6|7|8", "9|10|11|12")

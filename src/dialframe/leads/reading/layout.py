@@ -39,6 +39,8 @@ _COMMENT: Final = re.compile(r"(?:#+|//+|--+)\s+\S")
 _NOTE: Final = re.compile(r"[*†‡§]+\s*\S+\s+\S")
 #: A count, share or amount, which no phone number is as short as.
 _FIGURE: Final = re.compile(r"[-+$€£]?\d{1,3}(?:[.,]\d{1,3})?\s?%?")
+#: A cell of the line that a table in Markdown draws under its header.
+_RULED: Final = re.compile(r"\s*:?[-=]{2,}:?\s*")
 _EOF_MARK: Final = "\x1a"
 
 
@@ -245,6 +247,8 @@ def _has_figures(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_comment(row: Sequence[str]) -> bool:
+    if all(_RULED.fullmatch(cell) for cell in row if cell.strip()):
+        return len(row) > 1
     return len(row) == 1 and _COMMENT.match(row[0]) is not None and not any(map(is_contact, row))
 
 
