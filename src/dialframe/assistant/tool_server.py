@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,8 +28,7 @@ from dialframe.assistant import confirmations
 from dialframe.assistant.dispatcher import Caller, Context, Dispatcher
 from dialframe.assistant.key_access import Accounts, Keyed, caller_of
 from dialframe.assistant.offered_operations import Exposure
-from dialframe.errors import ConfigError
-from dialframe.serving import timed_protocol
+from dialframe.serving import listen, timed_protocol, url_of
 
 NAME: Final = "dialframe"
 
@@ -118,9 +116,8 @@ def serve_http(
     Raises:
         ConfigError: The address cannot be listened on.
     """
-    listener = _listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    on_ready(f"http://{shown}:{listener.getsockname()[1]}{PATH}")
+    listener = listen("the server of the tools", host, port)
+    on_ready(url_of(listener) + PATH)
     config = uvicorn.Config(
         http_app(base_url, store, exposure, host=host),
         http=timed_protocol(),
@@ -212,12 +209,3 @@ def _security(host: str) -> TransportSecuritySettings:
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts],
     )
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise ConfigError(f"cannot listen at {host} port {port} ({why}): choose another") from None

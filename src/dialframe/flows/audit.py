@@ -330,12 +330,9 @@ def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
         Name to path: `findings`, `calling_hours`, `listed_calls`, `coverage` (CSV), `summary`,
         `manifest` (JSON) and every further part; see `pack.write`.
     """
-    return pack.write(result, folder, summary=facts(result), replace=_is_pack(folder))
-
-
-def _is_pack(folder: Path) -> bool:
-    """Whether an older pack stands there: only such a folder is replaced without being told to."""
-    return (folder / pack.MANIFEST).is_file()
+    # Only a folder with an older pack is replaced without being told to.
+    is_pack = (folder / pack.MANIFEST).is_file()
+    return pack.write(result, folder, summary=facts(result), replace=is_pack)
 
 
 def write_pack(

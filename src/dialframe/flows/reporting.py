@@ -178,7 +178,7 @@ def report(
         facts=_facts(scope, whole, tables, names, account.journal_problems()),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
-    return Report(file, page.summary, len(page.sections), _pictures(page))
+    return Report(file, page.summary, len(page.sections), sum(1 for _ in _figures(page)))
 
 
 _Ask = Callable[[], Result]
@@ -275,10 +275,6 @@ def _facts(
         "Taxonomy": whole.taxonomy_version,
         **({"Missing": "; ".join(missing)} if missing else {}),
     }
-
-
-def _pictures(page: Page) -> int:
-    return sum(1 for _ in _figures(page))
 
 
 def _figures(page: Page) -> Iterator[object]:

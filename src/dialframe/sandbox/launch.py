@@ -24,7 +24,7 @@ from dialframe.sandbox.http import asgi_app
 from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.state import FIRST, FirstStart, World
-from dialframe.serving import ServerThread, listen
+from dialframe.serving import ServerThread, listen, url_of
 
 _SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
@@ -62,7 +62,7 @@ class Sandbox:
         self._world = world
         self._temporary = folder
         self._pool = ThreadPoolExecutor(asgi_app.WORKERS, "dialframe-sandbox")
-        self.base_url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
+        self.base_url = url_of(listener)
         self.api_key = world.first_key
         self.client_id = world.access.clients[FIRST].client_id
         self.console = Console(world)
@@ -283,7 +283,3 @@ def _until_signal() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

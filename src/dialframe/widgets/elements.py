@@ -35,7 +35,7 @@ def table(caption: str, frame: pd.DataFrame) -> str:
     """A frame as a table with a caption and column headings; wide ones scroll inside themselves."""
     right = [_counts(frame[name]) for name in frame.columns]
     heads = "".join(
-        f'<th scope="col" style="text-align:{_side(number)}">{escape(_title(name))}</th>'
+        f'<th scope="col" style="text-align:{"right" if number else "left"}">{escape(_title(name))}</th>'
         for name, number in zip(frame.columns, right, strict=True)
     )
     body = "".join(
@@ -104,10 +104,6 @@ def _counts(column: pd.Series) -> bool:
     """Whether these are numbers; what is true or false is none."""
     kinds = pd.api.types
     return kinds.is_numeric_dtype(column) and not kinds.is_bool_dtype(column)
-
-
-def _side(number: bool) -> str:  # noqa: FBT001 - of this module alone
-    return "right" if number else "left"
 
 
 def _number(cell: object) -> str:
