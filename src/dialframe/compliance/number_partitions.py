@@ -132,9 +132,8 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
         ConfigError: A table lacks a column.
         OSError: The disk is full or the folder cannot be written.
     """
-    counts: dict[str, int] = {}
-    hashes: dict[str, str] = {}
-    ends: set[tuple[str | None, bool]] = set()
+    counts, hashes = dict.fromkeys(tables, 0), dict.fromkeys(tables, f"{0:016x}")
+    ends: list[tuple[str | None, bool]] = []
     with _connection() as con:
         for name, rows in tables.items():
             place = folder / name
@@ -143,7 +142,6 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
                 _lay(con, name, place, parts, turn)
             laid = f"read_parquet({_quoted(place / '*' / '*.parquet')}, hive_partitioning = false)"
             if not any(place.glob("*/*.parquet")):
-                counts[name], hashes[name] = 0, f"{0:016x}"
                 continue
             counts[name], total = con.execute(
                 f"select count(*), coalesce(sum(_hash::hugeint), 0) from {laid}"
@@ -151,7 +149,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
             hashes[name] = f"{total % 2**64:016x}"
             if name == "calls":
                 query = f"select distinct disposition, answered_at is not null from {laid}"
-                ends.update(con.execute(query).fetchall())
+                ends = con.execute(query).fetchall()
     answers = any(is_answered for _, is_answered in ends)
     words = _words(sorted((word, is_answered) for word, is_answered in ends if word is not None))
     return Split(folder, parts, counts, hashes, words, answers)
@@ -160,7 +158,8 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
 def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator[None]:
     """The rows of a table under the name `given`, so many at once as memory has room for; files are read where they lie."""
     if isinstance(rows, Files):
-        schema = dataset.dataset(list(rows.paths)).schema
+        files = dataset.dataset(list(rows.paths))
+        schema = files.schema
         _require(table, schema.names)
         if _is_plain(schema, table):
             paths = ", ".join(_quoted(Path(path)) for path in rows.paths)
@@ -168,8 +167,12 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
             con.execute(f"create or replace temp view given as {_taken(schema, table, lying)}")
             yield
             return
+        read = files.to_batches(batch_readahead=1, fragment_readahead=1)
+        batches: Iterable[pa.Table] = (pa.Table.from_batches([batch]) for batch in read)
+    else:
+        batches = rows()
     first = 0
-    for batch in _batches(_of_files(rows) if isinstance(rows, Files) else rows()):
+    for batch in _batches(batches):
         _require(table, batch.column_names)
         plain = batch if _is_plain(batch.schema, table) else _plain(batch, table)
         con.register("batch", plain)
@@ -178,13 +181,6 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
         yield
         con.unregister("batch")
         first += batch.num_rows
-
-
-def _of_files(files: Files) -> Iterator[pa.Table]:
-    batches = dataset.dataset(list(files.paths)).to_batches(
-        batch_readahead=1, fragment_readahead=1
-    )
-    return (pa.Table.from_batches([batch]) for batch in batches)
 
 
 def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, turn: int) -> None:
@@ -249,9 +245,8 @@ def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _plain(rows: pa.Table, table: Table) -> pa.Table:
     """The same rows, with columns of the kinds that the table has."""
-    names = [name for name in _kinds(table) if name in rows.column_names]
     frame = rows.to_pandas(types_mapper=_DTYPES.get)
-    taken = checked(frame, table, tuple(names))
+    taken = checked(frame, table, tuple(name for name in _kinds(table) if name in frame))
     if table.name == "calls":
         taken = taken.assign(recording=recorded(frame, len(frame)))
     return pa.Table.from_pandas(taken, preserve_index=False)
@@ -283,14 +278,12 @@ def _is_plain(schema: pa.Schema, table: Table) -> bool:
 
 def _is_of_kind(given: pa.DataType, wanted: str) -> bool:
     is_text = pa.types.is_string(given) or pa.types.is_large_string(given)
-    return bool(
-        wanted == "json" or pa.types.is_null(given)
-        or (wanted == "text" and is_text)
-        or (wanted == "instant" and given == pa.timestamp("us", "UTC"))
-        or (wanted == "number" and (pa.types.is_integer(given) or pa.types.is_floating(given)))
-        or (wanted == "integer" and given == pa.int64())
-        or (wanted == "boolean" and pa.types.is_boolean(given))
-    )  # fmt: skip
+    is_number = pa.types.is_integer(given) or pa.types.is_floating(given)
+    fits = {
+        "json": True, "text": is_text, "instant": given == pa.timestamp("us", "UTC"), "number": is_number,
+        "integer": given == pa.int64(), "boolean": given == pa.bool_(),
+    }  # fmt: skip
+    return bool(pa.types.is_null(given) or fits[wanted])
 
 
 def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:
@@ -375,12 +368,12 @@ class Part:
         if isinstance(stored, pd.DataFrame):
             return stored
         read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
-        rows = pa.concat_tables(read)
-        rows = rows.select([name for name in rows.column_names if name != "_hash"])
-        frame = rows.to_pandas(types_mapper=_DTYPES.get)
+        frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
         bare = frame.select_dtypes("datetime").columns
         aware = frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
-        return aware.rename(columns={"recorded": "recording"})
+        return aware.rename(columns={"recorded": "recording"}).drop(
+            columns="_hash", errors="ignore"
+        )
 
 
 def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
@@ -472,17 +465,13 @@ def in_parts(
              callbacks=callbacks, superseded=later, meaning=meaning, packed=packed, pseudonyms=pseudonyms, worded=worded)
         for number, mine in enumerate(shares)
     ]  # fmt: skip
-    answers = list((workers or _serially)(examine, parts))
+    answers = list((workers or map)(examine, parts))
     checks = laid.rows["dnc_checks"]
     advice = None
     if any(is_reached for _, _, is_reached in answers):
         told = [codes for _, codes, _ in answers if codes is not None]
         advice = _summed(question.by_codes(), told, checks, folder / "advice")
     return _summed(question, [piece for piece, *_ in answers], checks, folder / "findings", advice)
-
-
-def _serially(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
-    return map(function, tasks)
 
 
 def _shares(question: Question, parts: int) -> list[dict[str, pd.DataFrame]]:

@@ -209,7 +209,7 @@ def _given(db: Database, asked: Asked) -> None:
     told = pd.DataFrame(
         {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
     )
-    _register(db, "outcomes_in", told)
+    db.put("outcomes_in", arrow(told))
     if asked.known_outcomes is None:
         db.run(
             "create or replace table known_outcomes as select distinct outcome from outcomes_in"
@@ -218,17 +218,11 @@ def _given(db: Database, asked: Asked) -> None:
         db.load(
             "known_outcomes", {"outcome": "text"}, [(o,) for o in sorted(asked.known_outcomes)]
         )
-    names = {
-        "phone": "str",
-        "at": "datetime64[us, UTC]",
-        "ref": "str",
-        "code": "str",
-        "source": "str",
-    }
+    names = {"phone": "str", "at": "datetime64[us, UTC]", "ref": "str", "code": "str", "source": "str"}  # fmt: skip
     given = asked.requests if asked.requests is not None else pd.DataFrame({n: [] for n in names})
     if "source" not in given.columns:
         given = given.assign(source="event")
-    _register(db, "requests_in", given[list(names)].astype(names))
+    db.put("requests_in", arrow(given[list(names)].astype(names)))
     consents = asked.consents
     rows = [
         (number, r.phone, None if pd.isna(r.kind) else KINDS.index(r.kind), bare(r.granted_at),
@@ -269,10 +263,6 @@ def _given(db: Database, asked: Asked) -> None:
         if frame is not None
     ]
     db.load("inputs", {"name": "text"}, [(name,) for name in inputs])
-
-
-def _register(db: Database, name: str, frame: pd.DataFrame) -> None:
-    db.put(name, arrow(frame))
 
 
 def _text(value: object) -> str | None:
@@ -474,25 +464,19 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
         f"select place_key(phone) as key, min(phone) as phone from ({every}) group by 1 order by 2"
     ).fetchnumpy()
     by_key = place(heads["phone"].astype("int64"))
-    given = set() if states is None else {str(p) for p in dict(states)}
+    given = set() if states is None else {str(phone) for phone in states.keys()}  # noqa: SIM118 - a series too
     named = sorted(int(phone[1:]) for phone in given if phone[1:].isdigit())
     phones = np.array(named, dtype="int64")
     if named:
         db.put("known_states", pa.table({"phone": phones}))
-        query_ = (
-            f"select distinct phone from ({every}) where phone in (from known_states) order by 1"
-        )
-        phones = db.execute(query_).fetchnumpy()["phone"].astype("int64")
+        known = f"select distinct phone from ({every}) where phone in (from known_states)"
+        phones = db.execute(f"{known} order by 1").fetchnumpy()["phone"].astype("int64")
     by_state = place(phones, states)
     kinds = {zones: number for number, zones in enumerate(by_key.kinds)}
     numbers = [kinds.setdefault(zones, len(kinds)) for zones in by_state.kinds]
     db.put("place_keys", pa.table({"key": heads["key"], "place": by_key.codes.astype("int64")}))
-    db.put(
-        "named_places",
-        pa.table(
-            {"phone": phones, "place": pa.array([numbers[c] for c in by_state.codes], pa.int64())}
-        ),
-    )
+    named_places = [(int(p), numbers[c]) for p, c in zip(phones, by_state.codes, strict=True)]
+    db.load("named_places", {"phone": "int", "place": "int"}, named_places)
     db.load("places",
          {"place": "int", "zones": "text", "source": "text", "confidence": "text", "missing": "text",
           "reason": "text", "regions": "texts"},
@@ -598,10 +582,7 @@ def _special_days(db: Database, law: Law, first: date, last: date) -> None:
 
 def _deadlines(db: Database, law: Law) -> None:
     """The last instant for each request and revocation, by every rule and zone that it may fall under."""
-    wanted = (
-        []
-        if not db.rows["requests"] and not db.rows["consents"]
-        else db.execute("""
+    wanted = db.execute("""
         with made as (
           select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
         )
@@ -611,7 +592,6 @@ def _deadlines(db: Database, law: Law) -> None:
         join (select distinct s.place, r.rule from situation_rules r join situations s using (situation)) k using (place)
         join rules r on r.rule = k.rule and r.asked
         where r.kind = 'internal_dnc' or r.rule in (select rule from consent_rules where asks = 'call_after_revocation')
-        order by all""").fetchall()
-    )
+        order by all""").fetchall() if db.rows["requests"] or db.rows["consents"] else []  # fmt: skip
     db.load("deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
          law.deadlines(wanted))  # fmt: skip
