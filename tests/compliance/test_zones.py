@@ -20,7 +20,7 @@ from phonenumbers.timezone import time_zones_for_geographical_number, time_zones
 from compliance import hand
 from dialframe.flows import firm_records
 from dialframe.phones import area_codes, number_places, zones
-from dialframe.phones.zones import NO_NUMBER, NO_ZONE, of_number, of_numbers
+from dialframe.phones.zones import NO_NUMBER, NO_ZONE, of_number, states_by_number
 
 EASTERN, CENTRAL, MOUNTAIN = "America/New_York", "America/Chicago", "America/Denver"
 PACIFIC, BOISE = "America/Los_Angeles", "America/Boise"
@@ -309,9 +309,9 @@ def test_states_come_from_a_custom_field_and_all_of_them_count() -> None:
     )
     states = firm_records.known_states(people, "state")
     assert list(states.items()) == [(hand.CHICAGO, "IL"), (hand.CHICAGO, "CO")]
-    found = of_numbers([hand.CHICAGO, hand.NEW_YORK], states)
-    assert found[hand.CHICAGO].names == (CENTRAL, MOUNTAIN)
-    assert found[hand.NEW_YORK].names == (EASTERN,)
+    named = states_by_number(states)
+    assert of_number(hand.CHICAGO, named[hand.CHICAGO]).names == (CENTRAL, MOUNTAIN)
+    assert of_number(hand.NEW_YORK, named.get(hand.NEW_YORK, ())).names == (EASTERN,)
 
 
 def test_values_that_are_no_state_are_named() -> None:

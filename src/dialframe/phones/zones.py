@@ -121,33 +121,6 @@ def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
     return Zones((), "none", "none", NO_NUMBER, "to_number is not a whole E.164 number")
 
 
-def of_numbers(
-    phones: Iterable[str], states: Mapping[str, str] | pd.Series | None = None
-) -> dict[str, Zones]:
-    """Candidate zones of many numbers; equal cases are looked up once.
-
-    Args:
-        phones: E.164, each once or more often.
-        states: Number to state. A series may name a number several times: every state counts.
-
-    Returns:
-        One entry per distinct number.
-    """
-    known = states_by_number(states)
-    cases: dict[tuple[str, tuple[str, ...]], Zones] = {}
-    found: dict[str, Zones] = {}
-    for phone in phones:
-        if phone in found:
-            continue
-        named = known.get(phone, ())
-        case = (phone[:8] if NANP.fullmatch(phone) else phone, named)
-        zones = cases.get(case)
-        if zones is None:
-            zones = cases[case] = of_number(phone, named)
-        found[phone] = zones
-    return found
-
-
 def states_by_number(
     states: Mapping[str, str] | pd.Series | None,
 ) -> dict[str, tuple[str, ...]]:
