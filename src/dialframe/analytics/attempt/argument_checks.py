@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe import frames
+from dialframe.analytics.attempt.arrays import blocks
 from dialframe.analytics.attempt.attempt_table import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
@@ -424,13 +425,14 @@ def _as_number(values: pd.Series, name: str) -> Any:
             raise _wrong(values, name, what, "text", hint) from None
     if dtype.kind == "c":
         raise _wrong(values, name, what, str(dtype), "take the real part")
-    plain_numbers = numbers.to_numpy(dtype=float, na_value=np.nan)
-    if np.isinf(plain_numbers).any():
-        raise _wrong(
-            values, name, what, "infinite " + what.split(maxsplit=1)[0], "set them to null"
-        )
-    if (np.abs(plain_numbers) > _MOST_EXACT).any():
-        raise _wrong(values, name, what, "numbers beyond 2**53", "set them to null")
+    for rows in blocks(len(numbers)):
+        part = np.abs(numbers[rows].to_numpy(dtype=float, na_value=np.nan))
+        if np.isinf(part).any():
+            raise _wrong(
+                values, name, what, "infinite " + what.split(maxsplit=1)[0], "set them to null"
+            )
+        if (part > _MOST_EXACT).any():
+            raise _wrong(values, name, what, "numbers beyond 2**53", "set them to null")
     return None if plain else numbers
 
 
