@@ -205,14 +205,15 @@ def _placed(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
         kind = np.int16 if len(whole.dictionary) < np.iinfo(np.int16).max else np.int32
         return frozen(places.astype(kind)), whole.dictionary
     seen: dict[Any, int] = {}
-    places = np.empty(len(values), dtype=np.int32)
+    places = np.empty(len(values), dtype=np.int16)
     for rows in blocks(len(values)):
         part = values.slice(rows.start, rows.stop - rows.start).dictionary_encode()
         mine = [seen.setdefault(value, len(seen)) for value in part.dictionary.to_pylist()]
-        np.take(np.array([*mine, -1]), part.indices.fill_null(len(mine)), out=places[rows])
+        if len(seen) >= np.iinfo(np.int16).max and places.dtype == np.int16:
+            places = places.astype(np.int32)
+        places[rows] = np.array([*mine, -1])[part.indices.fill_null(len(mine))]
     places[places < 0] = len(seen)
-    kind = np.int16 if len(seen) < np.iinfo(np.int16).max else np.int32
-    return frozen(places.astype(kind)), pa.array(list(seen), values.type)
+    return frozen(places), pa.array(list(seen), values.type)
 
 
 def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:

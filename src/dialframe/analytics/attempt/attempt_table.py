@@ -164,6 +164,8 @@ class Attempts:
         numbers = kept_numbers(self.calls["to_number"])
         if numbers is None or (self.lead >= 0).all():
             return self.cluster
+        if not len(self.leads):
+            return self.of_rows(numbers)
         return np.where(self.lead >= 0, self.lead, len(self.leads) + self.of_rows(numbers))
 
     @_Shared
