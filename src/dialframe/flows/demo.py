@@ -138,8 +138,8 @@ def _bring_in(
     """Clean, screen and import the lead file that comes with the package."""
     packaged = resources.files("dialframe.flows") / "data" / LEAD_FILE
     # Every demo has a service of its own: what an earlier one sent says nothing here.
-    for journal in out.glob(f"{Path(LEAD_FILE).stem}.import.jsonl*"):
-        journal.unlink()
+    for earlier in out.glob(f"{Path(LEAD_FILE).stem}.import.*"):
+        earlier.unlink()
     with resources.as_file(packaged) as path:
         brought = lead_import.bring_in(
             [path],
