@@ -1,4 +1,4 @@
-"""Arrays of known dtype made of frames, and what a frame must have on entry; pandas stops here."""
+"""Arrays of known dtype made of frames; pandas stops here."""
 
 from __future__ import annotations
 

@@ -107,9 +107,11 @@ def scope(
         },
         "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,
         "no_time": ~present(calls["created_at"]),
-        **_again(calls),
         **(further or {}),
     }
+    again = repeated(calls["id"]) if "id" in calls.columns else np.zeros(0, dtype=bool)
+    if again.any():
+        found["duplicate"] = again
     if as_of is not None:
         ended = micros(calls["ended_at"]) if "ended_at" in calls.columns else None
         if ended is not None:
@@ -172,12 +174,6 @@ def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
 
 def _micros_of(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(microseconds=1)
-
-
-def _again(calls: pd.DataFrame) -> dict[str, Mask]:
-    """Rows that repeat an id, where there are any."""
-    again = repeated(calls["id"]) if "id" in calls.columns else np.zeros(0, dtype=bool)
-    return {"duplicate": again} if again.any() else {}
 
 
 def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFrame:
