@@ -22,6 +22,7 @@ from dialframe.opt_outs.words import (
     phrase_set,
     phrases_from,
     plain,
+    tables_of,
     text_forms,
     text_parts,
     together,
@@ -231,7 +232,10 @@ def _has_died(tokens: Sequence[str]) -> bool:
 
 def _is_anothers(tokens: Sequence[str]) -> bool:
     """Whether the words say that the number is not the person's: `wrng nbr`, `pas son numéro`."""
-    wrong, numbers = _places(tokens, "misdialed"), _places(tokens, "numbers")
+    numbers = _places(tokens, "numbers")
+    if not numbers:
+        return False
+    wrong = _places(tokens, "misdialed")
     numbers = [at for at in numbers if tokens[at + 1 : at + 2] not in (["of"], ("of",))]
     if any(0 < abs(at - other) <= _BESIDE for at in wrong for other in numbers):
         return True
@@ -266,8 +270,9 @@ def _places(tokens: Sequence[str], table: str) -> list[int]:
 def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
     """Whether a negation or an end and a verb of contact follow each other, or a removal stands alone."""
     light = word_set("light")
-    for at, token in enumerate(tokens):
-        if word_set("outcomes").intersection(tokens) or "made" in tokens[at:]:
+    reported = word_set("outcomes").intersection(tokens)
+    for at, token in enumerate(() if reported else tokens):
+        if "made" in tokens[at:]:
             continue
         if is_word(token, "ends") or token in word_set("denied"):
             if not (at and tokens[at - 1] in word_set("happened")) and _is_dialed(tokens[at:]):
@@ -276,9 +281,14 @@ def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
             behind = next((word for word in tokens[at + 1 :] if word not in light), "")
             if behind in word_set("denied_behind"):
                 return True
-    known = light | word_set("erased_from") | word_set("fillers")
+    known = _beside_removals()
     rest = [token for token in tokens if not (token in known or token.isdecimal())]
     return bool(rest) and all(is_word(token, "erasing") for token in rest)
+
+
+@cache
+def _beside_removals() -> frozenset[str]:
+    return word_set("light") | word_set("erased_from") | word_set("fillers")
 
 
 def _is_dialed(tokens: Sequence[str]) -> bool:
@@ -311,12 +321,16 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
         return True
     denies = not reported and not elsewhere
     without = not elsewhere and not word_set("reports").intersection(tokens)
+    found = [tables_of(token) for token in tokens]
+    every = frozenset[str]().union(*found)
     for tables in together():
+        if not every.issuperset(tables):
+            continue
         if tables[0].startswith("denied"):
             allowed = without
         else:
             allowed = denies or not tables[0].startswith(("nevers", "nones"))
-        if allowed and _begin_near(tokens, *tables):
+        if allowed and _are_near(found, tables):
             return True
     # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
     places = [at for at, token in enumerate(tokens) if token in word_set("only")]
@@ -326,21 +340,12 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
     return any(token.startswith(tuple(word_set("only_by"))) for token in named)
 
 
-def _begin_near(tokens: Sequence[str], *tables: str) -> bool:
-    """Whether words that begin as those of each table stand within a few words.
-
-    A table whose name ends in `=` holds whole words.
-    """
-    found = []
-    for name in tables:
-        words = word_set(name.removesuffix("="))
-        if name.endswith("="):
-            found.append([at for at, token in enumerate(tokens) if token in words])
-        else:
-            found.append([at for at, token in enumerate(tokens) if begins_word(token, name)])
+def _are_near(found: Sequence[frozenset[str]], tables: Sequence[str]) -> bool:
+    """Whether words of each table stand within a few words."""
+    places = [[at for at, names in enumerate(found) if table in names] for table in tables]
     return any(
-        all(any(abs(at - other) < _SHORT_WORDS for other in places) for places in found[1:])
-        for at in found[0]
+        all(any(abs(at - other) < _SHORT_WORDS for other in own) for own in places[1:])
+        for at in places[0]
     )
 
 

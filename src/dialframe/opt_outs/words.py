@@ -121,6 +121,17 @@ def is_word(token: str, name: str) -> bool:
 
 
 @lru_cache(_KEPT_WORDS)
+def tables_of(token: str) -> frozenset[str]:
+    """The tables of `together` that a word is of, named as they stand there."""
+    names = {name for row in together() for name in row}
+    return frozenset(
+        name
+        for name in names
+        if (token in word_set(name[:-1]) if name.endswith("=") else begins_word(token, name))
+    )
+
+
+@lru_cache(_KEPT_WORDS)
 def begins_word(token: str, name: str) -> bool:
     """Whether a word begins as one of a table of beginnings does, or so without its vowels."""
     if token.startswith(tuple(word_set(name))):
