@@ -82,7 +82,8 @@ class Tally:
             sizes = [c.detectable for c in negative if c.detectable is not None]
             self.counts += Counter({
                 f"null {i}": 1, f"claimed {i}": any(c.kind in CLAIMING for c in claims),
-                "without size": len(negative) - len(sizes),
+                # Of sixty small campaigns it may be that nothing can be judged, which has no size.
+                "without size": (switches.campaigns < MANY.campaigns) * (len(negative) - len(sizes)),
                 **({"sizes": len(sizes), "size": sum(sizes)} if i == 0 else {}),
             })  # fmt: skip
 
