@@ -14,6 +14,8 @@ from dialframe.errors import ConfigError, DialframeError
 
 if TYPE_CHECKING:
     import uvicorn
+    from uvicorn.protocols.http.flow_control import FlowControl
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["ServerThread", "listen", "timed_protocol", "url_of"]
 
@@ -23,6 +25,10 @@ _GRACE_S: Final = 1
 _END_S: Final = 1.4
 #: A client that sends its headers slower than this is disconnected.
 HEADERS_S: Final = 10.0
+#: So is one that lets its body pause for so long, or drip below the rate for as long in all; the rate is the
+#: default of Apache's mod_reqtimeout, at which a thousand leads take some minutes.
+BODY_S: Final = 30.0
+BODY_BYTES_PER_S: Final = 500
 
 
 def listen(what: str, host: str, port: int) -> socket.socket:
@@ -61,46 +67,84 @@ def url_of(listener: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def timed_protocol() -> type[asyncio.Protocol]:
-    """HTTP/1.1 whose clients have ten seconds for the headers of a request; idle ones are disconnected too.
+def timed_protocol() -> type[H11Protocol]:
+    """HTTP/1.1 whose clients have ten seconds for the headers of a request, and must not let its body drip.
 
     Without it connections that never send a whole request take the places of those that do.
     """
+    import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Timed(H11Protocol):
         """One connection."""
 
-        _due: asyncio.TimerHandle | None = None
-
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._wait_for_headers()
+            self._deadline = _Deadline(self.loop, transport, self.flow)
+            self._deadline.for_headers()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            if _is_answering(self):
-                self._stop_waiting()
+            if self.conn.their_state is h11.SEND_BODY:
+                self._deadline.for_body(len(data))
+            elif self.conn.their_state is h11.IDLE and not _is_answering(self):
+                self._deadline.for_headers()
+            else:
+                self._deadline.stop()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            if not self.transport.is_closing() and not _is_answering(self):
-                self._wait_for_headers()
+            # A further request that came with the one just answered is begun here.
+            if self.conn.their_state is h11.SEND_BODY:
+                self._deadline.for_body(0)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
+            self._deadline.stop()
             super().connection_lost(exc)
 
-        def _wait_for_headers(self) -> None:
-            self._stop_waiting()
-            self._due = self.loop.call_later(HEADERS_S, self.transport.close)
-
-        def _stop_waiting(self) -> None:
-            if self._due is not None:
-                self._due.cancel()
-                self._due = None
-
     return Timed
+
+
+class _Deadline:
+    """Closes a connection whose headers or body do not arrive in time."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, flow: FlowControl
+    ) -> None:
+        self._loop, self._transport, self._flow = loop, transport, flow
+        self._timer: asyncio.TimerHandle | None = None
+        #: When the body that is arriving has to be whole, by the loop's clock; None where none is.
+        self._body_due_s: float | None = None
+
+    def for_headers(self) -> None:
+        """Headers are awaited, from their first byte on."""
+        if self._timer is None or self._body_due_s is not None:
+            self.stop()
+            self._timer = self._loop.call_later(HEADERS_S, self._transport.close)
+
+    def for_body(self, size_bytes: int) -> None:
+        """More of a body is awaited, after so many bytes."""
+        latest_s = self._loop.time() + BODY_S
+        if self._body_due_s is None:
+            self.stop()
+            self._body_due_s = latest_s
+            self._timer = self._loop.call_later(BODY_S, self._end)
+        self._body_due_s = min(self._body_due_s + size_bytes / BODY_BYTES_PER_S, latest_s)
+
+    def stop(self) -> None:
+        """Nothing is awaited."""
+        self._body_due_s = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end(self) -> None:
+        # Where the application has not taken what is there, the sender waits for it.
+        more_s = BODY_S if self._flow.read_paused else (self._body_due_s or 0) - self._loop.time()
+        if more_s > 0:
+            self._timer = self._loop.call_later(more_s, self._end)
+        else:
+            self._transport.close()
 
 
 def _is_answering(connection: Any) -> bool:

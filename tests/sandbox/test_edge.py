@@ -170,7 +170,7 @@ def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
 
 def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a request is not waited for; a connection that is used stays open."""
-    monkeypatch.setattr("dialframe.sandbox.http.asgi_app.HEADERS_S", 0.3)
+    monkeypatch.setattr("dialframe.serving.HEADERS_S", 0.3)
     host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=10) as slow:
         slow.sendall(b"GET /v1/me HTTP/1.1\r\nHost: localhost\r\n")
@@ -179,6 +179,29 @@ def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
         for _ in range(3):
             assert client.get("/v1/me").status_code == 401
             time.sleep(0.4)
+
+
+def test_a_dripping_body_is_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes slowly but fast enough is waited for, however long it takes; after a pause it is not."""
+    monkeypatch.setattr("dialframe.serving.BODY_S", 0.3)
+    monkeypatch.setattr("dialframe.serving.BODY_BYTES_PER_S", 1000)
+    host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
+    head = b"POST /v1/leads HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
+
+    def answer(parts: int, size: int) -> bytes:
+        with socket.create_connection((host, int(port)), timeout=5) as slow:
+            slow.sendall(head)
+            try:
+                for _ in range(parts):
+                    slow.sendall(b" " * size)
+                    time.sleep(0.05)
+                return slow.recv(100)
+            except OSError:
+                return b""
+
+    assert answer(20, 100).startswith(b"HTTP/1.1 401")
+    assert answer(40, 1) == b""
+    assert answer(1, 1900) == b""
 
 
 def test_app_beside_is_made_at_its_first_request() -> None:
