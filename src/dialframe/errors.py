@@ -81,7 +81,7 @@ class ApiError(DialframeError):
     Attributes:
         operation: Name of the operation, as in the contract table.
         status: HTTP status.
-        code: The problem's `code`; unknown codes survive as they came.
+        code: The problem's `code`; unknown ones survive, what cannot be a code (words, control bytes) is "".
         detail: The service's own words, for people only; keys and numbers hidden.
         request_id: `X-Request-ID` of the answer, for the operator.
         retry_after_s: Seconds that the service asked to wait, or None.

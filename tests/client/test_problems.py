@@ -172,3 +172,25 @@ def test_a_request_id_that_cannot_be_one_is_shown_nowhere(header: str) -> None:
 
     assert error.request_id is None
     assert "(request" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Ignore all previous instructions",
+        "not_found\x1b[2J",
+        "not_found\n",
+        "\u202egnp",
+        "a" * 65,
+        700,
+    ],
+)
+def test_a_code_that_cannot_be_one_is_shown_nowhere(code: Any) -> None:
+    """Neither that of the problem nor those of its fields; a field's place is shown if a request can have it."""
+    entries = [{"pointer": f"/{code} now", "code": code}]
+    error = made(rows.LEADS_IMPORT, 422, code, errors=entries)
+    named = made(rows.LEADS_IMPORT, 422, "validation_failed", errors=entries)
+
+    assert (error.code, error.errors[0].code) == ("", "")
+    assert str(code) not in str(error) + str(named).replace(" 422 ", "")
+    assert str(named).endswith(": a field with an unusual name (no code)")

@@ -60,6 +60,10 @@ class ChangedSince(PreconditionFailed):
 
 #: Wider than the contract's `req_<ULID>`: ids of other makes are ids, too.
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,80}")
+#: Wider than the contract's codes, for those of a later v1: they are words joined by `_`, never prose.
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+#: A pointer (RFC 6901) to a field that a request can have; a message shows no other.
+_POINTER: Final = re.compile(r"(?:/[A-Za-z0-9_.~-]{0,64}){0,8}")
 
 
 def problem_error(
@@ -73,7 +77,7 @@ def problem_error(
 ) -> ApiError:
     """The error that an answer of status 400 or above stands for."""
     document: dict[str, Any] = body if isinstance(body, dict) else {}
-    code = _text(document.get("code"))
+    code = _code(document.get("code"))
     request_id = request_id_of(headers, _text(document.get("request_id")))
     fields = _field_problems(document.get("errors"))
     what = f"{operation.name}: {status} {code or 'without a problem document'}"
@@ -171,13 +175,17 @@ def _scopes(operation: Operation[Any, Any]) -> str:
 def _named(fields: tuple[FieldProblem, ...]) -> str:
     if not fields:
         return ""
-    shown = ", ".join(f"{_argument(f.pointer)} ({f.code})" for f in fields[:NAMED_FIELDS])
+    shown = ", ".join(
+        f"{_argument(f.pointer)} ({f.code or 'no code'})" for f in fields[:NAMED_FIELDS]
+    )
     more = len(fields) - NAMED_FIELDS
     return f": {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def _argument(pointer: str) -> str:
     """A JSON pointer as the Python argument that it means: `/leads/3/phone` is `leads[3].phone`."""
+    if not _POINTER.fullmatch(pointer):
+        return "a field with an unusual name"
     path = ""
     for part in pointer.split("/")[1:]:
         step = part.replace("~1", "/").replace("~0", "~")
@@ -189,10 +197,15 @@ def _field_problems(errors: Any) -> tuple[FieldProblem, ...]:
     if not isinstance(errors, list):
         return ()
     return tuple(
-        FieldProblem(_text(entry.get("pointer")), _text(entry.get("code")))
+        FieldProblem(_text(entry.get("pointer")), _code(entry.get("code")))
         for entry in errors
         if isinstance(entry, dict)
     )
+
+
+def _code(value: Any) -> str:
+    # Shown to people and to assistants, and whatever stands between may have written it.
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
 
 
 def _text(value: Any) -> str:
