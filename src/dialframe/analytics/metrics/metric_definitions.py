@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialframe.analytics.metrics import account_metrics, audit_counts, call_metrics, lead_metrics
+from dialframe.analytics.metrics import account_metrics, call_metrics, lead_metrics
 from dialframe.analytics.metrics.metric_types import Definition
 
 _OUT: Final = "inbound, unfinished and screened calls, calls outside campaigns unless asked for"
@@ -106,19 +106,19 @@ METRICS: Final[tuple[Definition, ...]] = (
                "Mantel and Haenszel; an area code is not a place", account_metrics.presence_lift),
     Definition(23, "dnc_coverage", "share", "of these, numbers with a recent enough check",
                "callable numbers, and numbers called", "none", "compliance audit, coverage",
-               audit_counts.dnc_coverage, ("audit",)),
+               account_metrics.dnc_coverage, ("audit",)),
     Definition(24, "dnc_risk_calls", "share",
                "calls to numbers proven to be listed or to have asked", "calls that the audit checked",
-               _GRADED, "compliance audit, listed_number", audit_counts.dnc_risk, ("audit",)),
+               _GRADED, "compliance audit, listed_number", account_metrics.dnc_risk, ("audit",)),
     Definition(25, "dnc_honor", "share", "requests shown as honored in time",
                "requests that the audit checked", _GRADED, "compliance audit, internal_dnc",
-               audit_counts.dnc_honor, ("audit",)),
+               account_metrics.dnc_honor, ("audit",)),
     Definition(26, "calling_hours_breach", "share", "calls proven to be outside the hours",
                "calls that the audit checked", _GRADED, "compliance audit, calling_hours",
-               audit_counts.calling_hours, ("audit",)),
+               account_metrics.calling_hours, ("audit",)),
     Definition(27, "frequency_breach", "share", "calls proven to be beyond a cap",
                "calls that the audit checked", _GRADED, "compliance audit, attempt_caps",
-               audit_counts.frequency, ("audit",)),
+               account_metrics.frequency, ("audit",)),
     Definition(28, "abandon_rate_ftc", "share", "calls dropped by us in the last 30 days",
                "calls that a person answered in these days", "machines, bad numbers, no answers",
                "16 CFR 310.4(b)(4)", call_metrics.abandoned_of_people),
