@@ -16,7 +16,6 @@ import numpy as np
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.attempt_table import (
     MOST_ATTEMPTS,
-    SOURCE,
     Attempts,
     ahead_h,
     attempt_level,
@@ -27,6 +26,7 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
+from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import share, sums
 from dialframe.analytics.stats.inference import (
@@ -36,8 +36,8 @@ from dialframe.analytics.stats.inference import (
     normal_quantile,
     tested_level,
 )
+from dialframe.analytics.stats.level_effects import Effects
 from dialframe.analytics.stats.rate_ratios import (
-    Effects,
     RateRatios,
     day_variance,
     effects_of,

@@ -30,7 +30,6 @@ from dialframe.analytics.attempt.arrays import (
     require,
 )
 from dialframe.analytics.attempt.attempt_table import (
-    SOURCE,
     Attempts,
     attempt_level,
     clock_of,
@@ -38,7 +37,7 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     source_level,
 )
-from dialframe.analytics.attempt.lead_match import known_campaign
+from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

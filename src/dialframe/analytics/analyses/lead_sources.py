@@ -15,21 +15,16 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
-from dialframe.analytics.attempt.attempt_table import (
-    SOURCE,
-    Attempts,
-    count_attempts,
-    source_level,
-)
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
 from dialframe.analytics.stats.inference import false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates
-from dialframe.analytics.stats.rate_ratios import Effects
+from dialframe.analytics.stats.level_effects import Effects
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When

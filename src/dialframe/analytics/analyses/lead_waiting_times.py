@@ -31,8 +31,8 @@ from dialframe.analytics.attempt.arrays import (
     require,
     word_of,
 )
-from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
-from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points

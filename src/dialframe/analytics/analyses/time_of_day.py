@@ -22,13 +22,13 @@ from dialframe.analytics.analyses.adjusted_effects import (
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints
 from dialframe.analytics.attempt.attempt_table import (
-    SOURCE,
     Attempts,
     clock_of,
     count_attempts,
     hour_level,
     weekday_level,
 )
+from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from dialframe import frames
 from dialframe.analytics.attempt.arrays import blocks
-from dialframe.analytics.attempt.attempt_table import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.call_scope import known_then
+from dialframe.analytics.attempt.lead_match import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.errors import ConfigError

@@ -34,15 +34,18 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
 from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import (
-    PLACE as QUALITY_PLACE,
-)
-from dialframe.analytics.attempt.lead_match import (
+    GIVEN_LEAD,
+    NUMBERED,
     QUALITIES,
+    SOURCE,
     Matched,
     known_campaign,
     lead_groups,
     match_rows,
     no_leads,
+)
+from dialframe.analytics.attempt.lead_match import (
+    PLACE as QUALITY_PLACE,
 )
 from dialframe.analytics.attempt.local_clock import Local, local, zone_cases
 from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES, PLACE
@@ -55,9 +58,6 @@ _PER_MS: Final = 1_000
 _DAY_US: Final = 86_400_000_000
 #: Age from which on a call is as old as any, where it is asked how long outcomes take.
 _OLDEST_DAYS: Final = 400
-#: Columns of a frame of attempts that went back into calls: number and lead that are known already.
-NUMBERED: Final = "_attempt"
-GIVEN_LEAD: Final = "_lead_id"
 #: Columns of text that counting reads.
 _TEXTS: Final = ("id", "direction", "from_number", "to_number", "campaign_id", "status",
                  "hangup_cause", "disposition")  # fmt: skip
@@ -514,7 +514,6 @@ MOST_ATTEMPTS: Final = 8
 #: Days of a lead's age at which a new band begins.
 AGE_BANDS: Final = (1, 7, 30)
 
-SOURCE: Final = "lead_source"
 _HOUR_US: Final = 3_600_000_000
 #: From twelve hours behind UTC to fourteen ahead.
 _ZONES: Final = 27

@@ -22,14 +22,13 @@ from dialframe.analytics.attempt.arrays import (
     text,
 )
 from dialframe.analytics.attempt.attempt_table import (
-    SOURCE,
     Attempts,
     clock_of,
     count_attempts,
     local_match,
     source_level,
 )
-from dialframe.analytics.attempt.lead_match import QUALITIES
+from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy

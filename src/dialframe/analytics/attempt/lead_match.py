@@ -39,6 +39,12 @@ QUALITIES: Final = (
 )
 PLACE: Final = {quality: place for place, quality in enumerate(QUALITIES)}
 
+#: Columns of a frame of attempts that went back into calls: number and lead that are known already.
+NUMBERED: Final = "_attempt"
+GIVEN_LEAD: Final = "_lead_id"
+#: Field of a lead that says where it came from, where no other is named.
+SOURCE: Final = "lead_source"
+
 #: The event that names call and lead.
 LOGGED: Final = "disposition.logged"
 
