@@ -20,6 +20,15 @@ LYON = b"name,phone\n\nCy,212-555-0144\n"
 OTHER = b"id;city\n1;Rome\n"
 
 
+def sharing(times: int, data: bytes) -> bytes:
+    """An archive whose members are all the same bytes of it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("a.csv", data)
+        written.filelist *= times
+    return out.getvalue()
+
+
 def archive(**members: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as written:
@@ -164,6 +173,14 @@ REFUSED = {
         "archive inside an archive",
     ),
     "trap": (archive(a_csv=bytes(70_000_000)), "more than 200 times its size"),
+    "many small tables": (
+        archive(**{f"a{number}_csv": LEEDS for number in range(201)}),
+        "holds 201 tables, more than 200; unpack it into a folder",
+    ),
+    "trap of shared bytes": (
+        sharing(190, LEEDS + b"a" * 1_000_000),
+        "more than 200 times its size",
+    ),
     "cut archive": (archive(a_csv=LEEDS)[:-9], "damaged workbook or archive"),
 }
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading.decompression import check_unpacked
+from dialframe.leads.reading.decompression import MAX_UNPACKED_BYTES, check_unpacked
 from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, load
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ TABLES: Final = frozenset(
 _PACKED: Final = frozenset({"gz", "zst", "zstd", "zip"})
 _MAGIC: Final = frozenset("*?[")
 _MOST_PLACES: Final = 10_000
+#: Each table costs some 15 ms however small it is; a zip of a few kilobytes names thousands.
+_MOST_MEMBERS: Final = 200
 _HIDDEN: Final = (".", "__MACOSX", "~$")
 
 
@@ -164,17 +166,17 @@ def _of_archive(path: Path) -> list[Place]:
     if archive is None or not zipfile.is_zipfile(archive):
         return []
     name = path.relative_to(archive).as_posix()
-    source = load(archive)
-    members = {one.filename: one for one in _infos(source)}
+    opened, infos = _infos(load(archive))
+    members = {one.filename: one for one in infos}
     if name not in members:
         raise LeadFileError(
             f"{archive} has no member {name}; it has: {', '.join(sorted(members))}", path=archive
         )
-    return [_member(source, members[name])]
+    return [_member(archive, opened, members[name])]
 
 
 def _members(source: Source) -> list[Place]:
-    infos = _infos(source)
+    archive, infos = _infos(source)
     named = [one for one in infos if is_table(one.filename.rpartition("/")[2])]
     chosen = named or (infos if len(infos) == 1 else [])
     if not chosen:
@@ -183,30 +185,39 @@ def _members(source: Source) -> list[Place]:
             f"{', '.join(one.filename for one in infos[:9]) or 'nothing'}",
             path=source.path,
         )
-    return [_member(source, one) for one in sorted(chosen, key=lambda one: one.filename)]
+    if len(chosen) > _MOST_MEMBERS:
+        raise LeadFileError(
+            f"{source.path} holds {len(chosen):,} tables, more than {_MOST_MEMBERS:,}; unpack it into a "
+            "folder, or put the tables together",
+            path=source.path,
+        )
+    # Members may share the same bytes: each is small for its size, all of them are not.
+    unpacked_bytes = min(sum(one.file_size for one in chosen), MAX_UNPACKED_BYTES)
+    check_unpacked(source.path, unpacked_bytes, len(source.data))
+    chosen = sorted(chosen, key=lambda one: one.filename)
+    return [_member(source.path, archive, one) for one in chosen]
 
 
-def _infos(source: Source) -> list[zipfile.ZipInfo]:
-    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-        infos = archive.infolist()
-    return [
+def _infos(source: Source) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+    """An archive and its files; opened once, since opening reads the names of all of them."""
+    archive = zipfile.ZipFile(io.BytesIO(source.data))
+    return archive, [
         one
-        for one in infos
+        for one in archive.infolist()
         if not one.is_dir()
         and not any(part.startswith(_HIDDEN) for part in one.filename.split("/"))
     ]
 
 
-def _member(source: Source, info: zipfile.ZipInfo) -> Place:
-    return Place(source.path / info.filename, partial(_extracted, source, info))
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Place:
+    return Place(path / info.filename, partial(_extracted, path / info.filename, archive, info))
 
 
-def _extracted(source: Source, info: zipfile.ZipInfo) -> BinaryIO:
+def _extracted(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
     """The member's content, never more than is allowed."""
-    path = source.path / info.filename
     check_unpacked(path, info.file_size, info.compress_size)
     try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(info) as member:
+        with archive.open(info) as member:
             data = member.read()
     except RuntimeError:
         raise LeadFileError(
