@@ -8,7 +8,7 @@ import time
 import pandas as pd
 import pytest
 
-from dialframe import leads
+from dialframe import leads, opt_outs
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.judging.phone_cells import read_phone
@@ -129,3 +129,23 @@ def test_an_open_cell_is_read_on_line_by_line(unit):
     records = parse(lines, Dialect(), Shape(3, digits=(1,)))
     assert time.process_time() - began < MOST_S
     assert records.faults[0] == "unclosed_quote"
+
+
+def test_broken_lines_that_are_alike_are_judged_once(tmp_path, monkeypatch):
+    """A megabyte holds half a million of them; what they say of calls is looked for in each that differs."""
+    asked = []
+    read_remark = opt_outs.read_remark
+    monkeypatch.setattr(
+        opt_outs,
+        "read_remark",
+        lambda cell, *a, **k: asked.append(cell) or read_remark(cell, *a, **k),
+    )
+    path = tmp_path / "leads.jsonl"
+    path.write_text(
+        '{"Name":"Ann","Phone":"212-555-0142"}\n' + '"\n' * 5000 + '{"Do not call\n' * 1000
+    )
+
+    counts = leads.clean_files([path], tmp_path / "out", region="US").counts
+
+    assert (counts["records"], counts["do_not_call"], counts["rejected"]) == (6001, 1000, 5000)
+    assert len(asked) < 100

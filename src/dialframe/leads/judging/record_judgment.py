@@ -374,15 +374,23 @@ def damaged(
 ) -> None:
     """A record that could not be read whole may say anywhere that it must not be called."""
     first = min((names.index(column) for column in columns.opt_out), default=len(names))
-    for row, fault in sorted(faults.items()):
-        pieces = [piece.strip() for piece in PIECES.split(raws.get(row, ""))]
-        shifted = {opt_outs.plain_yes(piece) for piece in pieces[first:]}
+
+    def said_in(raw: str) -> tuple[str, str] | None:
+        pieces = [piece.strip() for piece in PIECES.split(raw)]
+        if columns.opt_out and True in {opt_outs.plain_yes(piece) for piece in pieces[first:]}:
+            return "opt_out", columns.opt_out[0]
         remark = next((said for piece in pieces if (said := opt_outs.read_remark(piece))), None)
-        own, value = np.array([row]), texts.column([fault])
-        if columns.opt_out and True in shifted:
-            notes.find(own, "opt_out", columns.opt_out[0], value)
-        elif remark is not None and BY_CODE[remark].outcome == "do_not_call":
-            notes.find(own, remark, "", value)
+        forbids = remark is not None and BY_CODE[remark].outcome == "do_not_call"
+        return (remark, "") if remark is not None and forbids else None
+
+    # A broken file repeats its lines, and one finding of many rows costs what one of one row does.
+    said = {raw: said_in(raw) for raw in {raws.get(row, "") for row in faults}}
+    rows: dict[tuple[str, str, str], list[int]] = {}
+    for row, fault in sorted(faults.items()):
+        if (found := said[raws.get(row, "")]) is not None:
+            rows.setdefault((*found, fault), []).append(row)
+    for (code, column, fault), own in rows.items():
+        notes.find(np.array(own), code, column, texts.constant(fault, len(own)))
 
 
 def forbidding(notes: Notes) -> np.ndarray:

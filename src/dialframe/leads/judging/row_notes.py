@@ -47,22 +47,23 @@ class Findings:
         """Reason codes of some findings."""
         return _CODES.take(pa.array(self.ranks[places]))
 
-    def all_codes(self) -> pa.Array:
-        """All codes of each record that has any, joined by `;`."""
-        firsts = self.firsts
-        codes = self.codes(firsts)
-        counts = np.diff(np.append(firsts, len(self.rows)))
-        several = np.flatnonzero(counts > 1)
-        joined = [
-            ";".join(
-                dict.fromkeys(
-                    REASONS[rank].code
-                    for rank in self.ranks[firsts[at] : firsts[at] + counts[at]].tolist()
+    def all_codes(self, which: np.ndarray) -> pa.Array:
+        """All codes of some of the records that have any, by their place in `firsts`; joined by `;`."""
+        begins = self.firsts
+        ends = np.append(begins, len(self.rows))[1:][which]
+        begins = begins[which]
+        several = np.flatnonzero(ends - begins > 1)
+        joined: dict[bytes, str] = {}
+        keys: list[bytes] = []
+        for at in several.tolist():
+            ranks = self.ranks[begins[at] : ends[at]]
+            key = ranks.tobytes()
+            if key not in joined:
+                joined[key] = ";".join(
+                    dict.fromkeys(REASONS[rank].code for rank in ranks.tolist())
                 )
-            )
-            for at in several.tolist()
-        ]
-        return texts.put(codes, several, joined)
+            keys.append(key)
+        return texts.put(self.codes(begins), several, [joined[key] for key in keys])
 
 
 @dataclass(slots=True)

@@ -122,7 +122,8 @@ def _check_size(path: Path, metadata: Any) -> None:
 
 
 def _from_lines(path: Path, lines: Lines) -> Keyed:
-    values = [_load(line) if line.strip() else _Pairs() for line in lines.texts]
+    loaded = {line: _load(line) if line.strip() else _Pairs() for line in set(lines.texts)}
+    values = [loaded[line] for line in lines.texts]
     places = list(range(len(values)))
     return _table(path, values, places, [place + 1 for place in places], lines.texts, "jsonl")
 

@@ -107,7 +107,7 @@ class Part:
                 "_reason": found.codes(own),
                 "_field": names if len(own) else texts.column([]),
                 "_value": found.cells.take(pa.array(own)),
-                "_all_reasons": found.all_codes().take(pa.array(place)),
+                "_all_reasons": found.all_codes(place),
                 "_warnings": texts.take(self.warnings, rows),
                 "_kept_file": kept_file,
                 "_kept_line": kept_line,
