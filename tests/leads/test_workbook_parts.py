@@ -113,17 +113,26 @@ def test_entities_are_refused(lead_file):
         lead_file(data, "leads.xlsx")
 
 
-def test_repeated_values_are_refused(tmp_path):
-    """One cell of an ODS may stand for a million."""
+@pytest.mark.parametrize(
+    ("times", "rows", "told"),
+    [
+        ('"1000000"', 1, "1,000,000"),
+        ("'1000000'", 1, "1,000,000"),
+        ('"20000000000"', 1, "20,000,000,000"),
+        ('"19999"', 50, "999,950"),
+    ],
+)
+def test_repeated_values_are_refused(tmp_path, times, rows, told):
+    """One cell of an ODS may stand for a million, and many for some thousands each."""
     out = io.BytesIO()
-    row = (
-        '<table:table-row table:number-rows-repeated="1000000"><table:table-cell '
+    row = rows * (
+        f"<table:table-row table:number-rows-repeated={times}><table:table-cell "
         'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>'
     )
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("content.xml", f"<office:body>{row}</office:body>")
 
-    with pytest.raises(LeadFileError, match="repeats one value 1,000,000 times"):
+    with pytest.raises(LeadFileError, match=f"repeats one value {told} times"):
         check_parts(tmp_path, out.getvalue())
 
 

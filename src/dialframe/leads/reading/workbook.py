@@ -244,10 +244,10 @@ _CELL: Final = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\br=\"([A-Z]{1,3})(\d{1,9})\"")
 _WIDE_CELL: Final = re.compile(rb"\br=\"([A-Z]{2,3})\d")
 _SHEET_PART: Final = re.compile(r"xl/worksheets/[^/]+\.xml")
 _REPEATED_CELL: Final = re.compile(
-    rb"<table:table-cell\b(?=[^<>]*office:value-type)[^<>]*number-columns-repeated=\"(\d{4,9})\""
+    rb"<table:table-cell\b(?=[^<>]*office:value-type)[^<>]*number-columns-repeated=[\"']0*+(\d{4,20})\d*+[\"']"
 )
 _REPEATED_ROW: Final = re.compile(
-    rb"<table:table-row\b[^<>]*number-rows-repeated=\"(\d{4,9})\"[^<>]*>(.{0,20000}?)</table:table-row>",
+    rb"<table:table-row\b[^<>]*number-rows-repeated=[\"']0*+(\d{4,20})\d*+[\"'][^<>]*>(.{0,20000}?)</table:table-row>",
     re.DOTALL,
 )
 _MOST_REPEATED: Final = 20_000
@@ -347,11 +347,11 @@ def _far(path: Path, what: str) -> LeadFileError:
 
 
 def _check_repeats(path: Path, chunks: Iterator[bytes]) -> None:
+    rows = 0
     for chunk in chunks:
         cells = max(map(int, _REPEATED_CELL.findall(chunk)), default=0)
-        rows = max(
-            (int(count) for count, row in _REPEATED_ROW.findall(chunk) if b"value-type" in row),
-            default=0,
+        rows += sum(
+            int(count) for count, row in _REPEATED_ROW.findall(chunk) if b"value-type" in row
         )
         if max(cells, rows) > _MOST_REPEATED:
             raise LeadFileError(
