@@ -156,6 +156,14 @@ def test_a_damaged_parquet_file_is_refused(lead_file):
         lead_file(parquet(phone=pa.array(["1"] * 99))[:-20], "leads.parquet")
 
 
+@pytest.mark.parametrize("cell", ["2125550142", None])
+def test_a_parquet_file_of_one_value_a_million_times_is_refused(lead_file, cell):
+    """A few kilobytes do not become gigabytes of alike rows."""
+    rows = pa.array([cell] * 1_000_000, pa.string())
+    with pytest.raises(LeadFileError, match=r"says it holds 1,000,000 records in [\d,]+ bytes"):
+        lead_file(parquet(phone=rows), "leads.parquet")
+
+
 @given(
     st.lists(
         st.dictionaries(st.sampled_from("abc"), st.text(max_size=5), min_size=1),

@@ -25,6 +25,10 @@ _LIST_SEPARATOR: Final = "; "
 #: Most cells of a table whose records name their own columns; each is held in memory.
 MOST_CELLS: Final = 50_000_000
 _MOST_PARQUET_BYTES: Final = 2**30
+#: A Parquet file of more cells than `_FEW_CELLS`, and of so many for each of its bytes, repeats a few values
+#: as no list does: numbers that differ cost some bytes a row.
+_MOST_CELLS_PER_BYTE: Final = 50
+_FEW_CELLS: Final = 500_000
 _DEEPEST: Final = 8
 
 
@@ -97,7 +101,7 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
 
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
-        _check_size(path, file.metadata)
+        _check_size(path, file.metadata, len(data))
         table = file.read()
         columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
     except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as problem:
@@ -109,7 +113,7 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
     return Keyed(tuple(table.column_names), records, "parquet")
 
 
-def _check_size(path: Path, metadata: Any) -> None:
+def _check_size(path: Path, metadata: Any, packed_bytes: int) -> None:
     """Refuse what would not fit into memory, by what the file says of itself."""
     size = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     cells = metadata.num_rows * max(1, metadata.num_columns)
@@ -117,6 +121,12 @@ def _check_size(path: Path, metadata: Any) -> None:
         raise LeadFileError(
             f"{path} holds {metadata.num_rows:,} records of {metadata.num_columns:,} columns, too "
             "many to be read at once; split it first",
+            path=path,
+        )
+    if cells > max(_FEW_CELLS, packed_bytes * _MOST_CELLS_PER_BYTE):
+        raise LeadFileError(
+            f"{path} says it holds {metadata.num_rows:,} records in {packed_bytes:,} bytes, as no list "
+            "does; it is not read",
             path=path,
         )
 
