@@ -178,7 +178,7 @@ def test_what_is_told_is_believed(tmp_path):
         [path],
         tmp_path / "out",
         region="US",
-        told=ReadOptions(delimiter="|", header=("name", "phone")),
+        options=ReadOptions(delimiter="|", header=("name", "phone")),
     )
 
     assert done.counts["clean"] == 2

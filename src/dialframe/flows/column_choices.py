@@ -61,7 +61,7 @@ class Chooser:
 
     Attributes:
         region: Region of national numbers.
-        told: Columns by field, where they are told.
+        mapping: Columns by field, where they are given.
         memory: What is remembered, or None.
         ask: Asks a person; None to refuse what nobody can know and to take the likeliest otherwise.
         ask_region: Asks a person for a country; None to refuse.
@@ -69,7 +69,7 @@ class Chooser:
     """
 
     region: str | None
-    told: ColumnMap | Mapping[str, Columns] | None = None
+    mapping: ColumnMap | Mapping[str, Columns] | None = None
     memory: Memory | None = None
     ask: Ask | None = None
     ask_region: AskRegion | None = None
@@ -89,10 +89,10 @@ class Chooser:
     def silent(self) -> Chooser:
         """The same for another process: it asks nobody and writes nothing."""
         memory = None if self.memory is None else replace(self.memory, folder=None)
-        return Chooser(self.region, self.told, memory)
+        return Chooser(self.region, self.mapping, memory)
 
     def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
-        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for.
+        """The region of a file's national numbers: as given, inferred beyond doubt, or asked for.
 
         Who is asked has seen what speaks for other countries, so that an answer among those, or the
         one given before, stands.
@@ -109,27 +109,24 @@ class Chooser:
         origin = origin_of(file)
         if origin is not None:
             # A clean list is taken at its word: nothing about it is asked or remembered.
-            named_columns = (
-                self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
-            )
             origin_map = origin.mapping([str(name) for name in file.frame.columns])
-            return leads.map_columns(file, region=None, mapping={**origin_map, **named_columns})
-        remembered_map = self.memory.of(file.header) if self.memory and self.told is None else None
+            return leads.map_columns(file, region=None, mapping={**origin_map, **self._named()})
+        remembered_map = (
+            self.memory.of(file.header) if self.memory and self.mapping is None else None
+        )
         if remembered_map is not None:
             return leads.map_columns(file, region=self.region, mapping=remembered_map)
-        decision = leads.decide(file, region=self.region, mapping=self.told)
+        decision = leads.decide(file, region=self.region, mapping=self.mapping)
         if self.ask is not None and decision.questions:
             decision = self._asked(file, decision, self.ask)
             self._remember(file, decision.settled())
-        elif self.told is not None and self._was_open(file):
+        elif self.mapping is not None and self._was_open(file):
             self._remember(file, decision.settled())
         return decision.settled()
 
     def _asked(self, file: LeadFile, decision: MappingDecision, ask: Ask) -> MappingDecision:
         """Ask until nothing is open that was not asked."""
-        named_columns: dict[str, Columns] = dict(
-            self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
-        )
+        named_columns = dict(self._named())
         asked: set[str] = set()
         while new := tuple(
             question for question in decision.questions if question.field not in asked
@@ -149,13 +146,16 @@ class Chooser:
                 decision = leads.decide(file, region=self.region, mapping=named_columns)
         return decision
 
+    def _named(self) -> Mapping[str, Columns]:
+        """The given columns by field."""
+        return self.mapping.fields() if isinstance(self.mapping, ColumnMap) else self.mapping or {}
+
     def _was_open(self, file: LeadFile) -> bool:
-        """Whether what was told answers a question of this file."""
+        """Whether the given columns answer a question of this file."""
         if self.memory is None or self.memory.folder is None:
             return False
-        named_columns = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
         decision = leads.decide(file, region=self.region)
-        return any(question.field in named_columns for question in decision.questions)
+        return any(question.field in self._named() for question in decision.questions)
 
     def _remember(self, file: LeadFile, columns: ColumnMap) -> None:
         if self.memory is not None and self.memory.folder is not None and file.header is not None:

@@ -51,10 +51,10 @@ class Recipe:
     Attributes:
         region: Region of numbers written without a country code; None to infer it from each file.
         force_region: Whether the region counts although a list speaks against it.
-        mapping: Columns by field, where they are told.
-        encoding: Encoding of the files, where it is told.
-        delimiter: Delimiter of the files, where it is told.
-        sheet: Sheet of a workbook, where it is told.
+        mapping: Columns by field, where they are given.
+        encoding: Encoding of the files, where it is given.
+        delimiter: Delimiter of the files, where it is given.
+        sheet: Sheet of a workbook, where it is given.
         header: `auto`, `none`, or the physical line of the header.
         rules: Policy, rules of the account for single fields, blocked countries.
         memory: Columns that somebody has confirmed, by header; None to find them anew.
@@ -93,12 +93,12 @@ class Recipe:
             policy=self.rules.policy,
             blocked_countries=self.rules.blocked_countries,
             field_rules=self.rules.field_rules,
-            told=self.told,
+            options=self.options,
         )
 
     @property
-    def told(self) -> ReadOptions:
-        """How the files are read, where that is told."""
+    def options(self) -> ReadOptions:
+        """How the files are read, where that is given."""
         return ReadOptions(
             encoding=self.encoding,
             delimiter=self.delimiter,
@@ -475,8 +475,8 @@ def prepare(
 
 
 def read(path: str | Path, recipe: Recipe) -> list[LeadFile]:
-    """The tables at a path: one, or those of a folder or an archive, of which nothing can be told."""
-    if recipe.told == ReadOptions():
+    """The tables at a path: one, or those of a folder or an archive, of which nothing can be said beforehand."""
+    if recipe.options == ReadOptions():
         return leads.read_all(path)
     return [
         leads.read(

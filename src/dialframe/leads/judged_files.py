@@ -63,7 +63,7 @@ _ENDINGS: Final = re.compile(
 
 #: What says the columns of a file, of which it may have a part of the rows.
 Choose = Callable[[LeadFile], ColumnMap]
-#: Columns of a file as they are told, what says them, or None to find them.
+#: Columns of a file as they are given, what says them, or None to find them.
 ColumnChoice = ColumnMap | Mapping[str, Columns] | Choose | None
 
 
@@ -155,7 +155,7 @@ class Choices:
         policy: Decisions that are not the contract's.
         blocked_countries: Regions whose numbers are rejected.
         field_rules: Further rules of the account.
-        told: What is known of the files; the rest is found out.
+        options: What is known of how the files are written; the rest is found out.
     """
 
     region: str | None
@@ -163,7 +163,7 @@ class Choices:
     policy: Policy = field(default_factory=Policy)
     blocked_countries: Collection[str] = ()
     field_rules: Sequence[FieldRule] = ()
-    told: ReadOptions = field(default_factory=ReadOptions)
+    options: ReadOptions = field(default_factory=ReadOptions)
     choose_region: ChooseRegion | None = None
     force_region: bool = False
 
@@ -285,7 +285,7 @@ def taken_of(task: Task, spool: Spool) -> list[JudgedFile]:
     choices = task.choices
     return [
         decided(taken, choices, choices.mapping, spool)
-        for taken in take_in(task.path, choices.told, spool)
+        for taken in take_in(task.path, choices.options, spool)
     ]
 
 
@@ -293,8 +293,8 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
     """A file with what is decided about the whole of it."""
     origin = origin_of(taken.file)
     if doubt := doubt_of(taken.file, origin):
-        told = replace(taken.file.decisions, doubt=doubt)
-        taken = replace(taken, file=replace(taken.file, decisions=told))
+        decisions = replace(taken.file.decisions, doubt=doubt)
+        taken = replace(taken, file=replace(taken.file, decisions=decisions))
     if origin is not None:
         taken = _restored(taken, origin, spool)
         if mapping is None or isinstance(mapping, Mapping):

@@ -498,7 +498,7 @@ def clean_files(
     do_not_call: Iterable[str] = (),
     suppressed: Barring | None = None,
     force_region: bool = False,
-    told: ReadOptions | None = None,
+    options: ReadOptions | None = None,
     stem: str | None = None,
     form: Form = "csv",
     page: Render | None = None,
@@ -527,7 +527,7 @@ def clean_files(
         do_not_call: Numbers that must not be called, in any form.
         suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
         force_region: Take the region although a file plainly speaks against it.
-        told: What is known of the files; the rest is found out.
+        options: What is known of how the files are written; the rest is found out.
         stem: Beginning of the names; without it the first file's name without endings.
         form: Format of the five outcomes.
         page: Makes a page of the report for people; None for no page.
@@ -559,7 +559,7 @@ def clean_files(
         policy or Policy(),
         blocked_countries,
         field_rules,
-        told or ReadOptions(),
+        options or ReadOptions(),
         force_region=force_region,
     )
     target = (

@@ -131,24 +131,24 @@ def read(
 
 
 def read_as(
-    path: str | os.PathLike[str], told: ReadOptions, *, in_blocks: bool = True
+    path: str | os.PathLike[str], options: ReadOptions, *, in_blocks: bool = True
 ) -> LeadFile:
     """`read`, with what is known of the file as one value; not in blocks where that was tried in vain."""
     files = [
-        file if told.sheet is not None else _with_alike_sheets(source, file, told)
-        for source in sources(path, max_line_bytes=told.max_line_bytes)
-        for file in (_read(source, told, in_blocks=in_blocks),)
+        file if options.sheet is not None else _with_alike_sheets(source, file, options)
+        for source in sources(path, max_line_bytes=options.max_line_bytes)
+        for file in (_read(source, options, in_blocks=in_blocks),)
     ]
     return together(Path(path), files)
 
 
-def _with_alike_sheets(source: Source, file: LeadFile, told: ReadOptions) -> LeadFile:
+def _with_alike_sheets(source: Source, file: LeadFile, options: ReadOptions) -> LeadFile:
     """A workbook whose list goes on in other sheets with the same header, as one list."""
     alike = file.decisions.alike_sheets
     if not alike:
         return file
     book = Workbook(source.path, source.data)
-    sheets = [file, *(_read(source, replace(told, sheet=name), book=book) for name in alike)]
+    sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
     same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
     names = tuple(str(one.decisions.sheet) for one in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
@@ -172,7 +172,7 @@ def read_all(
     *,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> list[LeadFile]:
-    """Each table at the paths as a lead file of its own, with nothing told about them.
+    """Each table at the paths as a lead file of its own, with nothing said about them.
 
     Args:
         paths: Files, folders, globs, zip archives, or URLs that fsspec understands.
@@ -196,19 +196,19 @@ def read_all(
 
 
 def _read(
-    source: Source, told: ReadOptions, *, in_blocks: bool = True, book: Workbook | None = None
+    source: Source, options: ReadOptions, *, in_blocks: bool = True, book: Workbook | None = None
 ) -> LeadFile:
     try:
         if source.kind == "workbook":
-            table = _sheet(book or Workbook(source.path, source.data), told)
+            table = _sheet(book or Workbook(source.path, source.data), options)
         elif source.kind == "parquet":
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
-            text = _decoded(source, told.encoding)
-            file = _in_blocks(source, text, told) if in_blocks else None
+            text = _decoded(source, options.encoding)
+            file = _in_blocks(source, text, options) if in_blocks else None
             if file is not None:
                 return file
-            table = _text(source, text, told)
+            table = _text(source, text, options)
         table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
         return _lead_file(source, table)
     except LeadFileError as problem:
@@ -219,10 +219,10 @@ def _read(
         ) from None
 
 
-def _sheet(book: Workbook, told: ReadOptions) -> _Table:
-    sheet = book.sheet(told.sheet)
+def _sheet(book: Workbook, options: ReadOptions) -> _Table:
+    sheet = book.sheet(options.sheet)
     check_width(max(map(len, sheet.records.cells), default=0))
-    layout = lay_out(sheet.records, told.header)
+    layout = lay_out(sheet.records, options.header)
     decisions = Decisions(
         "workbook",
         sheet=sheet.name,
@@ -268,16 +268,18 @@ def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     return decoded
 
 
-def _in_blocks(source: Source, decoded: encodings.Decoded, told: ReadOptions) -> LeadFile | None:
+def _in_blocks(
+    source: Source, decoded: encodings.Decoded, options: ReadOptions
+) -> LeadFile | None:
     """The file in blocks, or None where it is too irregular for that."""
-    if decoded.repaired or (told.format == "auto" and begins_like_json(decoded.text)):
+    if decoded.repaired or (options.format == "auto" and begins_like_json(decoded.text)):
         return None
     try:
         content = in_memory(decoded.text.encode())
     except UnicodeEncodeError:
         return None  # half of a surrogate pair
     blocks: list[Block] = []
-    surveyed = survey(content, told.delimiter, told.quote, told.header, blocks.append)
+    surveyed = survey(content, options.delimiter, options.quote, options.header, blocks.append)
     if surveyed is None:
         return None
     known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
@@ -303,27 +305,27 @@ def _encoding(
     )
 
 
-def _text(source: Source, decoded: encodings.Decoded, told: ReadOptions) -> _Table:
+def _text(source: Source, decoded: encodings.Decoded, options: ReadOptions) -> _Table:
     lines, keyed = split_lines(decoded.text), None
-    if told.format == "auto":
+    if options.format == "auto":
         keyed = json_and_parquet.read_json(source.path, decoded.text, lines)
-    table = _keyed(keyed, told.header) if keyed else _delimited(decoded.text, lines, told)
+    table = _keyed(keyed, options.header) if keyed else _delimited(decoded.text, lines, options)
     repaired = _line_numbers(lines, decoded.repaired)
     decisions = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
     return replace(table, decisions=decisions, repaired=repaired)
 
 
-def _delimited(text: str, lines: Lines, told: ReadOptions) -> _Table:
+def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
     own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:
         lines = replace(lines, texts=dialects.unwrapped(lines.texts) or lines.texts)
-        found = dialects.detect(lines.texts, told.delimiter, told.quote)
+        found = dialects.detect(lines.texts, options.delimiter, options.quote)
     check_width(found.shape.width)
     records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
     records = replace(records, lines=whole)
-    layout = lay_out(records, told.header, own=own is not None)
+    layout = lay_out(records, options.header, own=own is not None)
     decisions = Decisions(
         "tsv" if found.dialect.delimiter == "\t" else "csv",
         dialect=found.dialect,

@@ -88,29 +88,31 @@ class TakenIn:
             yield _batch(names, batch, notes, self.surveyed)
 
 
-def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> list[TakenIn]:
+def take_in(path: str | os.PathLike[str], options: ReadOptions, spool: Spool) -> list[TakenIn]:
     """Read every table at a path once, block by block where its format allows that.
 
-    A folder, or an archive of which nothing is told, may hold several.
+    A folder, or an archive of which nothing is said, may hold several.
 
     Raises:
         LeadFileError: As `file_formats.read`, and where the file changed meanwhile.
         ConfigError: As `file_formats.read`.
     """
     is_here = "://" not in os.fspath(path)
-    content = open_utf8(Path(path), told.max_line_bytes) if is_here and _may_stream(told) else None
-    if content is not None and _is_delimited(Path(path), content, told):
-        found = _streamed(Path(path), content, told, spool)
+    content = (
+        open_utf8(Path(path), options.max_line_bytes) if is_here and _may_stream(options) else None
+    )
+    if content is not None and _is_delimited(Path(path), content, options):
+        found = _streamed(Path(path), content, options, spool)
         if found is None:
-            return [take_in_all(read_as(path, told, in_blocks=False), spool)]
+            return [take_in_all(read_as(path, options, in_blocks=False), spool)]
         note_files([Path(path)])
         return [found]
-    if told == ReadOptions(max_line_bytes=told.max_line_bytes) and is_here:
+    if options == ReadOptions(max_line_bytes=options.max_line_bytes) and is_here:
         if Path(path).is_dir():
-            return [one for file in tables_in(Path(path)) for one in take_in(file, told, spool)]
-        every = read_all(path, max_line_bytes=told.max_line_bytes)
+            return [one for file in tables_in(Path(path)) for one in take_in(file, options, spool)]
+        every = read_all(path, max_line_bytes=options.max_line_bytes)
         return [take_in_all(file, spool) for file in every]
-    return [take_in_all(read_as(path, told), spool)]
+    return [take_in_all(read_as(path, options), spool)]
 
 
 def sample_step(rows: int) -> int:
@@ -118,17 +120,20 @@ def sample_step(rows: int) -> int:
     return max(1, -(-rows // _SAMPLE_ROWS)) | 1
 
 
-def _may_stream(told: ReadOptions) -> bool:
-    return told.encoding is None or told.encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+def _may_stream(options: ReadOptions) -> bool:
+    return options.encoding is None or options.encoding.lower().replace("_", "-") in (
+        "utf-8",
+        "utf8",
+    )
 
 
-def _streamed(path: Path, content: Content, told: ReadOptions, spool: Spool) -> TakenIn | None:
+def _streamed(path: Path, content: Content, options: ReadOptions, spool: Spool) -> TakenIn | None:
     numbers: list[int] = []
 
     def keep(block: Block) -> None:
         numbers.append(_keep(block, spool))
 
-    surveyed = survey(content, told.delimiter, told.quote, told.header, keep)
+    surveyed = survey(content, options.delimiter, options.quote, options.header, keep)
     if surveyed is None:
         for number in numbers:
             spool.drop(number)
@@ -152,14 +157,14 @@ def _streamed(path: Path, content: Content, told: ReadOptions, spool: Spool) -> 
     return replace(taken, file=replace(file, frame=_sampled(taken, spool)))
 
 
-def _is_delimited(path: Path, content: Content, told: ReadOptions) -> bool:
+def _is_delimited(path: Path, content: Content, options: ReadOptions) -> bool:
     """Whether nothing but a delimited text can be meant; all other files are read whole."""
     begin = content.fetch(0, _MAGIC_BYTES)
     if begin.startswith(_ZIP) or kind_of(path, begin) != "text":
         return False
     head = content.head()
     blank = not head.strip()
-    like_json = told.format == "auto" and begins_like_json(head)
+    like_json = options.format == "auto" and begins_like_json(head)
     return not (blank or like_json or text_plausibility.is_binary(head))
 
 

@@ -430,8 +430,8 @@ class Parts:
         rows = (_attributes(tag).get("r", "") for tag in _HIDDEN_ROW.findall(xml)[:_MOST_HIDDEN])
         columns: list[int] = []
         for tag in _HIDDEN_COLUMNS.findall(xml):
-            told = _attributes(tag)
-            first, last = told.get("min", ""), told.get("max", "")
+            attributes = _attributes(tag)
+            first, last = attributes.get("min", ""), attributes.get("max", "")
             if first.isdecimal() and last.isdecimal() and len(columns) < _MOST_HIDDEN:
                 columns += range(int(first), min(int(last), int(first) + _MOST_HIDDEN) + 1)
         return tuple(int(row) for row in rows if row.isdecimal()), tuple(columns)
@@ -472,8 +472,8 @@ def _padding_styles(xml: str) -> dict[str, str]:
     """Cell style (its place in the table, as text) to its format."""
     codes = {}
     for tag in _FORMAT.findall(xml):
-        told = _attributes(tag)
-        code = told.get("formatCode", "")
+        attributes = _attributes(tag)
+        code = attributes.get("formatCode", "")
         places = sum(code.count(place) for place in _PLACES)
         if (
             places > 1
@@ -481,7 +481,7 @@ def _padding_styles(xml: str) -> dict[str, str]:
             and _MASK.fullmatch(code)
             and code.strip("#?")
         ):
-            codes[told.get("numFmtId", "")] = code
+            codes[attributes.get("numFmtId", "")] = code
     table = xml.partition("<cellXfs")[2].partition("</cellXfs>")[0]
     if not codes:
         return {}
@@ -505,10 +505,10 @@ def _sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
 def _cells(xml: str, styles: dict[str, str]) -> Masks:
     found: Masks = {}
     for tag in _STYLED_CELL.findall(xml):
-        told = _attributes(tag)
-        place = _PLACE.fullmatch(told.get("r", ""))
-        if place and told.get("s") in styles:
-            found[int(place[2]) - 1, _column_number(place[1])] = styles[told["s"]]
+        attributes = _attributes(tag)
+        place = _PLACE.fullmatch(attributes.get("r", ""))
+        if place and attributes.get("s") in styles:
+            found[int(place[2]) - 1, _column_number(place[1])] = styles[attributes["s"]]
     return found
 
 
