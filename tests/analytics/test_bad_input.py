@@ -495,6 +495,16 @@ REFUSED_BY: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (analytics.funnel, {"window": timedelta.max}, "10,000,000 days at most"),
     (analytics.hours, {"as_of": datetime.max.replace(tzinfo=timezone(-DAY / 2))}, "year 9999"),
     (analytics.attempts, {"most": 10**400}, "1 to 1,000"),
+    (
+        analytics.scorecard,
+        {"by": "campaign_id", "imports": pd.DataFrame({"campaign_id": ["cmp_a"]})},
+        "imports frame has no column 'status'",
+    ),
+    (
+        analytics.time_to_contact,
+        {"campaigns": pd.DataFrame({"status": ["completed"]})},
+        "campaigns frame has no column 'id'",
+    ),
 ]
 
 

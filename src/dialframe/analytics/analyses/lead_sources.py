@@ -288,6 +288,7 @@ def _leads_with(found: Attempts, hit: Mask) -> Mask:
 def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
     if imports is None or by not in imports.columns:
         return np.full(len(names), np.nan)
+    require(imports, ("status",), "imports")
     status = imports["status"].astype("str").str.casefold()
     out = imports[by][(~status.isin(["accepted", "unknown"]) & status.notna()).to_numpy(bool)]
     code, there = numbered(out)

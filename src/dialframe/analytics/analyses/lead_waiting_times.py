@@ -358,6 +358,7 @@ def _given_up(
     if "status" in leads.columns:
         gone |= word_of(leads["status"], ("completed", "dnc")) >= 0
     if campaigns is not None and "status" in campaigns.columns:
+        require(campaigns, ("id",), "campaigns")
         over = campaigns["id"][word_of(campaigns["status"], ("completed", "archived")) >= 0]
         gone |= np.asarray(leads["campaign_id"].isin(over), dtype=bool)
     return np.asarray(gone, dtype=bool)
