@@ -247,7 +247,10 @@ def _has_figures(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_comment(row: Sequence[str]) -> bool:
-    if all(_RULED.fullmatch(cell) for cell in row if cell.strip()):
+    for cell in row:
+        if cell.strip() and not _RULED.fullmatch(cell):
+            break
+    else:
         return len(row) > 1
     return len(row) == 1 and _COMMENT.match(row[0]) is not None and not any(map(is_contact, row))
 
