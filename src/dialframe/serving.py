@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.background import in_thread
@@ -17,8 +20,12 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.flow_control import FlowControl
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["ServerThread", "listen", "timed_protocol", "url_of"]
+__all__ = ["ServerThread", "listen", "timed_protocol", "until_signal", "url_of"]
 
+#: What ends a server; SIGHUP says that its terminal was closed.
+SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
 _START_S: Final = 10.0
 #: Ends within two seconds, whatever is under way: a second for requests, the rest for the loop.
 _GRACE_S: Final = 1
@@ -223,3 +230,28 @@ class ServerThread:
             self._ended.set()
             if self._on_end is not None:
                 self._on_end()
+
+
+class _Stopped(BaseException):
+    """A signal asks the process to end."""
+
+
+@contextmanager
+def until_signal() -> Iterator[None]:
+    """Let SIGTERM, Ctrl-C and a closed terminal be the proper end of what is within."""
+
+    def stop(received: int, frame: FrameType | None) -> None:
+        del received, frame
+        # Once is enough: what follows is the ending, which takes care of itself.
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        raise _Stopped
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    try:
+        yield
+    except _Stopped:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

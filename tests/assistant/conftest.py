@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
 from dialframe.assistant.offered_operations import PEOPLE
-from dialframe.cli.sandbox_commands import tools_beside
+from dialframe.cli.server_commands import tools_beside
 from dialframe.sandbox import Sandbox, start
 
 Talk = Callable[[Client], Awaitable[Any]]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import dialframe
-from dialframe.cli.command_reference import commands
+from dialframe.cli.command_tree import commands
 from dialframe.cli.entry_point import SERVERS as SERVING
 from dialframe.cli.entry_point import run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.cli.command_reference import Entry, commands
+from dialframe.cli.command_tree import Entry, commands
 from dialframe.cli.entry_point import run
 from rows import every_row
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.command_reference import commands
+from dialframe.cli.command_tree import commands
 from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")

@@ -20,7 +20,7 @@ from dialframe.account.connecting import keys_folder
 from dialframe.cli.entry_point import run
 from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
-from dialframe.flows import table_export
+from dialframe.flows import reporting
 from dialframe.flows.erasing import forget, holds
 from dialframe.leads import ColumnMap
 from dialframe.store import backups
@@ -192,8 +192,8 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     leads = tmp_path / "autumn.csv"
     leads.write_text(f"name,phone\nAda,{phone}\nBob,+12025550177\n")
     dialframe.leads.clean_files([leads], out / "lists", region="US")
-    table_export.write(table_export.current(account, "leads"), out / "leads.parquet")
-    table_export.write(account.calls(), out / "calls.csv")
+    reporting.write_table(reporting.stored_table(account, "leads"), out / "leads.parquet")
+    reporting.write_table(account.calls(), out / "calls.csv")
     result = dialframe.audit(account, rules=["us"])
     auditing.write_pack(result, out / "pack", zipped=True)
     auditing.write_pack(result, out / "alone.zip")

@@ -14,7 +14,7 @@ import pytest
 from compliance import hand
 from dialframe.errors import StoreError
 from dialframe.files import LOCK, alone
-from dialframe.flows import pack, table_export
+from dialframe.flows import pack, reporting
 from dialframe.frames.csv_safety import escape, write_csv
 
 
@@ -37,8 +37,8 @@ def test_export_opens_without_running_anything(tmp_path: Path) -> None:
     """The same holds for stored tables that are exported as CSV; Parquet keeps every text."""
     frame = pd.DataFrame({"full_name": pd.array(["=cmd|' /C calc'!A0"], dtype="str")})
 
-    assert "'=cmd" in table_export.write(frame, tmp_path / "leads.csv").read_text()
-    kept = pd.read_parquet(table_export.write(frame, tmp_path / "leads.parquet"))
+    assert "'=cmd" in reporting.write_table(frame, tmp_path / "leads.csv").read_text()
+    kept = pd.read_parquet(reporting.write_table(frame, tmp_path / "leads.parquet"))
     assert kept["full_name"].tolist() == ["=cmd|' /C calc'!A0"]
 
 

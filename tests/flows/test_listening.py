@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -15,8 +16,8 @@ import pytest
 from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.errors import DialframeError
-from dialframe.flows import webhook_storage
-from dialframe.webhooks import Delivery, verify
+from dialframe.flows.servers import keep_event
+from dialframe.webhooks import Delivery, receiver, verify
 from dialframe.webhooks.receiver import Receiver
 from webhooks.made import PERSON, SECRET, Made, delivery, event, until
 
@@ -51,8 +52,8 @@ class Heard:
         self.troubles: list[DialframeError] = []
 
     def listen(self, account: Account, *secrets: str, port: int = 0) -> Receiver:
-        return webhook_storage.listen(
-            account,
+        return receiver.start(
+            partial(keep_event, account),
             secrets=secrets,
             now=lambda: datetime.now(UTC),
             on_event=self.events.append,
@@ -203,10 +204,10 @@ def test_keeping_says_whether_an_event_is_new(account: Account) -> None:
     """New once; known already, and about somebody forgotten, are not new and no failure."""
     made = delivery(at=datetime.now(UTC))
 
-    assert webhook_storage.keep(account, genuine(made))
-    assert not webhook_storage.keep(account, genuine(made))
+    assert keep_event(account, genuine(made))
+    assert not keep_event(account, genuine(made))
     account.forget(PERSON)
-    assert not webhook_storage.keep(account, genuine(made))
+    assert not keep_event(account, genuine(made))
     assert len(account.events()) == 0
 
 
@@ -215,5 +216,5 @@ def test_text_that_no_file_can_hold_is_set_aside(account: Account) -> None:
     odd = json.dumps(event(data={"notes": "\ud83d"})).encode()
     made = delivery(json.loads(odd), at=datetime.now(UTC))
 
-    assert webhook_storage.keep(account, genuine(made))
+    assert keep_event(account, genuine(made))
     assert account.info()["quarantined"]["events"] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from dialframe.config import Settings
+from dialframe.files import Outputs
 from dialframe.flows import machine_checks as room
 from dialframe.flows.machine_checks import Finding, machine
 from dialframe.store import Store
+from dialframe.store.files.second_copy import log_of
 
 
 class Usage(NamedTuple):
@@ -82,6 +85,20 @@ def test_a_store_that_vanished_is_named(store: Path) -> None:
 
     assert row.state == "failed"
     assert "live-0123456789abcdef: it is missing" in row.detail
+
+
+def test_what_only_the_register_of_outputs_knows_of_is_named(
+    store: Path,
+) -> None:
+    """A store that was deleted with the note beside it is missed, with the register that remembers it."""
+    register = Outputs.of_this_user()
+    register.add([log_of(store / "test-2").path], datetime(2026, 11, 1, tzinfo=UTC))
+    row = found(store, "stored data")
+
+    assert row.state == "failed"
+    assert f"{store / 'test-2'}: the store is gone; restore a backup" in row.detail
+    assert str(register.path) in row.detail
+    assert "store repair" not in row.what_next
 
 
 def test_what_is_kept_beside_a_store_is_looked_at(store: Path) -> None:

@@ -38,7 +38,7 @@ from dialframe.assistant import audit_log
 from dialframe.client.journal import Journal
 from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import DialframeError
-from dialframe.flows import evidence_pack_diff, pack, table_export
+from dialframe.flows import evidence_pack_diff, pack, reporting
 from dialframe.flows.import_batches import check_journal
 from dialframe.flows.import_ledger import Journal as ImportJournal
 from dialframe.flows.import_ledger import Ledger
@@ -167,12 +167,12 @@ def _pack_judge(room: Path) -> None:
 
 
 def _export_make(room: Path) -> None:
-    table_export.write(_frame("old"), room / "calls.csv")
+    reporting.write_table(_frame("old"), room / "calls.csv")
 
 
 def _export_go_on(room: Path) -> None:
     for ending in ("csv", "parquet", "jsonl"):
-        table_export.write(_frame("new"), room / f"calls.{ending}")
+        reporting.write_table(_frame("new"), room / f"calls.{ending}")
 
 
 def _export_judge(room: Path) -> None:

@@ -1,13 +1,12 @@
-"""The tree of commands, with those that have no family (demo, doctor, app); each family has a module beside this one."""
+"""The tree of commands and the list of them, with those that have no family (demo, doctor, app); each family has a module beside this one."""
 
 from __future__ import annotations
 
 import os
 import re
-import signal
+import textwrap
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,39 +14,39 @@ from enum import Enum
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from textwrap import dedent
 from typing import Annotated, Any, Final
 
 import typer
 import typer.core
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 import dialframe
 from dialframe.cli import (
     account_commands,
-    assistant_commands,
     audit_commands,
     completion,
     contract_commands,
     gate_commands,
     leads_commands,
-    report_commands,
     rules_commands,
-    sandbox_commands,
+    server_commands,
     store_commands,
     suppress_commands,
-    webhooks_commands,
 )
 from dialframe.cli.terminal import (
     FAILURE,
     AsJson,
     BaseUrl,
+    Column,
     StoreFolder,
     answer,
     in_options,
     progress,
     say,
+    show_columns,
 )
 from dialframe.config import Settings
+from dialframe.serving import until_signal
 
 
 def web_page(
@@ -88,12 +87,8 @@ def web_page(
             say(f"The page is at {page.address}\nStop it with Ctrl-C.")
         if browser:
             webbrowser.open(page.opener.as_uri())
-        # Ctrl-C, SIGTERM and a closed terminal are the proper end; the server behind the page ends too.
-        # Said of each, because a shell starts what runs in the background with SIGINT ignored.
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.default_int_handler)
-        with suppress(KeyboardInterrupt):
+        # The server behind the page ends with it.
+        with until_signal():
             page.process.wait()
 
 
@@ -151,7 +146,6 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
         dialframe doctor
     """
-    from dialframe.cli import text_tables
     from dialframe.flows import doctor as flow
     from dialframe.flows.machine_checks import Diagnosis
 
@@ -170,7 +164,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
         names = ("check", "state", "detail", "what next")
         cells = zip(names, zip(*rows, strict=True), strict=True)
-        text_tables.show([text_tables.Column(name, column) for name, column in cells], "Doctor")
+        show_columns([Column(name, column) for name, column in cells], "Doctor")
         for row in diagnosis.troubles:
             then = f"; {row.what_next}" if row.what_next else ""
             say(f"{row.state}: {row.check}: {row.detail}{then}")
@@ -228,19 +222,19 @@ def _options(
 app.command("demo")(demo)
 app.command("sync")(account_commands.sync)
 app.command("export")(account_commands.export)
-app.command("funnel")(report_commands.funnel)
-app.command("report")(report_commands.report)
+app.command("funnel")(account_commands.funnel)
+app.command("report")(account_commands.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
 app.command("doctor")(doctor)
 app.add_typer(leads_commands.app, name="leads")
 app.add_typer(suppress_commands.app, name="suppress")
 app.add_typer(rules_commands.app, name="rules")
-app.add_typer(sandbox_commands.app, name="sandbox")
+app.add_typer(server_commands.sandbox, name="sandbox")
 app.add_typer(store_commands.app, name="store")
 app.add_typer(contract_commands.app, name="contract")
-app.add_typer(webhooks_commands.app, name="webhooks")
-app.add_typer(assistant_commands.app, name="assistant")
+app.add_typer(server_commands.webhooks, name="webhooks")
+app.add_typer(server_commands.assistant, name="assistant")
 app.command("app")(web_page)
 
 
@@ -267,7 +261,7 @@ def _with_examples_in_lines(tree: typer.Typer) -> typer.Typer:
     for info in shown.registered_commands:
         words = _EXAMPLE.split(info.help or getdoc(info.callback) or "", maxsplit=1)
         if len(words) == 3:
-            info.help = f"{words[0]}\n{words[1]}\n```text\n{dedent(words[2])}\n```"
+            info.help = f"{words[0]}\n{words[1]}\n```text\n{textwrap.dedent(words[2])}\n```"
     shown.registered_groups = [copy(group) for group in tree.registered_groups]
     for group in shown.registered_groups:
         if group.typer_instance is not None:
@@ -311,3 +305,76 @@ class _Plain:
         from typer._coercion import build_runtime_param
 
         return build_runtime_param(self.descriptor).coerce(value, param=param, ctx=ctx)
+
+
+_EXAMPLES_LINE: Final = re.compile(r"\bExamples?:\s*$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One command or family of commands.
+
+    Attributes:
+        path: The command without the program's name; empty for the program.
+        family: Whether it has commands of its own.
+        runs: Whether it does something itself.
+        purpose: The first sentence of its help.
+        about: The further paragraphs.
+        examples: Command lines.
+        options: Names of arguments and options with what they mean, in order.
+        names: Names of the parameters in the code.
+    """
+
+    path: str
+    family: bool
+    runs: bool
+    purpose: str
+    about: tuple[str, ...]
+    examples: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    names: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The command as it is typed."""
+        return f"dialframe {self.path}".rstrip()
+
+
+def commands() -> tuple[Entry, ...]:
+    """Every command: the program first, each family before its commands."""
+    return tuple(_walk(typer.main.get_group(app), ""))
+
+
+def _walk(command: TyperCommand | TyperGroup, path: str) -> Iterator[Entry]:
+    yield _entry(command, path)
+    if isinstance(command, TyperGroup):
+        for name, sub in command.commands.items():
+            if isinstance(sub, TyperCommand | TyperGroup) and not sub.hidden:
+                yield from _walk(sub, f"{path} {name}".strip())
+
+
+def _entry(command: TyperCommand | TyperGroup, path: str) -> Entry:
+    text = command.help or ""
+    match = _EXAMPLES_LINE.search(text)
+    words, lines = (text, "") if match is None else (text[: match.start()], text[match.end() :])
+    paragraphs = [" ".join(part.split()) for part in words.strip().split("\n\n")]
+    params = [param for param in command.params if isinstance(param, TyperArgument | TyperOption)]
+    family = isinstance(command, TyperGroup)
+    return Entry(
+        path=path,
+        family=family,
+        runs=not isinstance(command, TyperGroup) or command.invoke_without_command,
+        purpose=paragraphs[0],
+        about=tuple(part for part in paragraphs[1:] if part),
+        examples=tuple(
+            line.strip() for line in textwrap.dedent(lines).splitlines() if line.strip()
+        ),
+        options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
+        names=frozenset(param.name for param in params if param.name),
+    )
+
+
+def _written(param: TyperArgument | TyperOption) -> str:
+    if isinstance(param, TyperArgument):
+        return (param.metavar or param.name or "").strip("{}").upper()
+    return ", ".join(sorted((*param.opts, *param.secondary_opts), key=len))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperGroup
 
-from dialframe.cli.assistant_commands import until_stopped
 from dialframe.cli.audit_commands import RuleOptions
 from dialframe.cli.lead_options import expanded, in_options
+from dialframe.cli.server_commands import secret_of
 from dialframe.cli.suppress_commands import FromFiles, Numbers
 from dialframe.cli.terminal import (
     FINDINGS,
@@ -30,17 +29,16 @@ from dialframe.cli.terminal import (
 )
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.privacy import mask, redact
+from dialframe.serving import until_signal
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dialframe.flows.gate_server import Question
+    from dialframe.flows.servers import Question
 
 TOKEN_ENV: Final = "DIALFRAME_GATE_TOKEN"  # noqa: S105 - a variable's name
 #: Verdicts shown on a terminal; `--json` gives all.
 SHOWN: Final = 50
-
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class _Gate(TyperGroup):
@@ -121,7 +119,7 @@ def check(
             )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
     if as_json:
-        from dialframe.flows.gate_server import verdicts
+        from dialframe.flows.servers import verdicts
 
         answer({"asked": len(answers), "held": held, "verdicts": verdicts(answers)})
     else:
@@ -156,13 +154,13 @@ def serve(
         dialframe gate serve --port 8791
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, gate_server
+    from dialframe.flows import firm_records, servers
 
     with in_options():
         scope = options.scope()
         taxonomy = firm_records.own_codes(options.codes)
         token = _token(token_env)
-    with connect(base_url, store) as account, until_stopped():
+    with connect(base_url, store) as account, until_signal():
 
         def decide(question: Question) -> pd.DataFrame:
             return flow.may_call(
@@ -171,7 +169,7 @@ def serve(
                 state_field=options.state_field, taxonomy=taxonomy, scope=scope,
             )  # fmt: skip
 
-        with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:
+        with servers.GateServer(decide, token=token, host=host, port=port) as gate:
             if as_json:
                 answer({"url": gate.url})
             else:
@@ -181,9 +179,7 @@ def serve(
 
 
 def _token(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise ConfigError("--token-env takes the name of a variable, never the token itself")
-    token = os.environ.get(name, "")
+    token = secret_of(os.environ, name, "--token-env", "token")
     if not token:
         raise ConfigError(f"the gate's token is missing: set {name} to a long random text")
     return token

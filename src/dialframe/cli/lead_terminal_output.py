@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.cli import text_tables
+from dialframe.cli import terminal
 from dialframe.cli.terminal import answer, say
 from dialframe.contract.limits import CUSTOM_FIELDS
 
@@ -153,7 +153,7 @@ def tell_plan(plan: Plan) -> None:
             for field, columns in samples.items()
             for column, cells in columns.items()
         ]
-        text_tables.grid(rows)
+        terminal.grid(rows)
     _tell_countries(plan.cleaned)
     for outcome, codes in plan.cleaned.reasons.items():
         held = ", ".join(f"{count:,} {code}" for code, count in codes.items())
@@ -207,9 +207,7 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
         if file.region_decision is not None:
             say(f"  numbers of {file.region_decision.in_words()}")
         rows = lead_tables.columns_of(file)
-        text_tables.grid(
-            [(f"  {name}", column, sure, other) for name, column, sure, other in rows]
-        )
+        terminal.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
         others = file.columns.leftovers
         if others:
             say(f"  other columns, kept as custom fields: {', '.join(others)}")
@@ -229,13 +227,13 @@ def _tell_outcome(cleaned: Outcome) -> None:
             continue
         say(f"\n{_words(outcome)}: {rows['records'].sum():,}")
         shown = rows[["records", "reason", "first_lines", "meaning"]]
-        text_tables.grid(
+        terminal.grid(
             [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
         )
     warned = lead_tables.warnings(cleaned)
     if len(warned):
         say("\nclean, and mended:")
-        text_tables.grid(
+        terminal.grid(
             [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
         )
     _tell_region(cleaned)
@@ -263,9 +261,7 @@ def _tell_lines(reason: str, found: pd.DataFrame) -> None:
     from dialframe.leads.reasons import BY_CODE
 
     say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
-    text_tables.grid(
-        [(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()]
-    )
+    terminal.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
     if not len(found):
         say("  no record")
 
@@ -293,9 +289,7 @@ def _tell_ledger(ledger: Ledger) -> None:
     counts = ledger.counts
     say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
     why = lead_tables.refusals(ledger)
-    text_tables.grid(
-        [(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True
-    )
+    terminal.grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
     if ledger.not_sent["set_aside"]:
         say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")
     if counts["unknown"]:

@@ -187,9 +187,10 @@ def verify(
         dialframe store verify
     """
     from dialframe.cli.lead_options import suppression_list
+    from dialframe.flows.machine_checks import vanished_outputs
     from dialframe.store import Store, recovery
 
-    vanished = _vanished(store) if journal is None else []
+    vanished = vanished_outputs(_root(store)) if journal is None else []
     problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
     for path in _stores(store, needed=not vanished) if journal is None else ():
         problems[path.name] = of = [*recovery.verify(path), *_tool_calls(path)]
@@ -405,27 +406,6 @@ def _tool_calls(store: Path) -> list[Problem]:
 def _parted(problem: str) -> tuple[str, str]:
     file, _, what = problem.partition(": ")
     return file, what
-
-
-def _vanished(store: Path | None) -> list[Problem]:
-    """What the register of outputs knows of and is gone: stores in this place, journals of imports."""
-    from dialframe.files import Outputs
-    from dialframe.flows.import_ledger import journal_of
-    from dialframe.store.files.second_copy import log_of
-    from dialframe.store.recovery import Problem
-
-    register, root = Outputs.of_this_user(), _root(store).absolute()
-    gone = []
-    for path in register.noted():
-        folder = path.parent.parent
-        if path == log_of(folder).path and folder.parent == root and not folder.exists():
-            what = f"the store is gone; restore a backup, or take its line out of {register.path}"
-            gone.append(Problem(str(folder), what, lost=True))
-        journal = journal_of(path)
-        if journal is not None and not journal.exists():
-            what = "its journal is gone; bring it back, or remove the ledger if that import is settled"
-            gone.append(Problem(str(path), what, lost=True))
-    return gone
 
 
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:

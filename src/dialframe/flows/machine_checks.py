@@ -28,9 +28,12 @@ from dialframe.config import Settings
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.errors import StoreError
+from dialframe.files import Outputs
+from dialframe.flows.import_ledger import journal_of
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
 from dialframe.store import Store, recovery
+from dialframe.store.files.second_copy import log_of
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.suppression import SuppressionList
 
@@ -223,17 +226,33 @@ def _stored(settings: Settings) -> Finding:
         files = [folder / "store.sqlite" for folder in recovery.stores(root) if _begun(folder)]
         read = [_read(path) for path in files]
         missing = [sentence for _, sentences in read for sentence in sentences]
-        missing += [sentence for each in beside for sentence in each.problems()]
+        missing += [sentence for kept in beside for sentence in kept.problems()]
+        vanished = [f"{problem.file}: {problem.what}" for problem in vanished_outputs(root)]
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
-    if not files and not missing:
+    if not files and not missing and not vanished:
         return Finding(check, "ok", "none yet; dialframe sync brings it")
     detail = "one account's data" if len(files) == 1 else f"{len(files)} accounts' data"
     detail += f", {sum(size for size, _ in read) / 1e6:,.1f} MB"
-    if missing:
-        advice = "run dialframe store repair, or store restore with a backup"
-        return Finding(check, "failed", f"{detail}; {'; '.join(missing)}", advice)
+    if missing or vanished:
+        advice = "run dialframe store repair, or store restore with a backup" if missing else ""
+        return Finding(check, "failed", f"{detail}; {'; '.join([*missing, *vanished])}", advice)
     return Finding(check, "ok", f"{detail}, can be read")
+
+
+def vanished_outputs(root: Path) -> list[recovery.Problem]:
+    """What the user's register of outputs knows of and is gone: stores of this folder, journals of imports."""
+    register, gone = Outputs.of_this_user(), []
+    for path in register.noted():
+        store = path.parent.parent
+        if path == log_of(store).path and store.parent == root.absolute() and not store.exists():
+            what = f"the store is gone; restore a backup, or take its line out of {register.path}"
+            gone.append(recovery.Problem(str(store), what, lost=True))
+        journal = journal_of(path)
+        if journal is not None and not journal.exists():
+            what = "its journal is gone; bring it back, or remove the ledger if that import is settled"
+            gone.append(recovery.Problem(str(path), what, lost=True))
+    return gone
 
 
 def _begun(folder: Path) -> bool:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import os
 import shutil
-import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Final, Self
 
 from starlette.applications import Starlette
@@ -24,11 +21,7 @@ from dialframe.sandbox.http import asgi_app
 from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.state import FIRST, FirstStart, World
-from dialframe.serving import ServerThread, listen, url_of
-
-_SIGNALS: Final = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
-)
+from dialframe.serving import ServerThread, listen, until_signal, url_of
 
 #: Idle connections stay open for so long; a client that reuses one should not find it closed.
 _KEEP_ALIVE_S: Final = 75
@@ -245,7 +238,7 @@ def serve(
     # Who started it is gone when another process is its parent: nobody could end it any more.
     parent = os.getppid()
     with (
-        _until_signal(),
+        until_signal(),
         start(
             seed=seed,
             size=size,
@@ -260,26 +253,3 @@ def serve(
         on_ready(sandbox.ready())
         while sandbox.running and os.getppid() == parent:
             time.sleep(_LOOK_S)
-
-
-class _Stopped(BaseException):
-    """A signal asks the process to end."""
-
-
-@contextmanager
-def _until_signal() -> Iterator[None]:
-    def stop(received: int, frame: FrameType | None) -> None:
-        del received, frame
-        # Once is enough: what follows is the ending, which takes care of itself.
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        raise _Stopped
-
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
-    try:
-        yield
-    except _Stopped:
-        pass
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -199,7 +199,22 @@ def start(
     path: str = PATH,
     answer_s: float = ANSWER_S,
 ) -> Receiver:
-    """Receive deliveries in a thread of this process, until the receiver is closed."""
+    """Receive deliveries in a thread of this process, until the receiver is closed.
+
+    Args:
+        keep: Writes a delivery down durably; says whether its event is new.
+        secrets: The endpoint's signing secret; during a rotation both.
+        now: The clock, with a zone.
+        on_event: Told each new event once, after it was kept.
+        on_trouble: Told of deliveries that were not accepted.
+        host: Address to listen at.
+        port: Port to listen at; 0 takes a free one.
+        path: Path of deliveries.
+        answer_s: Seconds that keeping may take before the service is asked to come again.
+
+    Raises:
+        ConfigError: There is no secret, or the path or the port cannot be used.
+    """
     if not _PATH.fullmatch(path):
         raise ConfigError(
             f"the path must begin with / and hold letters, digits and ._~-/ only, not {path!r}"

@@ -1,4 +1,6 @@
-"""The gate as a small HTTP service of this machine: a dialer asks before each call; in doubt the answer is held.
+"""Joins an account to those who ask or tell it something: the gate that a dialer asks, webhook events that are kept.
+
+The gate is a small HTTP service of this machine, asked before each call; in doubt its answer is held:
 
 POST /v1/may-call   {"numbers": ["+12125550142"], "at": "...", "campaign": "...", "caller_id": "..."}
 GET  /health        whether it answers; no token needed
@@ -26,10 +28,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dialframe import instants
+from dialframe.account import Account
 from dialframe.background import Worker
 from dialframe.errors import ConfigError, DialframeError
+from dialframe.frames import EVENTS
 from dialframe.privacy import redact
 from dialframe.serving import ServerThread, listen, timed_protocol, url_of
+from dialframe.webhooks import Delivery
+from dialframe.webhooks.verifying import record
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8791
@@ -203,3 +209,18 @@ def _read(body: bytes) -> Question:
 
 def _refused(status: int, why: str) -> Response:
     return JSONResponse({"error": why}, status_code=status)
+
+
+def keep_event(account: Account, delivery: Delivery) -> bool:
+    """Write a delivery down durably, in one transaction.
+
+    Returns:
+        Whether its event is new here: neither stored already nor about a forgotten number.
+
+    Raises:
+        StoreError: The disk refuses; nothing was written, and the service has to deliver it again.
+    """
+    added = account.store.append(
+        EVENTS, [record(delivery)], observed_at=delivery.received_at, request_id=None
+    )
+    return bool(added.versions or added.quarantined)

@@ -1,0 +1,387 @@
+"""`dialframe sandbox`, `webhooks`, `assistant`: what runs until it is stopped, and answers others."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import typer
+
+from dialframe.cli import completion
+from dialframe.cli.terminal import AsJson, BaseUrl, Host, Port, StoreFolder, answer, connect
+from dialframe.config import ENVIRONMENT, Settings
+from dialframe.errors import ConfigError, DialframeError, WebhookError
+from dialframe.extras import skip_address_grammars
+from dialframe.serving import until_signal
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from dialframe.sandbox.launch import Beside
+    from dialframe.webhooks import Delivery
+
+sandbox = typer.Typer(help="The whole service, run on your own machine.", no_args_is_help=True)
+
+
+@sandbox.command("serve")
+def serve_sandbox(
+    host: Host = "127.0.0.1",
+    port: Port = 8787,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps the state; else it goes with the process.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
+    size: Annotated[
+        str,
+        typer.Option(
+            help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
+            autocompletion=completion.of(completion.SIZES),
+        ),
+    ] = "small",
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            help="Day on which the account's history ends; today in UTC.", show_default=False
+        ),
+    ] = None,
+    dial: Annotated[
+        bool, typer.Option("--dial", help="Let running campaigns dial as time goes on.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the service until it is stopped.
+
+    It dials nobody and texts nobody. Its tools for an assistant are at /mcp. Example:
+
+        dialframe sandbox serve --size tiny --port 0 --json
+    """
+    day = _day(as_of)
+    # It takes long to load: a wrong day is said before.
+    from dialframe.sandbox import serve
+
+    def ready(facts: dict[str, Any]) -> None:
+        if as_json:
+            answer(facts)
+            return
+        typer.echo(f"The sandbox answers at {facts['base_url']} until you press Ctrl-C.", err=True)
+        typer.echo(f"  export DIALFRAME_BASE_URL={facts['base_url']}")
+        typer.echo(f"  export DIALFRAME_API_KEY={facts['api_key']}")
+        typer.echo(
+            f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
+        )
+
+    with tools_beside(host) as tools:
+        serve(
+            host=host,
+            port=port,
+            data=data,
+            seed=seed,
+            size=size,
+            as_of=day,
+            dial=dial,
+            beside=tools,
+            on_ready=ready,
+        )
+    what_is_left = (
+        "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
+    )
+    typer.echo(f"dialframe: the sandbox is stopped; {what_is_left}", err=True)
+
+
+@contextmanager
+def tools_beside(host: str) -> Iterator[Beside | None]:
+    """What makes the tools that a sandbox serves at `/mcp`; None where their packages are missing.
+
+    Args:
+        host: Where the sandbox listens.
+    """
+    if find_spec("mcp") is None:
+        yield None
+        return
+
+    with TemporaryDirectory(prefix="dialframe-tools-") as folder:
+
+        def make(base_url: str) -> Starlette:
+            # They take seconds to load, and most sandboxes are asked for no tools.
+            from dialframe.assistant.offered_operations import ALL, PEOPLE, Exposure
+            from dialframe.assistant.tool_server import http_app
+
+            return http_app(base_url, Path(folder), Exposure.of([ALL], people=PEOPLE), host=host)
+
+        yield lambda base_url: {"/mcp": lambda: make(base_url)}
+
+
+def _day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007 - a day has no zone
+    except ValueError:
+        raise ConfigError(f"--as-of takes a day such as 2026-09-30, not {text!r}") from None
+
+
+webhooks = typer.Typer(
+    help="Webhook deliveries: received, checked and kept on this disk.", no_args_is_help=True
+)
+
+SECRET_ENV: Final = "DIALFRAME_WEBHOOK_SECRET"  # noqa: S105 - a variable's name
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_STDOUT: Final = 1
+_STDERR: Final = 2
+
+
+@webhooks.command()
+def listen(
+    host: Host = "127.0.0.1",
+    port: Port = 8788,
+    path: Annotated[str, typer.Option(help="Path of deliveries.")] = "/",
+    secret_env: Annotated[
+        str,
+        typer.Option(
+            help="Variable that holds the signing secret; two, with a comma, during a rotation."
+        ),
+    ] = SECRET_ENV,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    show_numbers: Annotated[
+        bool, typer.Option("--show-numbers", help="Print numbers whole instead of masked.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each event.")
+    ] = False,
+) -> None:
+    """Receive webhook deliveries until it is stopped, and keep their events in the local store.
+
+    The service delivers to public https addresses only: let your reverse proxy pass them on to this
+    one, body unchanged. Each event is printed once; `dialframe export events` writes them all. Example:
+
+        dialframe webhooks listen --port 8788 --path /hooks/calls
+    """
+    from dialframe.flows.servers import keep_event
+    from dialframe.webhooks import receiver
+
+    secrets = _secrets(os.environ, secret_env)
+    # Whoever can reach the port can send nonsense; what it does to the server is nobody's line.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    printer = _Printer(as_json=as_json, show_numbers=show_numbers)
+    ended_by_itself = False
+    with (
+        until_signal(),
+        connect(base_url, store) as account,
+        receiver.start(
+            partial(keep_event, account),
+            secrets=secrets,
+            now=partial(datetime.now, UTC),
+            on_event=printer.event,
+            on_trouble=printer.trouble,
+            host=host,
+            port=port,
+            path=path,
+        ) as receiving,
+    ):
+        typer.echo(f"Deliveries are received at {receiving.url} until you press Ctrl-C.", err=True)
+        receiving.wait()
+        ended_by_itself = True
+    if ended_by_itself:
+        raise DialframeError("the receiver ended by itself; start it again")
+    printer.end()
+
+
+class _Printer:
+    """Lines for events and troubles; written past the buffers, which a stuck reader would hold at the end."""
+
+    def __init__(self, *, as_json: bool, show_numbers: bool) -> None:
+        self._as_json = as_json
+        self._show_numbers = show_numbers
+        self._troubles: Counter[str] = Counter()
+        self._read = True
+        self._events = 0
+
+    def event(self, delivery: Delivery) -> None:
+        """One line on standard output, as long as somebody reads there."""
+        from dialframe.webhooks.verifying import as_json, as_line
+
+        self._events += 1
+        show = as_json if self._as_json else as_line
+        if not self._read:
+            return
+        try:
+            _write(_STDOUT, show(delivery, show_numbers=self._show_numbers))
+        except BrokenPipeError:
+            self._read = False
+            self.trouble(DialframeError("nobody reads the events any more; they are still stored"))
+
+    def end(self) -> None:
+        """One line on standard error: what was received and is kept."""
+        _write(_STDERR, f"dialframe: stopped; new events kept in the store: {self._events:,}")
+
+    def trouble(self, error: DialframeError) -> None:
+        """One line on standard error the 1st, 10th, 100th... time that something happens."""
+        kind = error.why if isinstance(error, WebhookError) else str(error)
+        self._troubles[kind] += 1
+        times = self._troubles[kind]
+        if str(times).rstrip("0") == "1":
+            sentence = f"refused: {error}" if isinstance(error, WebhookError) else str(error)
+            _write(
+                _STDERR, f"dialframe: {sentence}" + (f" ({times:,} times)" if times > 1 else "")
+            )
+
+
+def _secrets(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    text = secret_of(environment, name, "--secret-env", "secret")
+    secrets = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not secrets:
+        raise ConfigError(
+            f"the endpoint's signing secret is missing: set {name}; it was shown once when the endpoint "
+            "was made, and rotating it gives a new one"
+        )
+    return secrets
+
+
+def secret_of(environment: Mapping[str, str], name: str, option: str, noun: str) -> str:
+    """The text of a variable that holds a secret; nothing where it is not set.
+
+    Raises:
+        ConfigError: The name is none, and may be the secret itself: it is not repeated.
+    """
+    if not _VARIABLE.fullmatch(name):
+        raise ConfigError(f"{option} takes the name of a variable, never the {noun} itself")
+    return environment.get(name, "")
+
+
+def _write(descriptor: int, line: str) -> None:
+    left = f"{line}\n".encode("utf-8", "backslashreplace")
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+_FOR_A_PROGRAM: Final = (
+    "This speaks the Model Context Protocol with a program on standard input; you are on a terminal."
+    " Press Ctrl-C to stop, or see `dialframe assistant serve --help`."
+)
+
+assistant = typer.Typer(
+    help="Tools for an assistant (Model Context Protocol); reading only, unless you allow more.",
+    no_args_is_help=True,
+)
+
+
+@assistant.callback()
+def _group() -> None:
+    pass
+
+
+@assistant.command("serve")
+def serve_tools(
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Offer an operation that changes something: leads.update, or all. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Give phone numbers and signing secrets whole.")
+    ] = False,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file with the fields about persons that may be given: [people] give = [...].",
+            show_default=False,
+        ),
+    ] = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Answer over HTTP; each request brings its own key.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Address to listen on, with --http.")] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(help="Port to listen on, with --http; 0 takes a free one.", min=0, max=65535),
+    ] = 8790,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+) -> None:
+    """Serve tools on standard input and output, or over HTTP.
+
+    An assistant starts it itself: register the command with its arguments, and give address, key and
+    store as DIALFRAME_BASE_URL, DIALFRAME_API_KEY and DIALFRAME_STORE in its environment. Without
+    --allow it only reads. What cannot be undone or sends data out runs only after the user confirmed that
+    very call, with the whole target in sight. Names, e-mails, notes, transcripts and recordings are
+    withheld unless --policy gives them. Each call is written down in assistant.jsonl in the store. Example:
+
+        dialframe assistant serve --allow leads.update --allow callbacks.create
+    """
+    skip_address_grammars()
+    from dialframe.account import connect
+    from dialframe.assistant import tool_server
+    from dialframe.assistant.offered_operations import Exposure, read_policy
+
+    people = read_policy(policy) if policy else ()
+    exposure = Exposure.of(allow or (), reveal=reveal, people=people)
+    if http:
+        settings = _settings(base_url, store)
+        with _until_stopped():
+            tool_server.serve_http(
+                str(settings.base_url), settings.store, exposure,
+                host=host, port=port, on_ready=_ready,
+            )  # fmt: skip
+        return
+    with connect(base_url=base_url, store=store) as account, _until_stopped():
+        if sys.stdin.isatty():
+            typer.echo(_FOR_A_PROGRAM, err=True)
+        tool_server.serve_stdio(account, exposure)
+
+
+@contextmanager
+def _until_stopped() -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal are the proper end of a server."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {
+        name: signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
+        for name in names
+    }
+    # A shell starts what runs in the background with SIGINT ignored.
+    before["SIGINT"] = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(getattr(signal, name), handler)
+
+
+def _settings(base_url: str | None, store: Path | None) -> Settings:
+    settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+    if not settings.base_url:
+        raise ConfigError(
+            f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"
+        )
+    return settings
+
+
+def _ready(address: str) -> None:
+    typer.echo(f"Tools are served at {address} until you press Ctrl-C.", err=True)
+    typer.echo("Each request needs its own key: Authorization: Bearer svc_...", err=True)
+    if urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1"):
+        typer.echo(
+            "Other machines can reach this address, and keys cross the network unencrypted:"
+            " put a proxy with TLS before it.",
+            err=True,
+        )
