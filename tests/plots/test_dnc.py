@@ -7,8 +7,8 @@ import pytest
 
 from dialframe import plots
 from dialframe.errors import ConfigError
-from dialframe.plots.list_pictures import COVERAGE as KINDS
-from dialframe.plots.list_pictures import GRADES
+from dialframe.plots.list_and_audit_pictures import COVERAGE as KINDS
+from dialframe.plots.list_and_audit_pictures import GRADES
 from plots.examples import COVERAGE, LISTED, shown
 from plots.looked_at import has_color, overlapping, words
 

@@ -13,13 +13,13 @@ from dialframe.plots.bar_charts import (
     conflicts,
     duplicates,
     durations,
+    outcome_mix,
     outcomes,
     reconcile,
 )
 from dialframe.plots.funnel_pictures import funnel, funnel_by, outcome_flows
 from dialframe.plots.heat_maps import cohorts, hours, recycle
-from dialframe.plots.hours_of_calling import calling_hours
-from dialframe.plots.list_pictures import cleaning, coverage, listed_calls
+from dialframe.plots.list_and_audit_pictures import calling_hours, cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
 from dialframe.plots.rate_pictures import (
     attempts,
@@ -32,7 +32,6 @@ from dialframe.plots.rate_pictures import (
     local_presence,
     machines,
     missing_dispositions,
-    outcome_mix,
     penetration,
     return_calls,
     ring_times,

@@ -7,23 +7,34 @@ from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from dialframe.analytics import Result, wilson
 from dialframe.analytics.attempt.arrays import require
 from dialframe.analytics.attempt.outcome_classes import BY_NAME, Family
-from dialframe.analytics.result.result_tables import count, interval, plural, share
-from dialframe.plots.forests import named
+from dialframe.analytics.result.result_tables import compact, count, interval, plural, share
 from dialframe.plots.picture import Kind, Picture, bar, draws, key, label, nothing
-from dialframe.plots.style import BLUE, ORANGE, SKY, Look, Theme, bare, canvas, context, settle
+from dialframe.plots.style import (
+    BLUE,
+    ORANGE,
+    SERIES,
+    SKY,
+    Look,
+    Theme,
+    bare,
+    canvas,
+    context,
+    settle,
+)
 
 _MOST: Final = 16
+_MOST_TICKS: Final = 8
 _Bar = tuple[str, float, str, bool]
 
 
 @draws
 def causes(result: Result, *, look: Look = "light") -> Picture:
     """Hangup causes by frequency, with the class that each means."""
-    named(result, "causes")
     bars: list[_Bar] = [
         (_text(r["hangup_cause"]), float(r["numerator"]),
          f"{share(r['rate'])}  {str(r['class']).replace('_', ' ')}", r["class"] == "unmapped")
@@ -37,7 +48,6 @@ def causes(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def conflicts(result: Result, *, look: Look = "light") -> Picture:
     """Where network and agent contradict each other."""
-    named(result, "conflicts")
     bars: list[_Bar] = [
         (f"{_text(r['disposition'])} on {str(r['telephony']).replace('_', ' ')}", float(r["calls"]),
          share(r["share"]), True)
@@ -50,7 +60,6 @@ def conflicts(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def reconcile(result: Result, *, look: Look = "light") -> Picture:
     """Why the service's report and the calls differ."""
-    named(result, "reconcile")
     if not result.parameters["difference"]:
         return nothing(
             "differences", "The service's report and the calls here", look, result.table
@@ -66,7 +75,6 @@ def reconcile(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def callbacks_kept(result: Result, *, look: Look = "light") -> Picture:
     """What became of the callbacks."""
-    named(result, "callbacks_kept")
     if not int(result.table["callbacks"].sum()):
         return nothing("callbacks", "Callbacks by what became of them", look, result.table)
     bars: list[_Bar] = [
@@ -83,7 +91,6 @@ def callbacks_kept(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def appointments_kept(result: Result, *, look: Look = "light") -> Picture:
     """What became of the appointments."""
-    named(result, "appointments_kept")
     bars: list[_Bar] = [
         (_text(r["status"]), float(r["appointments"]),
          "" if pd.isna(r["rate"]) else
@@ -98,7 +105,6 @@ def appointments_kept(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def caller_load(result: Result, *, look: Look = "light") -> Picture:
     """How many calls each caller ID carried on its busiest day."""
-    named(result, "caller_load")
     bars: list[_Bar] = [
         (str(r["from_number"]), float(r["most_per_day"]),
          f"on one day; {count(r['dials'])} calls in {count(r['days'])} days", bool(r["days_over"]))
@@ -116,7 +122,6 @@ def caller_load(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def completeness(result: Result, *, look: Look = "light") -> Picture:
     """What each check of completeness found."""
-    named(result, "completeness")
     bars: list[_Bar] = [
         (str(r["check"]).replace("_", " "), float(r["count"]),
          str(r["unit"]) if not r["of"] else f"of {count(r['of'])} {r['unit']}", not r["ok"])
@@ -130,7 +135,6 @@ def completeness(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def duplicates(result: Result, *, look: Look = "light") -> Picture:
     """How many numbers are in how many campaigns, those in one left to the words."""
-    named(result, "duplicates")
     bars: list[_Bar] = [
         (f"in {count(r['campaigns'])} campaigns", float(r["numbers"]), "number" if r["numbers"] == 1 else "numbers", True)
         for r in result.tables["spread"].to_dict("records") if r["campaigns"] > 1
@@ -142,7 +146,6 @@ def duplicates(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def durations(result: Result, *, look: Look = "light") -> Picture:
     """What the duration counts, by group: diamonds of one kind among the other stand out."""
-    named(result, "durations")
     kinds = [str(k) for k in result.table["means"] if k != "unclear"]
     most = max(set(kinds), key=kinds.count) if kinds else ""
     bars: list[_Bar] = [
@@ -152,6 +155,53 @@ def durations(result: Result, *, look: Look = "light") -> Picture:
     ]  # fmt: skip
     return _bars(result, bars, look, what="answered calls",
                  subtitle="Answered calls by group, and what their duration counts")  # fmt: skip
+
+
+@draws
+def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
+    """The mix of outcomes over time, the most frequent five and the rest; unmapped is always shown."""
+    about = f"Share of attempts by {result.parameters['period']} and outcome"
+    pareto = result.tables["pareto"]
+    if not len(result.table) or not int(pareto["calls"].sum()):
+        return nothing("attempts", about, look, result.table)
+    top = [str(n) for n in pareto["outcome"] if n != "unmapped"][:5]
+    shown = [*top, "unmapped"]
+    wide = result.table.pivot_table(
+        index="start", columns="outcome", values="numerator", aggfunc="sum"
+    )
+    total = result.table.groupby("start")["denominator"].first()
+    parts = pd.DataFrame({n: wide[n].astype(float) for n in shown if n in wide})
+    parts["others"] = total.astype(float) - parts.sum(axis=1)
+    shares = parts.div(total.astype(float), axis=0)
+    colors = [*SERIES, "#8C959F"]
+    hatches = ("", "//", "..", "xx", "\\\\", "||", "")
+    details = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
+    note = (
+        f"Bars from the bottom in the order of the legend; shares there are of all "
+        f"{int(total.sum()):,} attempts. Taxonomy {result.taxonomy_version}."
+    )
+    with context(look) as theme:
+        kinds = [
+            Patch(facecolor=colors[i], hatch=hatches[i], edgecolor=theme.background,
+                  label=f"{name.replace('_', ' ')} {share(float(parts[name].sum() / total.sum()))}")
+            for i, name in enumerate(shares.columns)
+        ]  # fmt: skip
+        figure = canvas(theme, 3.8, result.answer, f"{about}; below: attempts", note, kinds)
+        axes = figure.subplots()
+        bottom = [0.0] * len(shares)
+        for i, name in enumerate(shares.columns):
+            heights = shares[name].to_numpy(float)
+            axes.bar(range(len(shares)), heights, 0.92, bottom, color=colors[i], hatch=hatches[i],
+                     edgecolor=theme.background, lw=0.4)  # fmt: skip
+            bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
+        step = -(-len(shares) // _MOST_TICKS)
+        axes.set_xticks(
+            range(0, len(shares), step),
+            [f"{start}\n{compact(total[start])}" for start in shares.index[::step]],
+            size=8.5,
+        )
+        axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
 def _bars(

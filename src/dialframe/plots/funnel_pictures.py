@@ -14,7 +14,6 @@ from matplotlib.path import Path
 from dialframe.analytics import STAGES, Funnel, Result, wilson
 from dialframe.analytics.result.result_tables import compact, count, interval, plural, share
 from dialframe.errors import ConfigError
-from dialframe.plots.forests import named
 from dialframe.plots.picture import Picture, draws, label, nothing
 from dialframe.plots.style import (
     BLUE,
@@ -66,7 +65,6 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
     Raises:
         ConfigError: It is no funnel, or one that is split into groups.
     """
-    named(result, "funnel")
     if result.by is not None:
         raise ConfigError(f"this funnel is split by {result.by}; draw it with funnel_by")
     rows = result.table.to_dict("records")
@@ -101,7 +99,6 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
     Raises:
         ConfigError: It is no funnel, or one that is not split into groups.
     """
-    named(result, "funnel")
     if result.by is None:
         raise ConfigError("this funnel is not split into groups; draw it with funnel")
     shown = result.groups[:MAX_GROUPS]
@@ -265,7 +262,6 @@ def _alt_by(table: _Groups, result: Funnel) -> str:
 @draws
 def outcome_flows(result: Result, *, look: Look = "light") -> Picture:
     """From the first outcome of each lead to its last; rare outcomes are drawn together."""
-    named(result, "outcome_flows")
     about = "Leads by the outcome of their first attempt (left) and their last (right)"
     table = result.table
     total = int(table["leads"].sum())

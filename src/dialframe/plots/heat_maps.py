@@ -14,22 +14,20 @@ from matplotlib.patches import Rectangle
 
 from dialframe.analytics import Result
 from dialframe.analytics.analyses.outcome_mix import GOAL_WORDS
+from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.result.result_tables import compact, share
-from dialframe.plots.forests import named
-from dialframe.plots.picture import Picture, draws, nothing
+from dialframe.plots.picture import Picture, draws, nothing, number
 from dialframe.plots.style import Look, Theme, canvas, context, settle
 
 _Floats = npt.NDArray[np.float64]
 _MOST: Final = 20
 #: Contrast from which words in the color of the ground read on a cell.
 _READS: Final = 3.5
-WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @draws
 def hours(result: Result, *, look: Look = "light") -> Picture:
     """How often a person answers by local hour and weekday; thin cells have their count alone."""
-    named(result, "hours")
     table = result.table
     used = sorted({int(h) for h, n in zip(table["hour"], table["denominator"], strict=True) if n})
     if not used:
@@ -52,7 +50,6 @@ def hours(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def cohorts(result: Result, *, look: Look = "light") -> Picture:
     """Leads reached by cohort and age; cells whose time is not over are empty."""
-    named(result, "cohorts")
     table = result.table
     names = list(dict.fromkeys(table["cohort"]))[-_MOST:]
     ages = sorted({int(age) for age in table["age"]})
@@ -73,7 +70,6 @@ def cohorts(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def recycle(result: Result, *, look: Look = "light") -> Picture:
     """The chance that the next attempt reaches a person, by last outcome and gap."""
-    named(result, "recycle")
     table = result.table
     outcomes, gaps = (list(dict.fromkeys(table[name])) for name in ("outcome", "gap"))
     if not outcomes:
@@ -96,20 +92,19 @@ def _grid(
     columns: list[str], *, value: str, subtitle: str, footer: str, alt: str, across: str = "",
 ) -> Picture:  # fmt: skip
     """The cells as a picture; `alt` is what the words put before a column's name."""
-    rate = np.array([[_f(cell[value]) for cell in line] for line in cells])
-    shade = np.array([[_f(cell[value]) for cell in line] for line in cells])
+    rate = np.array([[number(cell[value]) for cell in line] for line in cells])
     thin = np.array([[bool(cell.get("thin", False)) for cell in line] for line in cells])
-    rate_shown, shade = np.where(thin, np.nan, rate), np.where(thin, np.nan, shade)
+    rate_shown = np.where(thin, np.nan, rate)
     note = f"{footer} Taxonomy {result.taxonomy_version}."
     with context(look) as theme:
         figure = canvas(theme, 0.7 + 0.36 * len(rows), result.answer, subtitle, note)
         axes = figure.subplots()
-        low, high = _range(shade)
+        low, high = _range(rate_shown)
         shades = LinearSegmentedColormap.from_list("rate", [theme.ghost, theme.blue])
-        axes.pcolormesh(np.ma.masked_invalid(shade), cmap=shades, vmin=low, vmax=high,
+        axes.pcolormesh(np.ma.masked_invalid(rate_shown), cmap=shades, vmin=low, vmax=high,
                         edgecolors=theme.background, linewidth=2)  # fmt: skip
         lightness = np.array(
-            [[_light(shades((s - low) / (high - low))) for s in line] for line in shade]
+            [[_light(shades((s - low) / (high - low))) for s in line] for line in rate_shown]
         )
         ground = _light(theme.background)
         ink = np.where(_contrast(lightness, ground) >= _READS, theme.background, theme.text)
@@ -187,7 +182,3 @@ def _light(color: Any) -> float:
 def _contrast(first: _Floats, second: float) -> _Floats:
     """Contrast of each with the other, 1 to 21."""
     return (np.maximum(first, second) + 0.05) / (np.minimum(first, second) + 0.05)
-
-
-def _f(value: object) -> float:
-    return float("nan") if pd.isna(value) else float(str(value))

@@ -24,6 +24,7 @@ from PIL import Image
 
 from dialframe.analytics import Result
 from dialframe.analytics.result.result_tables import shortened
+from dialframe.errors import ConfigError
 from dialframe.files import note_files
 from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle
 
@@ -280,6 +281,11 @@ def label(name: object, length: int) -> str:
     return shortened(text, max(6, length - min(wide, length) // 2) if wide else length)
 
 
+def number(value: object) -> float:
+    """A cell of a result's table; NaN where it is null."""
+    return float("nan") if pd.isna(value) else float(str(value))
+
+
 def nothing(
     what: str, about: str, look: Look, table: pd.DataFrame | None = None, *, few: bool = False
 ) -> Picture:
@@ -326,11 +332,12 @@ class Draws(Protocol):
 
 
 def draws(function: Callable[..., Picture]) -> Draws:
-    """Let a picture take axes of the reader's own and the names of campaigns.
+    """Let a picture take the result of its analysis alone, axes of the reader's own and names of campaigns.
 
     Args:
-        function: Takes a result and `look`.
+        function: Takes a result and `look`; its name is that of the analysis, with `_by` for one by groups.
     """
+    analysis = function.__name__.removesuffix("_by")
 
     @functools.wraps(function)
     def drawn(
@@ -340,7 +347,12 @@ def draws(function: Callable[..., Picture]) -> Draws:
         ax: Axes | None = None,
         campaigns: pd.DataFrame | None = None,
     ) -> Picture:
-        if campaigns is not None and isinstance(result, Result):
+        if not isinstance(result, Result) or result.name != analysis:
+            given = result.name if isinstance(result, Result) else type(result).__name__
+            raise ConfigError(
+                f"plots.{analysis} draws the result of analytics.{analysis}, not {given}"
+            )
+        if campaigns is not None:
             result = result.named(campaigns)
         with given_axes(ax):
             return function(result, look=look)

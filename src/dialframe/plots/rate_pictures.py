@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from dialframe.analytics import Result
-from dialframe.analytics.result.result_tables import compact, plural, share
-from dialframe.plots.forests import ODDS, Row, forest, named, of_table
-from dialframe.plots.picture import Picture, draws, label, nothing
+from dialframe.analytics.attempt.arrays import require
+from dialframe.analytics.result.result_tables import compact, interval, plural, share
+from dialframe.plots.picture import Picture, draws, label, nothing, number
 from dialframe.plots.style import (
     BLUE,
-    GREEN,
     ORANGE,
-    PURPLE,
+    SERIES,
     SKY,
-    VERMILLION,
     Look,
+    Theme,
     canvas,
     context,
     settle,
@@ -28,23 +30,20 @@ from dialframe.plots.style import (
 
 _DIMENSIONS: Final = {"hour": "Local hour", "weekday": "Weekday"}
 
-_COLORS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 _DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 _MOST_GROUPS: Final = 6
 #: Groups whose bands can be told apart.
 _BANDS: Final = 2
 #: Leads below which an interval may run off the picture.
 _FEW: Final = 30
-_MOST_TICKS: Final = 8
 
 
 @draws
 def best_time(result: Result, *, look: Look = "light") -> Picture:
     """Rate ratio of a person by hour and weekday, everything else held still."""
-    named(result, "best_time")
     rows = []
     for row in result.table.to_dict("records"):
-        odds, low, high = (_f(row[n]) for n in ("rate_ratio", "ratio_low", "ratio_high"))
+        odds, low, high = (number(row[n]) for n in ("rate_ratio", "ratio_low", "ratio_high"))
         words = f"{compact(row['denominator'])} calls, {_percent(row['adjusted'])} adjusted"
         rows.append(Row(str(row["level"]), odds, low, high, words,
                         group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
@@ -59,7 +58,6 @@ def best_time(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def caller_ages(result: Result, *, look: Look = "light") -> Picture:
     """How often a person answers by days since a caller ID's first use."""
-    named(result, "caller_ages")
     rows = of_table(result, "age_days", mark="expected")
     return forest(result, rows, look, what="calls from caller IDs of a known age",
                   subtitle="Calls that a person answered, by days since the number's first use",
@@ -69,9 +67,8 @@ def caller_ages(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def caller_ids(result: Result, *, look: Look = "light") -> Picture:
     """The rate of each caller ID against what the mix of its calls gives reason for."""
-    named(result, "caller_ids")
     rows = [
-        Row(str(row["from_number"]), _f(row["rate"]), _f(row["low"]), _f(row["high"]),
+        Row(str(row["from_number"]), number(row["rate"]), number(row["low"]), number(row["high"]),
             f"{compact(row['denominator'])} calls" + (
                 f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f} %"
                 if row["alert"] else ""),
@@ -88,7 +85,6 @@ def caller_ids(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def carriers(result: Result, *, look: Look = "light") -> Picture:
     """The share of short calls of each group against carriers' limits."""
-    named(result, "carriers")
     limits = [float(str(result.parameters[n])) for n in ("limit_warning", "limit_over")]
     rows = of_table(result, str(result.table.columns[0]), value="short_share", low="short_low",
                     high="short_high", count="answered", noun="answers")  # fmt: skip
@@ -115,7 +111,6 @@ def carriers(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def changes(result: Result, *, look: Look = "light") -> Picture:
     """The rate of each group in the last days against its own before."""
-    named(result, "changes")
     rows = of_table(result, str(result.table.columns[0]), mark="rate_before", loud="alert")
     return forest(result, rows, look, what="calls", by_value=True,
                   subtitle=f"{str(result.parameters['metric']).replace('_', ' ').capitalize()} in the last "
@@ -125,14 +120,13 @@ def changes(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def compare(result: Result, *, look: Look = "light") -> Picture:
     """Two campaigns and the difference between them."""
-    named(result, "compare")
     row = result.table.iloc[0]
     rows = [
-        Row("difference", _f(row["difference"]), _f(row["low"]), _f(row["high"]),
+        Row("difference", number(row["difference"]), number(row["low"]), number(row["high"]),
             "crude"),
-        Row("with the mix held still", _f(row["adjusted"]), _f(row["adjusted_low"]),
-            _f(row["adjusted_high"]), "", loud=row["verdict"] in ("a is better", "b is better")),
-        Row("least seen 4 times in 5", _f(row["minimum_detectable"]), np.nan, np.nan, "",
+        Row("with the mix held still", number(row["adjusted"]), number(row["adjusted_low"]),
+            number(row["adjusted_high"]), "", loud=row["verdict"] in ("a is better", "b is better")),
+        Row("least seen 4 times in 5", number(row["minimum_detectable"]), np.nan, np.nan, "",
             faint=True),
     ]  # fmt: skip
     sides = {side: f"{row[side]} ({compact(row[f'numerator_{side}'])} of "
@@ -145,9 +139,8 @@ def compare(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def local_presence(result: Result, *, look: Look = "light") -> Picture:
     """The lift of a local caller ID by way of comparing."""
-    named(result, "local_presence")
     rows = [
-        Row(str(row["compared"]), _f(row["lift"]), _f(row["low"]), _f(row["high"]),
+        Row(str(row["compared"]), number(row["lift"]), number(row["low"]), number(row["high"]),
             f"{compact(row['matched_dials'])} / {compact(row['other_dials'])} calls")
         for row in result.table.to_dict("records")
     ]  # fmt: skip
@@ -159,7 +152,6 @@ def local_presence(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def machines(result: Result, *, look: Look = "light") -> Picture:
     """Machines among the answers of each group; diamonds hide more of them."""
-    named(result, "machines")
     rows = [
         Row(r.label, r.value, r.low, r.high, f"{r.note}, {compact(u)} unknown", None, r.loud)
         for r, u in zip(of_table(result, str(result.table.columns[0]), noun="answers", loud="hidden"),
@@ -172,7 +164,6 @@ def machines(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def missing_dispositions(result: Result, *, look: Look = "light") -> Picture:
     """Conversations without a disposition, by campaign."""
-    named(result, "missing_dispositions")
     return forest(result, of_table(result, "campaign_id"), look, what="conversations", by_value=True,
                   subtitle=result.definition)  # fmt: skip
 
@@ -180,10 +171,9 @@ def missing_dispositions(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def penetration(result: Result, *, look: Look = "light") -> Picture:
     """Every variant of penetration of each list; saturation stands in the table."""
-    named(result, "penetration")
     rows = [
-        Row(str(row["variant"]).replace("_", " "), _f(row["value"]), _f(row["low"]),
-            _f(row["high"]), f"of {compact(row['denominator'])}",
+        Row(str(row["variant"]).replace("_", " "), number(row["value"]), number(row["low"]),
+            number(row["high"]), f"of {compact(row['denominator'])}",
             group=str(row["group"]) if result.parameters["by"] else "")
         for row in result.table.to_dict("records") if row["variant"] != "list_saturation"
     ]  # fmt: skip
@@ -194,7 +184,6 @@ def penetration(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def return_calls(result: Result, *, look: Look = "light") -> Picture:
     """Dials that were called back, by caller ID."""
-    named(result, "return_calls")
     rows = [Row(r.label, r.value, r.low, r.high, r.note)
             for r in of_table(result, "from_number", noun="dials")]  # fmt: skip
     return forest(
@@ -210,10 +199,9 @@ def return_calls(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def scorecard(result: Result, *, look: Look = "light") -> Picture:
     """Attempted leads that were reached, by source."""
-    named(result, "scorecard")
     rows = [
-        Row(str(row[result.table.columns[0]]), _f(row["reach_rate"]), _f(row["low"]), _f(row["high"]),
-            f"{compact(row['attempted'])} leads, {_f(row['appointments_per_1000']):.0f} appt per 1,000",
+        Row(str(row[result.table.columns[0]]), number(row["reach_rate"]), number(row["low"]), number(row["high"]),
+            f"{compact(row['attempted'])} leads, {number(row['appointments_per_1000']):.0f} appt per 1,000",
             None, row["verdict"] == "worse")
         for row in result.table.sort_values("reach_rate", ascending=False).to_dict("records")
     ]  # fmt: skip
@@ -225,16 +213,11 @@ def scorecard(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def speed_to_lead(result: Result, *, look: Look = "light") -> Picture:
     """Leads with a positive outcome by how long they waited for the first dial."""
-    named(result, "speed_to_lead")
     rows = of_table(result, "delay", noun="leads")
     return forest(result, rows, look, what="leads",
                   subtitle=f"Leads that were {result.parameters['goal']}, by time from arrival to first attempt",
                   footer="Raw rates: who is dialed late differs from who is dialed at once; the title "
                   "compares inside campaign, week and source.")  # fmt: skip
-
-
-def _f(value: object) -> float:
-    return float("nan") if pd.isna(value) else float(str(value))
 
 
 def _percent(value: object) -> str:
@@ -244,7 +227,6 @@ def _percent(value: object) -> str:
 @draws
 def attempts(result: Result, *, look: Look = "light") -> Picture:
     """What each further attempt is worth: first contacts of leads not reached before."""
-    named(result, "attempts")
     about = "First contacts of leads not reached before, by attempt"
     table = result.table[result.table["rate"].notna()]
     if not len(table):
@@ -287,7 +269,6 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
     """The share of leads reached by days, one line per group; a band where there are one or two."""
-    named(result, "time_to_contact")
     about = "Share of leads reached by days; dead numbers and opt-outs end the wait too"
     groups = result.tables["groups"].sort_values("leads", ascending=False, kind="stable")
     shown = [str(name) for name in groups["group"][:_MOST_GROUPS]]
@@ -297,7 +278,7 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
     rest = f" {more} smaller groups not shown." if more else ""
     count = dict(zip(groups["group"], groups["leads"], strict=True))
     key = [
-        Line2D([], [], color=_COLORS[i], ls=_DASHES[i],
+        Line2D([], [], color=SERIES[i], ls=_DASHES[i],
                label=f"{label(name, 22)} ({compact(count[name])})")
         for i, name in enumerate(shown)
     ]  # fmt: skip
@@ -312,12 +293,12 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
             y, low, high = (100 * mine[n].to_numpy(float, na_value=float("nan"))
                             for n in ("reached", "low", "high"))  # fmt: skip
             if len(shown) <= _BANDS:
-                axes.fill_between(x, low, high, step="post", color=_COLORS[i], alpha=0.12, lw=0)
+                axes.fill_between(x, low, high, step="post", color=SERIES[i], alpha=0.12, lw=0)
             else:
-                axes.plot([x[-1]] * 2, [low[-1], high[-1]], color=_COLORS[i], lw=2.4, alpha=0.6,
+                axes.plot([x[-1]] * 2, [low[-1], high[-1]], color=SERIES[i], lw=2.4, alpha=0.6,
                           clip_on=False)  # fmt: skip
-            axes.step(x, y, where="post", color=_COLORS[i], ls=_DASHES[i], lw=1.8, clip_on=False)
-            axes.plot(x[-1:], y[-1:], "o", color=_COLORS[i], ms=4, clip_on=False)
+            axes.step(x, y, where="post", color=SERIES[i], ls=_DASHES[i], lw=1.8, clip_on=False)
+            axes.plot(x[-1:], y[-1:], "o", color=SERIES[i], ms=4, clip_on=False)
             ends.append(f"{name} {y[-1]:.1f} % of {compact(count[name])} leads by day {x[-1]:.0f}")
         axes.set_xlabel(f"days from {str(result.parameters['entry']).replace('_', ' ')}")
         axes.set_ylabel("per cent reached")
@@ -330,7 +311,6 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def ring_times(result: Result, *, look: Look = "light") -> Picture:
     """How long it rang, by who answered, one row of bars each."""
-    named(result, "ring_times")
     about = "Seconds of ringing, by who answered"
     medians = result.tables["medians"]
     kinds = [r for r in medians.to_dict("records") if r["calls"]]
@@ -364,49 +344,199 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{result.answer}. {alt}.", look, result.table)
 
 
-@draws
-def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
-    """The mix of outcomes over time, the most frequent five and the rest; unmapped is always shown."""
-    named(result, "outcome_mix")
-    about = f"Share of attempts by {result.parameters['period']} and outcome"
-    pareto = result.tables["pareto"]
-    if not len(result.table) or not int(pareto["calls"].sum()):
-        return nothing("attempts", about, look, result.table)
-    top = [str(n) for n in pareto["outcome"] if n != "unmapped"][:5]
-    shown = [*top, "unmapped"]
-    wide = result.table.pivot_table(
-        index="start", columns="outcome", values="numerator", aggfunc="sum"
+#: Rows drawn at most; the rest stands in the table.
+MOST_ROWS: Final = 20
+_ROW_IN: Final = 0.34
+#: Units that are drawn in hundredths.
+_SHARES: Final = ("%", "points")
+#: The unit that is drawn to the logarithm, since twice is as far as half.
+ODDS: Final = "rate ratio"
+#: Where the axis of ratios ends.
+_FIRST: Final = 0.05
+_LAST: Final = 20.0
+_ODDS_TICKS: Final = (0.05, 0.1, 0.2, 0.5, 0.67, 1, 1.5, 2, 5, 10, 20)
+#: Columns that say how many calls there are, whether or not a rate can be had of them.
+_BEHIND: Final = ("denominator", "matched_dials", "other_dials")
+_LEAST_SPAN: Final = {"%": 2.0, "points": 2.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line: label, value and bounds (shares or points), what stands at the right, and marks.
+
+    `mark` is a reference value of the row's own; `loud` draws it in the alert color; `faint` greys
+    it, hollow, for thin rows; `group` is the heading under which rows that follow each other stand.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+    note: str
+    mark: float | None = None
+    loud: bool = False
+    faint: bool = False
+    group: str = ""
+
+
+def forest(
+    result: Result,
+    rows: Sequence[Row],
+    look: Look,
+    *,
+    what: str,
+    subtitle: str,
+    footer: str = "",
+    zero: bool = False,
+    unit: str = "%",
+    by_value: bool = False,
+) -> Picture:
+    """The picture of some rows.
+
+    Args:
+        result: What they are of: its answer is the title, its table goes with the picture.
+        rows: Top to bottom.
+        look: Light or dark.
+        what: What there would be none of, for an empty result: `calls`.
+        subtitle: What is shown.
+        footer: How to read it, besides the interval and the taxonomy.
+        zero: Draw a line at zero, for differences.
+        unit: `%` for shares, `points` for differences of shares, else the unit of the axis.
+        by_value: Draw the greatest value on top, whatever the order of the table.
+    """
+    known_rows = [row for row in rows if not pd.isna(row.value)]
+    if not known_rows:
+        behind = [name for name in _BEHIND if name in result.table.columns]
+        few = bool(result.table[behind].sum().sum())
+        return nothing(what, subtitle, look, result.table, few=few)
+    shown = known_rows[:MOST_ROWS]
+    if by_value:
+        shown = sorted(shown, key=lambda row: -row.value)
+    left_out = (
+        (len(known_rows) - len(shown), "more in the table"),
+        (len(rows) - len(known_rows), "without a value in the table"),
     )
-    total = result.table.groupby("start")["denominator"].first()
-    parts = pd.DataFrame({n: wide[n].astype(float) for n in shown if n in wide})
-    parts["others"] = total.astype(float) - parts.sum(axis=1)
-    shares = parts.div(total.astype(float), axis=0)
-    colors = [*_COLORS, "#8C959F"]
-    hatches = ("", "//", "..", "xx", "\\\\", "||", "")
-    details = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
-    note = (
-        f"Bars from the bottom in the order of the legend; shares there are of all "
-        f"{int(total.sum()):,} attempts. Taxonomy {result.taxonomy_version}."
-    )
+    more = "".join(f" {plural(n, 'row')} {where}." for n, where in left_out if n)
+    note = f"Lines: 95 % intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
+    heads = len({row.group for row in shown} - {""})
     with context(look) as theme:
-        key = [
-            Patch(facecolor=colors[i], hatch=hatches[i], edgecolor=theme.background,
-                  label=f"{name.replace('_', ' ')} {share(float(parts[name].sum() / total.sum()))}")
-            for i, name in enumerate(shares.columns)
-        ]  # fmt: skip
-        figure = canvas(theme, 3.8, result.answer, f"{about}; below: attempts", note, key)
+        figure = canvas(theme, 1.0 + _ROW_IN * (len(shown) + heads), result.answer, subtitle, note)
         axes = figure.subplots()
-        bottom = [0.0] * len(shares)
-        for i, name in enumerate(shares.columns):
-            heights = shares[name].to_numpy(float)
-            axes.bar(range(len(shares)), heights, 0.92, bottom, color=colors[i], hatch=hatches[i],
-                     edgecolor=theme.background, lw=0.4)  # fmt: skip
-            bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
-        step = -(-len(shares) // _MOST_TICKS)
-        axes.set_xticks(
-            range(0, len(shares), step),
-            [f"{start}\n{compact(total[start])}" for start in shares.index[::step]],
-            size=8.5,
-        )
-        axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+        _draw(axes, shown, theme, unit, zero=zero)
+        details = "; ".join(
+            f"{row.group}{': ' if row.group else ''}{row.label} {_number(row.value, unit)}"
+            + ("" if pd.isna(row.low) or row.low == row.high else f" ({_bounds(row, unit)})")
+            + (f", {row.note}" if row.note else "")
+            for row in shown
+        )  # fmt: skip
         return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
+
+
+def of_table(
+    result: Result, label: str, *, value: str = "rate", low: str = "low", high: str = "high",
+    count: str = "denominator", noun: str = "calls", mark: str | None = None,
+    loud: str | None = None,
+) -> list[Row]:  # fmt: skip
+    """Rows of a result's table, by the names of its columns."""
+    require(result.table, (label, value, low, high, count), result.name)
+    return [
+        Row(
+            str(row[label]) if not pd.isna(row[label]) else "(none)",
+            number(row[value]),
+            number(row[low]),
+            number(row[high]),
+            f"{compact(row[count])} {noun}",
+            None if mark is None or pd.isna(row[mark]) else float(row[mark]),
+            bool(loud is not None and row[loud]),
+        )
+        for row in result.table.to_dict("records")
+    ]
+
+
+def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: bool) -> None:
+    places, heads = _places(rows)
+    for y, row in zip(places, rows, strict=True):
+        _row(axes, y, row, theme, unit)
+    if zero or unit == ODDS:
+        axes.axvline(0 if zero else 1, color=theme.muted, lw=1, zorder=1)
+    names = [*zip(places, (label(row.label, 26) for row in rows), strict=True),
+             *((y, label(name, 30)) for y, name in heads)]  # fmt: skip
+    axes.set_yticks([y for y, _ in names], [name for _, name in names], size=9)
+    for tick in axes.get_yticklabels()[len(rows) :]:
+        tick.set_fontweight("bold")
+    axes.set_ylim(max(places) + 0.6, -0.6)
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+    _scaled(axes, rows, unit)
+
+
+def _places(rows: Sequence[Row]) -> tuple[list[float], list[tuple[float, str]]]:
+    """Where each row stands, and where the headings of the groups do."""
+    places: list[float] = []
+    heads: list[tuple[float, str]] = []
+    y = 0.0
+    for i, row in enumerate(rows):
+        if row.group and (not i or rows[i - 1].group != row.group):
+            heads.append((y, row.group))
+            y += 1
+        places.append(y)
+        y += 1
+    return places, heads
+
+
+def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
+    scale = 100.0 if unit in _SHARES else 1.0
+    color = theme.alert if row.loud else theme.faint if row.faint else theme.blue
+    if not pd.isna(row.low):
+        width = 1.4 if row.faint else 2.4
+        axes.plot([scale * row.low, scale * row.high], [y, y], color=color, lw=width, zorder=2)
+        if unit == ODDS:
+            # An end that runs off the axis is marked, so that a cut interval is not read as an end.
+            for end, edge, mark in ((row.low, _FIRST, "<"), (row.high, _LAST, ">")):
+                if (end < edge) if mark == "<" else (end > edge):
+                    axes.plot([edge], [y], mark, color=color, ms=6, zorder=3, clip_on=False)
+    axes.plot([scale * row.value], [y], "D" if row.loud else "o", color=color, ms=7, zorder=3,
+              mfc=theme.background if row.faint else color, mew=1.4)  # fmt: skip
+    if row.mark is not None:
+        axes.plot([scale * row.mark], [y], "|", color=theme.text, ms=13, mew=1.6, zorder=4)
+    caption = f"{_number(row.value, unit)}  {row.note}"
+    axes.text(1.015, y, caption, transform=axes.get_yaxis_transform(), va="center", size=9)
+
+
+def _scaled(axes: Axes, rows: Sequence[Row], unit: str) -> None:
+    """An axis that shows no more than there can be, and does not make much of next to nothing."""
+    if unit == ODDS:
+        # Widths beyond a factor of twenty belong to rows that say nothing; they run off the axis.
+        ends = [v for row in rows for v in (row.low, row.high, row.value) if not pd.isna(v)]
+        axes.set_xscale("log")
+        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
+        axes.set_xticks(_ODDS_TICKS)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_tick_params(which="minor", length=0)
+        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
+    else:
+        low, high = axes.get_xlim()
+        least = _LEAST_SPAN[unit]
+        if high - low < least:
+            low, high = (low + high - least) / 2, (low + high + least) / 2
+        if unit == "%":
+            # Room for the whole dot at either end.
+            pad = 0.025 * (high - low)
+            high = max(high, least) if low < 0 else high
+            low, high = max(low, -pad), min(high, 100 + pad)
+        axes.set_xlim(low, high)
+        axes.xaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlabel("per cent" if unit == "%" else unit)
+
+
+def _number(value: float, unit: str) -> str:
+    if unit == "points":
+        return f"{100 * value:+.1f} points"
+    return f"{100 * value:.1f} %" if unit == "%" else f"{value:.2f}"
+
+
+def _bounds(row: Row, unit: str) -> str:
+    if unit == "points":
+        return f"{100 * row.low:+.1f} to {100 * row.high:+.1f}"
+    return interval(row.low, row.high) if unit == "%" else f"{row.low:.2f} to {row.high:.2f}"

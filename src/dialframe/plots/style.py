@@ -40,6 +40,8 @@ ORANGE: Final = "#E69F00"
 VERMILLION: Final = "#D55E00"
 PURPLE: Final = "#CC79A7"
 YELLOW: Final = "#F0E442"
+#: Of groups or outcomes that are drawn side by side, in their order.
+SERIES: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 
 _MARGIN_IN: Final = 0.18
 _TITLE_LINE_IN: Final = 0.27
