@@ -99,6 +99,7 @@ def _facts(rule: Rule) -> nodes.table:
         ),
         ("says", Code(json.dumps(parameters, ensure_ascii=False))),
         ("lifted by", lifted or "nothing"),
+        *([("a violation may cost", rule.exposure)] if rule.exposure else []),
         ("confidence", f"{rule.confidence}: {rule.confidence_reason}"),
         ("sources", "; ".join(rule.sources)),
     ]

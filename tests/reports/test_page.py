@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 
 import pandas as pd
 
-from dialframe.reports import Figure, Page, Section, Sheet, render
+from compliance import hand
+from dialframe.compliance import overrides, rulebook
+from dialframe.reports import Figure, Page, Section, Sheet, audit_page, render
 
 PNG = bytes.fromhex("89504e470d0a1a0a")
 
@@ -122,3 +124,36 @@ def test_empty_table_keeps_its_headings() -> None:
 
     assert "0 rows" in outline.text
     assert outline.all("th") == [{"scope": "col", "class": "number"}]
+
+
+def test_a_row_of_an_audit_says_which_call_by_which_law_and_at_what_cost() -> None:
+    """Call, campaign by name, zones and their source, citation, exposure; the number masked."""
+    night = hand.utc("2026-07-07T02:30")
+    audit = hand.audit(
+        hand.leads(), hand.calls(hand.call(at=night, id="call_7")), hand.checks(),
+        now=night, rules=["us-tcpa-hours"],
+    ).joined({"campaigns": pd.DataFrame({"id": ["cmp_1"], "name": ["Autumn"]})})  # fmt: skip
+    section = next(each for each in audit_page.page(audit).sections if each.title == "Violations")
+    (sheet,) = section.sheets
+    row = dict(zip((heading for heading, _ in sheet.columns), sheet.cells[0], strict=True))
+    assert row["Call"] == "call_7"
+    assert row["Campaign"] == "Autumn"
+    assert row["Number (masked)"] == "+121******42"
+    assert row["Local time in each zone it may be in"].endswith("America/New_York")
+    assert row["Zones rest on"] == "area code"
+    assert row["Citation"] == "47 CFR 64.1200(c)(1)"
+    assert "47 U.S.C. 227(c)(5)" in row["Statutory exposure"]
+
+
+def test_a_rule_that_the_firm_loosened_stands_on_the_first_page_of_an_audit() -> None:
+    """With who did so and why."""
+    change = (
+        '[[change]]\nid = "us-fl-cap"\nby = "An officer"\nwhy = "counsel"\non = 2026-11-01\n'
+        "loosens = true\nparameters = { max_attempts = 4 }\n"
+    )
+    audit = hand.audit(
+        hand.leads(), hand.calls(), hand.checks(), now=hand.utc("2026-11-02"),
+        book=overrides.apply(rulebook.load(), change), rules=["us-fl"],
+    )  # fmt: skip
+    words = "Rule us-fl-cap loosened on 2026-11-01 by An officer: counsel"
+    assert words in audit_page.page(audit).summary

@@ -492,7 +492,17 @@ def _emergencies(view: View) -> pd.DataFrame:
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Every rule that was asked, with the calls of each grade where it is counted by itself."""
     told = pd.concat([part for part in counts if len(part)] or list(counts), ignore_index=True)
-    names = ("id", "title", "jurisdiction", "kind", "status", "force", "confidence", "citation")
+    names = (
+        "id",
+        "title",
+        "jurisdiction",
+        "kind",
+        "status",
+        "force",
+        "confidence",
+        "citation",
+        "exposure",
+    )
     table = pd.DataFrame({name: [getattr(r, name) for r in book.rules] for name in names}).astype(
         "str"
     )

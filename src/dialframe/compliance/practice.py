@@ -7,17 +7,16 @@ knows says so here; what is not said is not assumed away: a rule that depends on
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
-from dialframe.config import read_toml
+from dialframe.compliance.rules.rulebook_lint import read_form
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 
@@ -321,14 +320,7 @@ def read_practice(
     Raises:
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
-    try:
-        given = _FILE.validate_python(read_toml(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise ConfigError(f"{name}: {where}: {first['msg']}; correct the text") from error
+    given = read_form(_FILE, text, name)
     known = {each.casefold() for each in registries}
     covers = []
     for each in given.covers:

@@ -156,6 +156,7 @@ def with_given(
         for name, value in options.items()
     }
     result = result.with_inputs(gaps, _digests(scope, known), plain)
+    result = result.joined({"campaigns": known.campaigns[["id", "name"]]})
     try:
         account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
     except StoreError as error:

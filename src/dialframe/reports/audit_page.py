@@ -274,9 +274,10 @@ def _lower(text: str) -> str:
 
 HEADINGS: Final = {
     "title": "Check", "verdict": "Verdict", "unit": "Of", "checked": "Checked", "pass": "Pass", "violation": "Violations",
-    "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "not_asked": "Not asked", "citation": "Rules",
+    "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "not_asked": "Not asked", "citation": "Citation",
     "check": "Check", "grade": "Grade", "detail": "Strength", "phone": "Number (masked)",
     "at": "Start (UTC)", "local_times": "Local time in each zone it may be in",
+    "call_id": "Call", "zone_source": "Zones rest on", "exposure": "Statutory exposure",
     "reason": "Why", "evidence": "Proof", "rule_id": "Rule", "campaign_id": "Campaign",
     "missing": "What is missing", "number": "How many", "jurisdiction": "Where", "kind": "What it rules",
     "confidence": "Reading", "status": "Status", "order": "No.", "do": "What to do",
@@ -300,7 +301,12 @@ LEGAL: Final = "Facts for review, not legal advice."
 SHOWN: Final = 200
 SHOWN_OPEN: Final = 25
 
-_PROOF: Final = ["phone", "at", "local_times", "reason", "evidence", "rule_id", "campaign_id"]
+_PROOF: Final = [
+    "call_id", "campaign_id", "phone", "at", "local_times", "zone_source", "reason", "evidence",
+    "rule_id", "citation", "exposure",
+]  # fmt: skip
+#: Words of notes that change what the counts mean, so that they stand on the first page.
+_FOREMOST: Final = ("rules may have changed", " loosened on ")
 _GRADES: Final = (
     "Violation: the data shows that a limit was broken.",
     "Uncertain: it depends on what the data does not show, such as where the person was.",
@@ -311,7 +317,7 @@ _GRADES: Final = (
 
 def page(result: Audit) -> Page:
     """The report of an audit; every number in it is masked."""
-    warnings = [note for note in result.notes if "rules may have changed" in note]
+    warnings = [n for n in result.notes if any(words in n for words in _FOREMOST)]
     return Page(
         title="Compliance audit",
         summary=(*answers(result), *warnings),
@@ -366,9 +372,8 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     shown = SHOWN if grade == "violation" else SHOWN_OPEN
     sheets = []
     for name, part in rows.groupby("check", sort=False):
-        columns = [c for c in _PROOF if part[c].notna().any()]
-        masked = result.masked(part.head(shown)).reindex(part.index)
-        sheets.append(Sheet(title_of(str(name)), masked[columns], HEADINGS, rows=shown))
+        masked = _in_words(result, result.masked(part.head(shown))).reindex(part.index)
+        sheets.append(Sheet(title_of(str(name)), masked, HEADINGS, rows=shown))
     more = (
         " findings.csv of the pack has every row."
         if (rows["check"].value_counts() > shown).any()
@@ -378,6 +383,25 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     number = result.findings.attrs.get("grades", {}).get(grade, len(rows))
     sentence = f"{number:,} finding{'' if number == 1 else 's'}, each with what it rests on.{more}"
     return (Section(title, sentence, sheets=tuple(sheets)),)
+
+
+def _in_words(result: Audit, rows: pd.DataFrame) -> pd.DataFrame:
+    """The columns of findings that say anything: campaigns by name, and what a rule exposes the firm to."""
+    campaigns, rules = result.parts.get("campaigns"), result.parts.get("rules")
+    if campaigns is not None:
+        names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+        rows = rows.assign(campaign_id=rows["campaign_id"].map(lambda each: names.get(each, each)))
+    if rules is not None:
+        exposure = dict(zip(rules["rule_id"], rules["exposure"], strict=True))
+        named = [
+            "; ".join(dict.fromkeys(e for r in str(ids).split("; ") if (e := exposure.get(r))))
+            for ids in rows["rule_id"]
+        ]
+        costs = pd.Series(named, index=rows.index, dtype="str")
+        rows = rows.assign(exposure=costs.where((rows["grade"] == "violation") & (costs != "")))
+    # Where nothing but the zones speaks for a row they are said once.
+    rows = rows.assign(evidence=rows["evidence"].where(rows["evidence"] != rows["zone_source"]))
+    return rows[[c for c in _PROOF if c in rows and rows[c].notna().any()]]
 
 
 def _open(result: Audit) -> Section:
@@ -402,14 +426,15 @@ def _advice(result: Audit) -> tuple[Section, ...]:
         return ()
     rows = result.with_findings(findings.drop(columns="force")).masked()
     rows = rows.assign(force=findings["force"])
-    names = ["force", "grade", *(c for c in _PROOF if rows[c].notna().any())]
+    shown = _in_words(result, rows)
+    rows = pd.concat([rows[["force", "grade"]], shown], axis="columns")
     sheets = [Sheet(
         "Counts by voluntary codes",
         checks[["force", "title", "checked", "pass", "violation", "uncertain", "not_evaluable"]],
         HEADINGS,
     )]  # fmt: skip
     if len(rows):
-        sheets.append(Sheet("Departures and doubts", rows[names], HEADINGS, rows=SHOWN_OPEN))
+        sheets.append(Sheet("Departures and doubts", rows, HEADINGS, rows=SHOWN_OPEN))
     return (
         Section(
             "Voluntary codes: advice, not law",

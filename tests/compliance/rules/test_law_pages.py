@@ -33,6 +33,7 @@ def test_each_calendar_of_a_jurisdiction_is_on_its_page() -> None:
         ("us-ct-hours", "us-ct-hours-pre2023"),
         ("us-nv-hours", "No call passes by this rule and none breaks it for certain"),
         ("nz-hours", "voluntary code: evaluated as advice"),
+        ("us-tcpa-hours", "47 U.S.C. 227(c)(5)"),
         ("us-fl-consent", "lines: residential, wireless; dialing: autodialer_or_prerecorded"),
     ],
 )

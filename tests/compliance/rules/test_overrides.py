@@ -24,6 +24,7 @@ LOOSER = [
     ("us-fl-cap", "parameters = { window_hours = 12 }", "window_hours is 12 instead of 24"),
     ("us-tsr-dnc-31", "parameters = { max_age_days = 60 }", "max_age_days is 60 instead of 31"),
     ("us-md-hours", "effective_from = 2026-01-01", "holds on fewer days"),
+    ("us-tsr-hours", "effective_from = 2026-01-01", "holds on fewer days"),
     ("us-ok-hours", "effective_to = 2026-01-01", "holds on fewer days"),
     (
         "us-ri-hours",

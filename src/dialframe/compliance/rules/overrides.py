@@ -10,7 +10,6 @@ are.
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from typing import Final
@@ -21,7 +20,6 @@ from dialframe.compliance.rules import rulebook_lint
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AnyRule, Change, HoursRule, OwnRules, Rule
 from dialframe.compliance.rules.rulebook import Origin, RuleBook, adopted
-from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 _FILE: Final = TypeAdapter(OwnRules)
@@ -41,12 +39,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             the book, adds one whose id is taken, or asks less than the book does without saying
             so; the line is named.
     """
-    try:
-        changes = _FILE.validate_python(read_toml(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
-    except ValidationError as error:
-        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    changes = rulebook_lint.read_form(_FILE, text, name)
     rules = {rule.id: rule for rule in book.rules}
     origins = list(book.origins)
     for change in changes.change:
@@ -170,12 +163,13 @@ def _changed(rule: Rule, change: Change, where: str) -> Rule:
         day = getattr(change, field)
         if day is not None:
             values[field] = day
+    if change.effective_from is not None:
+        values |= {"since": None, "since_reason": ""}
     try:
         return _RULE.validate_python(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        steps = ".".join(str(step) for step in first["loc"][1:])
-        raise ConfigError(f"{where}: {steps}: {first['msg']}; correct the text") from error
+        (_, words), *_ = rulebook_lint.form_problems(error, "")
+        raise ConfigError(f"{where}: {words}; correct the text") from error
 
 
 class _Spell(BaseModel):
@@ -210,12 +204,7 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
         ConfigError: The text is not TOML, misses a field, has an unknown one, ends a spell
             before it begins, or declares more days than any emergency has; the line is named.
     """
-    try:
-        given = _DECLARED.validate_python(read_toml(text)).declared
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
-    except ValidationError as error:
-        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    given = rulebook_lint.read_form(_DECLARED, text, name).declared
     declared: dict[str, dict[date, str]] = {}
     count = 0
     for spell in given:

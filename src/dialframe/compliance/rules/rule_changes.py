@@ -20,7 +20,7 @@ TABLE: Final = [
     "rule_id", "jurisdiction", "kind", "title", "status", "from", "to", "since_reason", "replaces",
     "applies_to", "line_types", "dialing", "parameters", "exemptions", "citation", "quotation",
     "quoted_from", "read_on", "sources", "confidence", "confidence_reason", "grade_ceiling",
-    "conflicts", "examples", "notes",
+    "conflicts", "exposure", "examples", "notes",
 ]  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def _row(rule: Rule) -> dict[str, str]:
         "quotation": rule.quotation, "quoted_from": rule.quoted_from,
         "read_on": str(rule.read_on or ""), "sources": "; ".join(rule.sources),
         "confidence_reason": rule.confidence_reason, "grade_ceiling": rule.grade_ceiling,
-        "conflicts": "; ".join(rule.conflicts), "examples": "; ".join(examples),
+        "conflicts": "; ".join(rule.conflicts), "exposure": rule.exposure, "examples": "; ".join(examples),
         "notes": rule.notes,
     }  # fmt: skip
 

@@ -166,6 +166,8 @@ class _Rule(Fact):
     exemptions: tuple[Exemption, ...] = Field(strict=False)
     inputs: tuple[str, ...] = Field(strict=False, min_length=1)
     examples: tuple[Example, ...] = Field(default=(), strict=False)
+    #: What a violation may cost by statute, with its section; empty where the book names nothing.
+    exposure: str = ""
     notes: str = ""
 
     @model_validator(mode="after")

@@ -8,7 +8,6 @@ elsewhere in this room. A firm's own changes and rules come from a file of their
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -16,7 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Final, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from dialframe.compliance.rules import rulebook_lint
 from dialframe.compliance.rules.rule_model import (
@@ -35,7 +34,6 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
     Window,
 )
-from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 __all__ = [
@@ -234,12 +232,7 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
         ConfigError: The text is not TOML, misses a field, has an unknown one, names a rule twice
             or lets a rule overlap the one that it replaces; the line is named.
     """
-    try:
-        book = _BOOK.validate_python(read_toml(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
-    except ValidationError as error:
-        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    book = rulebook_lint.read_form(_BOOK, text, name)
     problem = rulebook_lint.contradiction(book.rule)
     if problem is not None:
         rule_id, said = problem

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from dialframe.compliance.rules.calendars import day_of, is_known, statutory_calendars
@@ -21,15 +22,12 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
     nowhere,
 )
+from dialframe.config import read_toml
+from dialframe.errors import ConfigError
 
-__all__ = [
-    "contradiction",
-    "evidence_problems",
-    "first_problem",
-    "form_problems",
-    "of_rule",
-]
+__all__ = ["contradiction", "evidence_problems", "form_problems", "of_rule", "read_form"]
 
+_Form = TypeVar("_Form")
 _LEAST_GRADES: Final = 2
 #: Faults of one file that are named by their lines; nobody reads more before mending these.
 _MOST_FAULTS: Final = 50
@@ -150,12 +148,26 @@ def _reach(rule: Rule) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def first_problem(error: ValidationError, text: str, name: str) -> str:
-    """The first fault of a file in one sentence, with its line."""
-    (line, words), *others = form_problems(error, text)
-    count = error.error_count() - 1 if len(others) >= _MOST_FAULTS else len(others)
-    more = f", and {count:,} more" if others else ""
-    return f"{name}, line {line}: {words}{more}; correct the text"
+def read_form(form: TypeAdapter[_Form], text: str, name: str) -> _Form:
+    """What a TOML text says, by its schema.
+
+    Args:
+        form: The schema.
+        text: The text.
+        name: What errors call it.
+
+    Raises:
+        ConfigError: The text is no TOML or does not fit the schema: the first fault, with its line.
+    """
+    try:
+        return form.validate_python(read_toml(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        (line, words), *others = form_problems(error, text)
+        count = error.error_count() - 1 if len(others) >= _MOST_FAULTS else len(others)
+        more = f", and {count:,} more" if others else ""
+        raise ConfigError(f"{name}, line {line}: {words}{more}; correct the text") from error
 
 
 def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
@@ -181,7 +193,7 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
         steps = [
             step
             for before, step in zip((None, *location), location, strict=False)
-            if not (step in KINDS and (isinstance(before, int) or before == "rule"))
+            if not (step in KINDS and (not isinstance(before, str) or before == "rule"))
         ]
         where = ".".join(str(step) for step in steps) or "the whole"
         found.append((_line_of(text, steps), f"{where}: {_plain(problem)}"))
