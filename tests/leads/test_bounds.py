@@ -103,7 +103,7 @@ def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(
     assert file.decisions == whole.decisions
 
 
-@pytest.mark.parametrize("unit", ['\n,"', '",\n', '"\n'])
+@pytest.mark.parametrize("unit", ['\n,"', '",\n', '"\n', ",'\n", " \n"])
 def test_near_misses_of_quotes_are_cleaned_in_time(tmp_path, unit):
     """Hundreds of thousands of records that a careful reader has to look ahead for."""
     path = tmp_path / "list.csv"

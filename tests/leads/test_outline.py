@@ -7,6 +7,7 @@ import random
 import pytest
 
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
+from dialframe.leads.reading import delimited
 from dialframe.leads.reading.delimited import Outline
 from dialframe.leads.reading.delimited_blocks import split_blocks
 from dialframe.leads.reading.layout import lay_out
@@ -67,5 +68,17 @@ def test_a_file_that_is_too_irregular_is_left_to_others():
     outline = Outline(5, head_records=20, tail_records=5)
     for block in split_blocks(["\n".join(lines).encode()], Dialect(), Shape(5)):
         outline.add(block)
+
+    assert outline.lay_out("auto") is None
+
+
+@pytest.mark.parametrize("row", [",'", "a,b,c", " "])
+def test_what_is_left_to_others_is_not_laid_out_first(monkeypatch, row):
+    """A megabyte holds a third of a million records that are all doubtful."""
+    outline = Outline(2)
+    text = "Name,Phone,Notes\n" + f"{row}\n" * 300
+    for block in split_blocks([text.encode()], Dialect(), Shape(2)):
+        outline.add(block)
+    monkeypatch.setattr(delimited, "lay_out", pytest.fail)
 
     assert outline.lay_out("auto") is None

@@ -25,7 +25,7 @@ from dialframe.leads.lead_file import (
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading.delimited_blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.layout import Layout, is_blank, lay_out
+from dialframe.leads.reading.layout import Layout, find_top, lay_out
 from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView
 
 #: How the header of a file that this package wrote goes on behind its own columns.
@@ -105,9 +105,9 @@ def survey(
     chunks = content.chunks(content.line_begin(first) if first else 0, block_bytes)
     for block in split_blocks(chunks, found.dialect, found.shape, first):
         outline.add(block)
-        sink(block)
         if not outline.is_regular:
             return None
+        sink(block)
     layout = outline.lay_out(header) if outline.records else None
     if layout is None:
         return None
@@ -210,13 +210,23 @@ class Outline:
             self.seen.setdefault(at, _nothing(line))
         doubts = dict(sorted({**self.tail, **self.seen}.items()))
         ordinals = list(doubts)
+        has_all = len(ordinals) + len(self.empty()) == self.records
         cells = [doubt.cells for doubt in doubts.values()]
         starts = [doubt.line for doubt in doubts.values()]
         faults = {at: one.fault for at, one in enumerate(doubts.values()) if one.fault}
         records = Records(cells, starts, starts, faults=faults, lines=Lines([], []))
-        layout = lay_out(records, choice)
-        if not self._is_whole(layout, ordinals, cells, faults):
+        top = find_top(records, choice)
+        regular, odd = top.widths[self.width], top.widths.total() - top.widths[self.width]
+        is_enough = has_all or (regular > odd and self.usual > odd)
+        if not is_enough or top.width != self.width or top.usual != self.width:
             return None
+        layout = lay_out(records, choice, top=top)
+        if not has_all:
+            furniture = {at for at, _ in layout.furniture}
+            tail = range(len(cells) - len(self.tail), len(cells))
+            first = max([-1, *(at for at, _ in layout.preface), layout.header_record or 0])
+            if first >= self.head_records // 2 or furniture.issuperset(tail):
+                return None
         header = layout.header_record
         return Layout(
             header=layout.header,
@@ -228,29 +238,6 @@ class Outline:
             furniture=tuple((ordinals[at], code) for at, code in layout.furniture),
             confidence=layout.confidence,
         )
-
-    def _is_whole(
-        self,
-        layout: Layout,
-        ordinals: list[int],
-        cells: list[list[str]],
-        faults: dict[int, str],
-    ) -> bool:
-        """Whether the layout of the records kept is that of all records."""
-        usual = sum(len(row) == self.width for at, row in enumerate(cells) if at not in faults)
-        odd = sum(
-            len(row) != self.width and not is_blank(row)
-            for at, row in enumerate(cells)
-            if at not in faults
-        )
-        if layout.width != self.width or layout.usual != self.width:
-            return False
-        if len(ordinals) + len(self.empty()) == self.records:
-            return True
-        furniture = {at for at, _ in layout.furniture}
-        last = [at for at in range(len(cells) - len(self.tail), len(cells)) if at not in furniture]
-        first = max([-1, *(at for at, _ in layout.preface), layout.header_record or 0])
-        return bool(usual > odd and self.usual > odd and last and first < self.head_records // 2)
 
 
 def _records(block: Block, rows: np.ndarray) -> dict[int, Doubt]:

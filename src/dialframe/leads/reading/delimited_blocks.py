@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
 from dialframe.leads.reading.layout import is_blank
-from dialframe.leads.reading.parser import Parser, scan
+from dialframe.leads.reading.parser import Parser
 from dialframe.leads.reading.utf8_text import last_line_end, line_bounds
 
 _NEAR_LINES: Final = 8
@@ -185,7 +185,7 @@ class _Walk:
         others = np.flatnonzero(~is_odd & ~is_nothing & ~is_usual)
         texts_of = [data[begin:end].decode() for begin, end in places[others].tolist()]
         for row, text in zip(others.tolist(), texts_of, strict=True):
-            odd[row] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
+            odd[row] = _Odd(self.parser.scan(text).cells, None, (), text, 1)
         columns, is_lead = _columns(data, cut, taken[usual], width, self.quote)
         block = Block(
             self.records, columns, lines, nothing=nothing, usual=rows - len(nothing) * (width != 1),
@@ -197,7 +197,7 @@ class _Walk:
             _note(block, row, one, width)
         for row in usual[~is_lead].tolist():
             text = data[places[row, 0] : places[row, 1]].decode()
-            block.doubts[row] = Doubt(scan(text, self.dialect).cells, text, int(lines[row]), None)
+            block.doubts[row] = Doubt(self.parser.scan(text).cells, text, int(lines[row]), None)
         if odd or len(nothing):
             order = np.full(
                 rows, len(usual)

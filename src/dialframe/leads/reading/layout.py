@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from dialframe.leads.lead_file import Records, check_width
 from dialframe.leads.reading.header_row import (
@@ -70,7 +70,57 @@ class Layout:
     confidence: float
 
 
-def lay_out(records: Records, choice: HeaderChoice = "auto", *, own: bool = False) -> Layout:
+class Top(NamedTuple):
+    """The header of a file and the widths of its records: what can be known before all are looked into.
+
+    Attributes:
+        header: Texts of the header, or None where there is none.
+        record: Its record, or None.
+        confidence: 0 to 1, of the header.
+        filled: Records that are not blank.
+        widths: How many of them have each number of cells; damaged ones do not count.
+    """
+
+    header: tuple[str, ...] | None
+    record: int | None
+    confidence: float
+    filled: list[int]
+    widths: Counter[int]
+
+    @property
+    def cells(self) -> int:
+        """The most frequent number of cells."""
+        return _most_frequent(self.widths)
+
+    @property
+    def width(self) -> int:
+        """Columns of the table."""
+        return max(self.cells, len(self.header or ()))
+
+    @property
+    def usual(self) -> int:
+        """Cells that a usual record has."""
+        return min(self.cells, len(self.header)) if self.header else self.cells
+
+
+def find_top(records: Records, choice: HeaderChoice = "auto", *, own: bool = False) -> Top:
+    """Find the header; see `lay_out`."""
+    cells = records.cells
+    filled = [at for at, row in enumerate(cells) if not is_blank(row)]
+    widths = Counter(len(cells[at]) for at in filled if at not in records.faults)
+    usual = _most_frequent(widths)
+    check_width(usual)
+    if own:
+        return Top(tuple(cells[0]), 0, 1.0, filled, widths)
+    at, header, confidence = find_header(records, filled, choice, usual)
+    if at and header:
+        header = with_groups(cells[at - 1], header)
+    return Top(header, at, confidence, filled, widths)
+
+
+def lay_out(
+    records: Records, choice: HeaderChoice = "auto", *, own: bool = False, top: Top | None = None
+) -> Layout:
     """The layout of the records.
 
     Args:
@@ -78,45 +128,44 @@ def lay_out(records: Records, choice: HeaderChoice = "auto", *, own: bool = Fals
         choice: Where the header is, if it is known.
         own: Whether this package wrote the file: the first record is the header, and no record
             behind it is a remark.
+        top: What `find_top` gives for the same, where that is known.
 
     Raises:
         ConfigError: No record begins on the line given.
         LeadFileError: The table has too many columns.
     """
-    cells = records.cells
-    filled = [at for at, row in enumerate(cells) if not is_blank(row)]
-    usual = _usual_width(records, filled)
-    check_width(usual)
-    at, header, confidence = (
-        (0, tuple(cells[0]), 1.0) if own else find_header(records, filled, choice, usual)
-    )
-    if at and header:
-        header = with_groups(cells[at - 1], header)
-    first = at + 1 if at is not None else _first_lead(cells, filled, usual, choice)
+    top = top or find_top(records, choice, own=own)
+    cells, header, at, usual = records.cells, top.header, top.record, top.cells
+    first = at + 1 if at is not None else _first_lead(cells, top.filled, usual, choice)
     preface = [(record, "preamble") for record in range(first) if record != at]
     if header and first < len(cells) and not own and _is_second_header(cells[first]):
         preface.append((first, "second_header"))
         first += 1
-    furniture = dict.fromkeys(set(range(first, len(cells))).difference(filled), "blank")
+    furniture = dict.fromkeys(set(range(first, len(cells))).difference(top.filled), "blank")
     if not own:
-        below = [record for record in filled if record >= first]
+        below = [record for record in top.filled if record >= first]
         furniture |= _footers(cells, below, usual, leads=_are_leads(cells, below, header))
         furniture |= _repeats(cells, first, header)
     return Layout(
         header=header,
         header_record=at,
-        width=max(usual, len(header or ())),
-        usual=min(usual, len(header)) if header else usual,
+        width=top.width,
+        usual=top.usual,
         leads=tuple(record for record in range(first, len(cells)) if record not in furniture),
         preface=tuple(preface),
         furniture=tuple(sorted(furniture.items())),
-        confidence=confidence,
+        confidence=top.confidence,
     )
 
 
 def is_blank(cells: Sequence[str]) -> bool:
     """Whether no cell holds more than white space."""
     return not any(cell and cell != _EOF_MARK and not cell.isspace() for cell in cells)
+
+
+def _most_frequent(widths: Counter[int]) -> int:
+    """The larger one of two that are as frequent; 1 where there is none."""
+    return max(widths, key=lambda width: (widths[width], width), default=1)
 
 
 def _first_lead(
@@ -262,8 +311,3 @@ def _is_remark(row: Sequence[str], usual: int, words: re.Pattern[str]) -> bool:
     if not (words.match(first) or counted or noted) or any(map(is_contact, row)):
         return False
     return filled_cells(row) <= max(_NARROW, usual // 2)
-
-
-def _usual_width(records: Records, filled: list[int]) -> int:
-    widths = Counter(len(records.cells[at]) for at in filled if at not in records.faults)
-    return max(widths, key=lambda width: (widths[width], width)) if widths else 1

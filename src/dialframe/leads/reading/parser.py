@@ -120,7 +120,7 @@ class Parser:
     def tried(self, lines: Lines, at: int) -> Record:
         """The record that begins at a line, as far as these lines tell."""
         text, stop, warning = lines.texts[at], at + 1, None
-        cells, state = self._scan(text)
+        cells, state = self.scan(text)
         if state == BROKEN and _is_whole(text, self.dialect, self.shape):
             cells, state, warning = _plain(text, self.dialect), CLEAN, "stray_quote"
         in_vain = False
@@ -131,10 +131,11 @@ class Parser:
             cells, state = _stray(lines.raw(at, stop), cells, self.dialect, self.shape)
             warning = "stray_quote"
         if state == OPEN:
-            return Record([*cells], stop, "unclosed_quote", None, in_vain)
-        return Record([*cells], stop, None, warning)
+            return Record(cells, stop, "unclosed_quote", None, in_vain)
+        return Record(cells, stop, None, warning)
 
-    def _scan(self, text: str) -> Scan:
+    def scan(self, text: str) -> Scan:
+        """Cells of one line; those of equal short lines are the same list, which nobody changes."""
         if len(text) > _SHORT_CHARS:
             return scan(text, self.dialect)
         found = self._scans.get(text)
@@ -153,17 +154,17 @@ class Parser:
         """
         quote, shape = self.dialect.quote or "", self.shape
         last = min(len(lines.texts), start + 1 + self.span)
-        first = self._scan(lines.texts[start])
+        first = self.scan(lines.texts[start])
         broken = first.state == BROKEN
         cells, parts = first.cells[:-1], first.cells[-1:]
         next_record = 0
         for at in range(start + 1, last):
             text = lines.texts[at]
-            own = self._scan(text)
+            own = self.scan(text)
             if not broken:
                 parts.append(lines.ends[at - 1])
                 # Inside the open cell, a line is read as if the cell's quote stood before it.
-                more = self._scan(quote + text) if quote in text else Scan([text], OPEN)
+                more = self.scan(quote + text) if quote in text else Scan([text], OPEN)
                 if len(more.cells) > 1 or more.state != OPEN:
                     begun = _unquote("".join(parts), self.dialect, quote)
                     cells += [begun + more.cells[0], *more.cells[1:]]
