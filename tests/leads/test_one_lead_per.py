@@ -199,6 +199,6 @@ def test_a_record_may_stand_in_two_blocks(path: Path, monkeypatch: pytest.Monkey
     again = leads.clean(leads.read(done.paths["clean"]), region=None)
     assert again.clean["phone"].tolist() == SIX
     with leads.Pipeline(leads.Choices(None)) as pipeline:
-        pipeline.take([leads.read(done.paths["clean"])], [None])
+        pipeline.judge_read([leads.read(done.paths["clean"])], [None])
         sent = [one.body.get("external_id") for one in pipeline.inputs()]
     assert sent == ["A1", None, "A2", None, "A3", None]

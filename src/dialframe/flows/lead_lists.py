@@ -245,7 +245,7 @@ def opened(
                 on_progress=on_progress,
             )
         )
-        pipeline.read(paths, workers=workers)
+        pipeline.judge(paths, workers=workers)
         pipeline.compare(suppressed=recipe.suppressed)
         yield pipeline
 

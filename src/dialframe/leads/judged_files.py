@@ -280,8 +280,8 @@ class Shipped:
 Workers = Callable[[Callable[[Task], list[Shipped]], Sequence[Task]], Iterable[list[Shipped]]]
 
 
-def taken_of(task: Task, spool: Spool) -> list[JudgedFile]:
-    """Read the tables of a path, with what is decided about each."""
+def read_task(task: Task, spool: Spool) -> list[JudgedFile]:
+    """The tables at a path, read, with what is decided about each; nothing is judged yet."""
     choices = task.choices
     return [
         decided(taken, choices, choices.mapping, spool)
@@ -380,7 +380,7 @@ def ship(task: Task) -> list[Shipped]:
     with tempfile.TemporaryDirectory(prefix="dialframe-") as folder:
         spool = Spool(Path(folder))
         shipped = []
-        for judged in taken_of(task, spool):
+        for judged in read_task(task, spool):
             compared = Compared()
             judge_file(judged, spool, compared)
             file = replace(judged.taken.file, faults={}, warnings={}, raws={})

@@ -45,9 +45,9 @@ from dialframe.leads.judged_files import (
     judge_file,
     kept,
     listed_numbers,
+    read_task,
     ship,
     tables_of,
-    taken_of,
     unique_file_names,
     unpacked,
 )
@@ -87,7 +87,7 @@ class Pipeline:
         from dialframe.leads.writing.output_files import Target
 
         with Pipeline(Choices(region="US")) as pipeline:
-            pipeline.read(["autumn.csv"])
+            pipeline.judge(["autumn.csv"])
             pipeline.compare()
             cleaned = pipeline.write(Target(Path("out")))
 
@@ -135,8 +135,8 @@ class Pipeline:
     ) -> None:
         self._stack.close()
 
-    def read(self, paths: Sequence[str | Path], *, workers: Workers | None = None) -> None:
-        """Read and judge every table at the paths.
+    def judge(self, paths: Sequence[str | Path], *, workers: Workers | None = None) -> None:
+        """Judge the records of every table at the paths, each by itself, as they are read.
 
         Args:
             paths: Files, folders, globs, archives, or URLs, cleaned against each other in this order.
@@ -147,21 +147,21 @@ class Pipeline:
         """
         every = [Task(path, self._choices) for path in expanded(paths)]
         if workers is None:
-            self._judge([one for task in every for one in taken_of(task, self._spool)])
+            self._judge_each([one for task in every for one in read_task(task, self._spool)])
             return
         for shipped in (one for answer in workers(ship, every) for one in answer):
             self._judged.append(unpacked(shipped, self._spool))
             self._compared.join(shipped.compared)
             self._tell(Progress(_STEP, self._compared.count, None))
 
-    def take(self, files: Sequence[LeadFile], mappings: Sequence[ColumnChoice]) -> None:
-        """Judge files that were read already, each with its own mapping.
+    def judge_read(self, files: Sequence[LeadFile], mappings: Sequence[ColumnChoice]) -> None:
+        """The same with files that were read already, each with its own mapping.
 
         Args:
             files: Files that `read` gave.
             mappings: The columns of each, in the same order.
         """
-        self._judge(
+        self._judge_each(
             [
                 decided(take_in_all(file, self._spool), self._choices, mapping, self._spool)
                 for file, mapping in zip(files, mappings, strict=True)
@@ -388,7 +388,7 @@ class Pipeline:
     def _names(self) -> list[str]:
         return unique_file_names([one.taken.file.name for one in self._judged])
 
-    def _judge(self, files: Sequence[JudgedFile]) -> None:
+    def _judge_each(self, files: Sequence[JudgedFile]) -> None:
         """Judge every block by itself, and remember what is compared with others."""
         total = self._compared.count + sum(one.taken.leads for one in files)
         for one in files:
@@ -481,7 +481,7 @@ def clean(
         force_region=force_region,
     )
     with Pipeline(choices, memory_bytes=None, on_progress=on_progress) as pipeline:
-        pipeline.take(listed, mappings)
+        pipeline.judge_read(listed, mappings)
         pipeline.compare(do_not_call, suppressed=suppressed)
         return pipeline.in_memory()
 
@@ -570,7 +570,7 @@ def clean_files(
     with Pipeline(
         choices, scratch=scratch, memory_bytes=memory_bytes, engine=engine, on_progress=on_progress
     ) as pipeline:
-        pipeline.read(paths, workers=workers)
+        pipeline.judge(paths, workers=workers)
         pipeline.compare(do_not_call, suppressed=suppressed)
         return pipeline.write(target, show=show)
 
