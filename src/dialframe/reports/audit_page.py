@@ -286,15 +286,12 @@ HEADINGS: Final = {
     "callable": "May be called next", "age_days": "Age, days", "max_age_days": "Permitted, days",
     "state": "State", "force": "Force",
 }  # fmt: skip
-WORDS: Final = {
-    "calling_hours": "calling hours", "scrub_at_call": "check before the call",
-    "scrub_coverage": "check of the number", "listed_number": "listed number",
-    "attempt_caps": "attempts", "internal_dnc": "request not to be called", "emergency": "emergency",
-    "abandonment": "abandoned calls", "consent": "consent", "records": "record of the call",
-    "retention": "keeping of records", "sector_ban": "banned subjects", "caller_id": "number shown",
-    "recording_consent": "consent to recording", "artificial_voice": "artificial voice", "calling_hours_rule": "calling hours", "holiday": "holidays",
-    "attempt_cap": "attempts", "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
-    "in_force": "in force", "superseded": "superseded", "voluntary_code": "voluntary code",
+#: Kinds of rules whose name says less than other words; the rest are read as they are written.
+_KINDS: Final = {
+    "internal_dnc": "request not to be called", "retention": "keeping of records",
+    "sector_ban": "banned subjects", "caller_id": "number shown",
+    "recording_consent": "consent to recording", "holiday": "holidays", "attempt_cap": "attempts",
+    "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
 }  # fmt: skip
 LEGAL: Final = "Facts for review, not legal advice."
 #: Rows of each table of violations, and of findings that are not; the pack has every row.
@@ -472,7 +469,7 @@ def _rules(result: Audit) -> Section:
     shown = rules.copy()
     for name in ("kind", "status"):
         if name in shown:
-            shown[name] = shown[name].map(lambda each: WORDS.get(each, each.replace("_", " ")))
+            shown[name] = shown[name].map(lambda word: _KINDS.get(word, word.replace("_", " ")))
     names = ["rule_id", "title", "jurisdiction", "kind", "status", "confidence", "citation"]
     return Section(
         title="Rules asked",

@@ -14,7 +14,7 @@ from dialframe.analytics import STAGES, Funnel, Result, metrics
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask
-from dialframe.reports.audit_page import HEADINGS, WORDS
+from dialframe.reports import audit_page
 from dialframe.reports.html_page import Figure, Page, Section, Sheet
 
 FUNNEL_HEADINGS: Final = {
@@ -39,26 +39,6 @@ _OUTCOMES: Final = {
     "do_not_call": "not to be called",
     "skipped": "skipped",
 }
-_CHECK_HEADINGS: Final = {
-    "title": "Check",
-    "checked": "Checked",
-    "pass": "Pass",
-    "violation": "Violations",
-    "uncertain": "Uncertain",
-    "not_evaluable": "Not evaluable",
-    "citation": "Rules",
-}
-_FINDING_COLUMNS: Final = ["check", "grade", "detail", "phone", "at", "reason"]
-_FINDINGS_SHOWN: Final = 25
-_GRAVEST_FIRST: Final = {"violation": 0, "uncertain": 1}
-_LISTED_HEADINGS: Final = {
-    "to_number": "Number (masked)", "created_at": "Start (UTC)", "grade": "Strength",
-    "listed_after": "Listed after (UTC)", "listed_by": "Listed or asked by (UTC)", "reason": "Why",
-    "local_times": "Local time in each zone", "zone_source": "Zones rest on", "group": "Group",
-    "population": "Numbers that are", "numbers": "Numbers", "fresh": "Checked in time",
-    "stale": "Check too old", "never": "Never checked", "screened": "Screened at import alone",
-    "listed": "Listed", "share": "Share in time",
-}  # fmt: skip
 
 
 def lead_file(
@@ -154,105 +134,22 @@ def words(name: str) -> str:
 
 
 def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
-    """An audit: the verdict with its checks, then what is behind each.
+    """An audit: pictures of its checks, then the sections of its own report.
 
     Args:
         result: The audit.
         by_campaign: Coverage of each campaign: `group`, `fresh`, `stale`, `never`.
     """
-    return (_verdict(result), _coverage(result, by_campaign), _listed(result), _hours(result))
-
-
-def _verdict(result: Audit) -> Section:
-    order = result.findings["grade"].map(_GRAVEST_FIRST).fillna(2).argsort(kind="stable")
-    rows = result.findings.iloc[order]
-    findings = result.masked(rows.head(_FINDINGS_SHOWN)).reindex(rows.index)[_FINDING_COLUMNS]
-    findings = findings.assign(check=findings["check"].map(lambda each: WORDS.get(each, each)))
-    return Section(
+    pictures = Section(
         title="Compliance audit",
         finding=result.verdict,
-        sheets=(
-            Sheet("Checks", result.checks[list(_CHECK_HEADINGS)], _CHECK_HEADINGS),
-            Sheet(
-                "Findings, gravest first (numbers masked; the CSV has them whole)",
-                findings,
-                HEADINGS,
-                rows=_FINDINGS_SHOWN,
-            ),
-        ),
-        notes=result.notes,
-    )
-
-
-def _coverage(result: Audit, by_campaign: pd.DataFrame) -> Section:
-    summary = result.coverage.summary
-    row = summary.loc[summary["population"] == "callable or called"].iloc[0]
-    return Section(
-        title="Do-Not-Call coverage",
-        finding=(
-            f"{row['fresh']:,} of {row['numbers']:,} numbers that are callable or were called have "
-            f"a record of at most {result.coverage.max_age_days} days; {row['listed']:,} are listed."
-        ),
-        figures=(_figure(plots.coverage(by_campaign)),),
-        sheets=(
-            Sheet(
-                "Numbers by age of their newest record",
-                summary.dropna(axis="columns", how="all"),
-                _LISTED_HEADINGS,
-                _SHARES,
-            ),
-            Sheet("Numbers of each campaign, each once", by_campaign, _LISTED_HEADINGS),
+        figures=(
+            _figure(plots.coverage(by_campaign)),
+            _figure(plots.listed_calls(result.listed)),
+            _figure(plots.calling_hours(result.hours)),
         ),
     )
-
-
-def _listed(result: Audit) -> Section:
-    listed = result.listed
-    grades = listed["grade"].value_counts()
-    groups = ", ".join(
-        f"{int(grades.get(g, 0)):,} {g}" for g in ("proven", "indeterminate", "clear")
-    )
-    columns = ["to_number", "created_at", "grade", "listed_after", "listed_by", "reason"]
-    rows = listed.loc[listed["grade"].isin(["proven", "indeterminate"]), columns]
-    masked = rows.assign(to_number=rows["to_number"].map(mask).astype("str"))
-    return Section(
-        title="Calls to listed numbers",
-        finding=f"Of the calls to numbers that are listed or asked not to be called: {groups}.",
-        figures=(_figure(plots.listed_calls(listed)),),
-        sheets=(
-            Sheet("Calls that are not clear", masked, _LISTED_HEADINGS, rows=_FINDINGS_SHOWN),
-        ),
-        notes=(
-            "Proven: the number was known to be listed, or its owner had asked, before the call.",
-            "Indeterminate: it became listed between two records, and the call lies between them.",
-        ),
-    )
-
-
-def _hours(result: Audit) -> Section:
-    hours = result.hours
-    grades = hours["grade"].value_counts()
-    names = ("violation", "uncertain", "not evaluable")
-    counts = ", ".join(f"{int(grades.get(name, 0)):,} {name}" for name in names)
-    columns = ["to_number", "created_at", "grade", "local_times", "zone_source", "reason"]
-    rows = hours.loc[~hours["grade"].isin(["pass", "not asked"]), columns]
-    masked = rows.assign(to_number=rows["to_number"].map(mask, na_action="ignore").astype("str"))
-    return Section(
-        title="Calling hours",
-        finding=f"{len(hours):,} outbound calls against the hours where the called party may be: {counts}.",
-        figures=(_figure(plots.calling_hours(hours)),),
-        sheets=(
-            Sheet(
-                "Calls outside the hours in some candidate zone",
-                masked,
-                _LISTED_HEADINGS,
-                rows=_FINDINGS_SHOWN,
-            ),
-        ),
-        notes=(
-            "Inside in every candidate zone is a pass, outside in every one a violation, else uncertain.",
-        ),
-    )
+    return (pictures, *audit_page.page(result).sections)
 
 
 def _figure(picture: Picture) -> Figure:
