@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from compliance import hand
 from dialframe import compliance
-from dialframe.compliance.dnc.dashboard import dashboard
+from dialframe.compliance.dnc import dashboard
 
 NOW = hand.utc("2026-07-01")
 DAY = timedelta(days=1)

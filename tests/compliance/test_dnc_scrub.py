@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from compliance import hand
 from dialframe import frames
 from dialframe.compliance import dnc
-from dialframe.compliance.dnc.coverage import POPULATIONS
+from dialframe.compliance.dnc import POPULATIONS
 from dialframe.errors import ConfigError
 
 DAY = timedelta(days=1)

@@ -26,7 +26,7 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
-from dialframe.compliance.dnc.coverage import dialed, in_time, people, speaking, summary
+from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
 from dialframe.compliance.engine import Engine, Stored
 from dialframe.compliance.pieces import RULES, Piece, piece_of

@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance import Audit
-from dialframe.compliance.dnc.dashboard import cost
+from dialframe.compliance.dnc import cost
 from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact
 from dialframe.reports.html_page import Page, Section, Sheet

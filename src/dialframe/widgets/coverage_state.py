@@ -13,7 +13,7 @@ import pandas as pd
 from dialframe import compliance, plots
 from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.compliance import Audit
-from dialframe.compliance.dnc.dashboard import Dashboard
+from dialframe.compliance.dnc import Dashboard
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError
 from dialframe.flows import audit as auditing
