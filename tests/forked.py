@@ -14,7 +14,7 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
         "store.racing", "sandbox.test_dialer", "dialframe.cli.command_tree",
-        "dialframe.flows.lead_import", "dialframe.sandbox.http.asgi_app", "dialframe.sandbox.launch",
+        "dialframe.flows.lead_import", "dialframe.sandbox.asgi_app", "dialframe.sandbox.launch",
     ]
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from client.fakes import BASE_URL, KEY, a_call, answer, transport_to
 from client.test_tolerance import mutated
 from dialframe.account import Account
 from dialframe.client import Client
-from dialframe.client.request_options import SYSTEM
+from dialframe.client.client_settings import SYSTEM
 from dialframe.store import Store
 
 SEEDS = int(os.environ.get("DIALFRAME_SPOILT", "12"))

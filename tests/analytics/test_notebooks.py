@@ -19,7 +19,7 @@ import pytest
 from analytics.books import Ask, Books
 from analytics.test_planted_effects import PLANTED_DROP
 from analytics.truth import DAY, HOUR, MACHINE, Call, drawn_history, local, world
-from dialframe.sandbox.seed import call_outcomes, population
+from dialframe.sandbox.seed import call_outcomes, people_and_calendar
 
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 #: The account of the notebooks is made with this seed and ends on this day.
@@ -332,7 +332,7 @@ def _young_leads_hide_nothing() -> bool:
 
 def _sources_rank() -> bool:
     """By the generator's own chance that a lead of the source can be reached."""
-    chance = {s.code: s.reach * (1 - s.bad) for s in population.SOURCES}
+    chance = {s.code: s.reach * (1 - s.bad) for s in people_and_calendar.SOURCES}
     ranked = sorted(chance, key=chance.__getitem__)
     return ranked[-1] == "web_form" and set(ranked[:2]) == {"purchased_a", "purchased_b"}
 

@@ -21,10 +21,9 @@ from dialframe.sandbox.seed import (
     after_the_calls,
     call_history,
     call_outcomes,
-    dialing_calendar,
     generate,
+    people_and_calendar,
     planted_faults,
-    population,
     sizes_and_tables,
 )
 from dialframe.sandbox.seed.answer_sheet import History
@@ -174,7 +173,7 @@ def world(seed: int, size: str = "tiny", *, odd: bool = True, ends_on: dt.date =
     }
     assert [row["id"] for row in tables["calls"]] == history.call_ids, "not the generator's steps"
     people, callers = history.world.people, history.world.callers
-    zones = tuple(tuple(population.PLACES[p].zones) for p in people.place.tolist())
+    zones = tuple(tuple(people_and_calendar.PLACES[p].zones) for p in people.place.tolist())
     calls = tuple(_call(history, row, i) for i, row in enumerate(tables["calls"]))
     planted: dict[str, set[str]] = {}
     for row in tables["ground_truth"]:
@@ -186,7 +185,7 @@ def world(seed: int, size: str = "tiny", *, odd: bool = True, ends_on: dt.date =
         tables=tables,
         zones=zones,
         chance=_chances(history),
-        reach=tuple(population.SOURCES[n].reach for n in people.source.tolist()),
+        reach=tuple(people_and_calendar.SOURCES[n].reach for n in people.source.tolist()),
         listed={row["phone"]: row["listed_at"] // 1_000 for row in tables["dnc"]},
         flagged=(callers.numbers[callers.new], callers.new_flagged, callers.new_until),
         planted=planted,
@@ -201,17 +200,17 @@ def local(instant: int, zone: str) -> dt.datetime:
 def drawn_history(seed: int, name: str, ends_on: dt.date) -> History:
     """The generator's own steps, in its order, up to what its tables are written from."""
     size, rng = SIZES[name], np.random.Generator(np.random.PCG64(seed))
-    calendar = dialing_calendar.calendar(ends_on, size.history_days)
-    campaigns = population.campaigns(calendar, size)
-    everyone = population.people(rng, calendar, size, campaigns)
+    calendar = people_and_calendar.calendar(ends_on, size.history_days)
+    campaigns = people_and_calendar.campaigns(calendar, size)
+    everyone = people_and_calendar.people(rng, calendar, size, campaigns)
     cast = planted_faults.cast(rng, calendar, size, everyone)
-    callers = population.callers(calendar, size)
+    callers = people_and_calendar.callers(calendar, size)
     made = call_history.World(calendar, campaigns, callers, cast.people)
     dialed = call_history.dial(rng, made)
     flow = call_history.flow(rng, made, dialed.calls, cast.scripts, size.calls)
     logged = after_the_calls.mark(rng, made, flow, size.faults)
     first = after_the_calls.first_calls(flow, size.leads)
-    created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
+    created = people_and_calendar.created_at(rng, cast.people, campaigns, first, calendar.ends)
     after_the_calls.appointments(rng, made, flow, logged)
     dnc = after_the_calls.dnc_list(rng, made, flow, logged, created, cast, size)
     return History(
@@ -250,7 +249,7 @@ def _chances(history: History) -> tuple[tuple[float, float], ...]:
     """How likely each call was to reach a person, for a lead that answers every call it can."""
     calls, people = history.traffic.calls, history.world.people
     who, size = calls.who, len(calls.who)
-    zones = [dialing_calendar.ZONES[zone] for zone in people.zone[who].tolist()]
+    zones = [people_and_calendar.ZONES[zone] for zone in people.zone[who].tolist()]
     clocks = [local(at, zone) for at, zone in zip(calls.created.tolist(), zones, strict=True)]
     never = np.zeros(size, dtype=bool)
     through = np.where(people.bad[who], 0.07, 1.0) * 0.98 * (1 - 0.012)
@@ -259,7 +258,7 @@ def _chances(history: History) -> tuple[tuple[float, float], ...]:
         dials = call_outcomes.Dials(
             bad=people.bad[who], reach=np.full(size, _SLIGHT), voicemail=people.voicemail[who],
             wrong=np.zeros(size), factor=np.ones(size),
-            hour=np.clip([clock.hour - dialing_calendar.FIRST_HOUR for clock in clocks], 0, 12),
+            hour=np.clip([clock.hour - people_and_calendar.FIRST_HOUR for clock in clocks], 0, 12),
             weekday=np.array([clock.weekday() for clock in clocks]),
             attempt=np.maximum(calls.attempt, 1), flagged=never, local=np.full(size, near),
             awaited=calls.awaited,

@@ -121,7 +121,7 @@ def test_the_words_are_those_of_their_sources() -> None:
     from dialframe.leads.reasons import REASONS
     from dialframe.leads.writing.clean_file import ADDITIONS
     from dialframe.sandbox.seed import SIZES
-    from dialframe.store.erase.pruning import PERSONAL
+    from dialframe.store.forget import PERSONAL
 
     assert tuple(RULES) == completion.SYNCED
     assert tuple(TABLES) == completion.TABLES

@@ -9,7 +9,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from client.fakes import BASE_URL, KEY, SECRET
-from dialframe.client import Credential, base_url_and_key, parse_address, resolve_key
+from dialframe.client import Credential, client_settings, parse_address, resolve_key
 from dialframe.errors import ConfigError
 
 SECURE = parse_address(BASE_URL)
@@ -43,7 +43,7 @@ def test_only_a_notebook_is_asked(
     ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
 
-    assert (base_url_and_key.notebook_prompt() is not None) == asks
+    assert (client_settings.notebook_prompt() is not None) == asks
 
 
 @pytest.mark.parametrize("base_url", ["http://service.example", "http://10.1.2.3:80"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialframe.client import Options, correlation
-from dialframe.client.request_options import current_correlation
+from dialframe.client.client_settings import current_correlation
 from dialframe.errors import ConfigError
 
 

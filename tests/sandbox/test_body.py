@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.sandbox.http import request_checks
+from dialframe.sandbox import request_checks
 from dialframe.sandbox.world.api_objects import Refusal
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.contract.limits import Bucket
-from dialframe.sandbox.http.request_checks import Buckets
+from dialframe.sandbox.request_checks import Buckets
 
 KEY = Bucket("key", 10.0, 20)
 CLIENT = Bucket("client", 20.0, 40)

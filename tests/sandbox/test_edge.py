@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
-from dialframe.sandbox.http.asgi_app import Edge
+from dialframe.sandbox.asgi_app import Edge
 from sandbox.calling import Api, refused
 
 

@@ -17,7 +17,7 @@ import pytest
 from dialframe.contract.models.base_models import PREFIXES
 from dialframe.errors import ConfigError
 from dialframe.sandbox.seed import REGISTRY_BLOCKS, SIZES, SyntheticAccount, generate
-from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed.people_and_calendar import ONE_ZONE, SEVERAL_ZONES
 
 AS_OF = dt.date(2026, 11, 21)
 END = int(dt.datetime(2026, 11, 21, tzinfo=dt.UTC).timestamp()) * 1_000_000

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.sandbox.seed import dialing_calendar
-from dialframe.sandbox.seed.dialing_calendar import DAY, HOUR, MINUTE, SECOND, ZONES
+from dialframe.sandbox.seed import people_and_calendar
+from dialframe.sandbox.seed.people_and_calendar import DAY, HOUR, MINUTE, SECOND, ZONES
 
-CALENDAR = dialing_calendar.calendar(dt.date(2026, 11, 21), 365)
+CALENDAR = people_and_calendar.calendar(dt.date(2026, 11, 21), 365)
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -47,7 +47,7 @@ def test_volume_and_moment_are_inverses(volume: float) -> None:
 def test_moments_are_inside_the_hours(volume: float) -> None:
     """No volume falls on a Sunday, before 08:00 or after 20:57 local."""
     moment = CALENDAR.moment(np.array([volume]))
-    assert not dialing_calendar.is_sunday(moment)[0]
+    assert not people_and_calendar.is_sunday(moment)[0]
     assert 8 * HOUR <= int(moment[0]) % DAY <= 20 * HOUR + 57 * MINUTE
 
 
@@ -63,23 +63,23 @@ def test_volume_is_spread_as_the_tables_say() -> None:
     first = float(CALENDAR.volume(array(CALENDAR.starts))[0])
     last = float(CALENDAR.volume(array(CALENDAR.ends))[0])
     local = CALENDAR.moment(np.linspace(first, last, 200_000, endpoint=False))
-    by_hour = np.bincount(dialing_calendar.hour(local), minlength=24)[8:21] / len(local)
+    by_hour = np.bincount(people_and_calendar.hour(local), minlength=24)[8:21] / len(local)
     assert by_hour == pytest.approx(
-        dialing_calendar.HOURLY / dialing_calendar.HOURLY.sum(), abs=0.002
+        people_and_calendar.HOURLY / people_and_calendar.HOURLY.sum(), abs=0.002
     )
-    by_day = np.bincount(dialing_calendar.weekday(local), minlength=7) / len(local)
+    by_day = np.bincount(people_and_calendar.weekday(local), minlength=7) / len(local)
     assert by_day == pytest.approx(
-        dialing_calendar.WEEKDAILY / dialing_calendar.WEEKDAILY.sum(), abs=0.005
+        people_and_calendar.WEEKDAILY / people_and_calendar.WEEKDAILY.sum(), abs=0.005
     )
 
 
 def test_weekdays() -> None:
     """2026-11-21 is a Saturday and the day after it a Sunday."""
-    assert dialing_calendar.weekday(array(CALENDAR.ends)).tolist() == [5]
-    assert dialing_calendar.is_sunday(array(CALENDAR.ends + DAY)).tolist() == [True]
+    assert people_and_calendar.weekday(array(CALENDAR.ends)).tolist() == [5]
+    assert people_and_calendar.is_sunday(array(CALENDAR.ends + DAY)).tolist() == [True]
 
 
 def test_iso() -> None:
     """An instant is written with milliseconds and Z."""
     instant = dt.datetime(2026, 5, 4, 13, 30, 0, 250_000, tzinfo=dt.UTC)
-    assert dialing_calendar.iso(int(instant.timestamp() * SECOND)) == "2026-05-04T13:30:00.250Z"
+    assert people_and_calendar.iso(int(instant.timestamp() * SECOND)) == "2026-05-04T13:30:00.250Z"

@@ -12,7 +12,7 @@ from phonenumbers import PhoneNumber, PhoneNumberType
 from phonenumbers.timezone import time_zones_for_number
 from phonenumbers.tzdata import TIMEZONE_DATA
 
-from dialframe.sandbox.seed.dialing_calendar import (
+from dialframe.sandbox.seed.people_and_calendar import (
     LOCAL_CODES,
     ONE_ZONE,
     REGISTRY_BLOCKS,

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from dialframe.sandbox.seed import SyntheticAccount, generate
-from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed.people_and_calendar import ONE_ZONE, SEVERAL_ZONES
 
 MACHINE = {"A", "AA", "PU"}
 RIGHT_PARTY = {"NI", "CALLBK", "NP", "NQ", "XFER", "DNC", "LB", "APPT", "SALE"}

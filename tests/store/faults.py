@@ -15,7 +15,7 @@ from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Checkpoint, Store, recovery
 from dialframe.store.files.database import Database
-from dialframe.store.write.seal import Sizes
+from dialframe.store.seal import Sizes
 from store.made import at, call, lead, phone
 
 #: Every part holds ten rows.

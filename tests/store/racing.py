@@ -17,7 +17,7 @@ from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.files.database import Database
-from dialframe.store.write.seal import Sizes
+from dialframe.store.seal import Sizes
 from forked import Forked
 from store import faults
 from store.made import START, at, call, phone

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dialframe.frames import CALLS
 from dialframe.store import Store
 from dialframe.store.files.database import Database
-from dialframe.store.write.seal import Sizes
+from dialframe.store.seal import Sizes
 from store.made import at, bytes_of, call, phone
 
 #: So small that every few rows are sealed, merged and written anew.

@@ -21,9 +21,9 @@ from dialframe.store import Store
 from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.database import Database
 from dialframe.store.files.table_layouts import BY_NAME, OBSERVED
-from dialframe.store.read.reader import HISTORY
-from dialframe.store.read.snapshot import as_frame
-from dialframe.store.write.seal import Sizes
+from dialframe.store.reader import HISTORY
+from dialframe.store.seal import Sizes
+from dialframe.store.snapshot import as_frame
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
 
 TINY = Sizes(seal_rows=7, close_rows=1, part_rows=8, small_parts=3, patches=99)

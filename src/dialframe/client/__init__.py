@@ -1,18 +1,21 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client.base_url_and_key import (
+from dialframe.client.client import AsyncClient, Client, Operations
+from dialframe.client.client_settings import (
     MISSING_KEY,
+    SYSTEM,
     Address,
+    Clock,
     Credential,
+    Options,
+    correlation,
     parse_address,
     resolve_key,
 )
-from dialframe.client.client import AsyncClient, Client, Operations
 from dialframe.client.journal import Journal
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter
 from dialframe.client.request_building import PlannedRequest, Write
-from dialframe.client.request_options import SYSTEM, Clock, Options, correlation
 from dialframe.client.resources import method_path
 from dialframe.client.resources.contact_methods import DncChecked
 from dialframe.client.resources.lead_methods import UNSET, Leads

@@ -13,15 +13,21 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import httpx
 
+from dialframe.client import client_settings
 from dialframe.client import rate_limiter as lanes
-from dialframe.client import request_options as per_call
-from dialframe.client.base_url_and_key import MISSING_KEY, Credential, parse_address
+from dialframe.client.client_settings import (
+    MISSING_KEY,
+    SYSTEM,
+    Clock,
+    Credential,
+    Options,
+    parse_address,
+)
 from dialframe.client.journal import Journal
 from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.request_options import SYSTEM, Clock, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.resources.call_methods import Calls
 from dialframe.client.resources.contact_methods import (
@@ -279,7 +285,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         Raises:
             ConfigError: The id has other characters, or is too long.
         """
-        return per_call.correlation(correlation_id)
+        return client_settings.correlation(correlation_id)
 
     def lane(self, name: Lane) -> AbstractContextManager[None]:
         """Take turns under the rate limit in a lane, inside the `with` block and in this thread or task.

@@ -26,7 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from dialframe.client.base_url_and_key import Address, Credential
+from dialframe.client.client_settings import Address, Credential
 from dialframe.client.request_building import (
     CORRELATION_HEADER,
     IF_MATCH_HEADER,

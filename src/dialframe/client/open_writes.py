@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dialframe.client.client_settings import DEFAULTS, Options
 from dialframe.client.request_building import Evidence, Write, too_late, too_old
-from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.response_reading import Answered
 from dialframe.client.step_runners import OnDisk, Steps

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 
+from dialframe.client.client_settings import Clock
 from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.request_options import Clock
 from dialframe.client.response_reading import request_id_of
 from dialframe.client.step_runners import Close, NextBytes, Send, Sleep, Steps, TakeTurn
 from dialframe.contract import error_codes

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from dialframe.client import request_building, response_reading
+from dialframe.client.client_settings import DEFAULTS, Clock, Options, current_correlation
 from dialframe.client.journal import Journal
 from dialframe.client.pagination import ListPlan
 from dialframe.client.request_building import PlannedRequest, State, Write, checked, reach_of
-from dialframe.client.request_options import DEFAULTS, Clock, Options, current_correlation
 from dialframe.client.response_reading import (
     ANSWER_BYTES,
     Answered,

@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from dialframe.client.client_settings import Clock
 from dialframe.client.rate_limiter import Lane, RateLimiter, Turn
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.request_options import Clock
 from dialframe.client.transport import AsyncTransport, Transport
 
 if TYPE_CHECKING:

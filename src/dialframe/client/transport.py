@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import httpcore
 import httpx
 
-from dialframe.client.base_url_and_key import Address, Credential
+from dialframe.client.client_settings import Address, Credential
 from dialframe.client.network import CAUGHT, Link, Network, as_ours, head_awaited
 from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import ConfigError

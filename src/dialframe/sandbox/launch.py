@@ -16,9 +16,9 @@ from typing import Final, Self
 from starlette.applications import Starlette
 
 from dialframe.background import in_thread
+from dialframe.sandbox import asgi_app
+from dialframe.sandbox.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.console import Console, ConsoleEndpoint
-from dialframe.sandbox.http import asgi_app
-from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.state import FIRST, FirstStart, World
 from dialframe.serving import ServerThread, listen, until_signal, url_of

@@ -22,13 +22,13 @@ import pyarrow.compute as pc
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
-from dialframe.store.erase.forget import erasures
 from dialframe.store.files.catalog import counted, live_parts
 from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
 from dialframe.store.files.rows import read_tail, schema
 from dialframe.store.files.table_layouts import BY_NAME, Layout
+from dialframe.store.forget import erasures
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

@@ -58,8 +58,8 @@ from dialframe.store.files.rows import read_tail, rows_of, schema
 from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import LOG, Record, apply, log_of, records
 from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
-from dialframe.store.write.row_versions import GONE
-from dialframe.store.write.seal import DRAFTS, sweep
+from dialframe.store.row_versions import GONE
+from dialframe.store.seal import DRAFTS, sweep
 
 _ROWS: Final = 10_000
 

@@ -19,9 +19,8 @@ from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
 from dialframe.frames.columns import Table
-from dialframe.store.erase.forget import discard, erase, forgotten
-from dialframe.store.erase.pruning import PERSONAL, floor_of, young_enough
-from dialframe.store.erase.tombstones import E164
+from dialframe.store import row_versions
+from dialframe.store import seal as sealing
 from dialframe.store.files.catalog import (
     Checkpoint,
     Epochs,
@@ -35,11 +34,10 @@ from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.rows import Bad, Value, microseconds, rows
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
+from dialframe.store.forget import PERSONAL, discard, erase, floor_of, forgotten, young_enough
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
-from dialframe.store.read import facts
-from dialframe.store.read.reader import Reader
-from dialframe.store.write import row_versions
-from dialframe.store.write import seal as sealing
+from dialframe.store.reader import Reader, of_campaign
+from dialframe.store.tombstones import E164
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
@@ -238,7 +236,7 @@ class Store(Reader):
         layout = BY_NAME[table.name]
         condition: tuple[str, list[Value]] = ("1", [])
         if campaign is not None:
-            condition = facts.of_campaign(layout, campaign)
+            condition = of_campaign(layout, campaign)
         elif days is not None:
             condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
+from dialframe.client.client_settings import Options
 from dialframe.client.pagination import AsyncListing, Listing, ListPlan
-from dialframe.client.request_options import Options
 from dialframe.client.response_reading import Answered
 from dialframe.client.send_operation import Query, Req, Res, Row, Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync

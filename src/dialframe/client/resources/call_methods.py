@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MethodType
 from typing import Any, BinaryIO, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
+from dialframe.client.client_settings import DEFAULTS, Options
 from dialframe.client.pagination import ListPlan
-from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.retry_loop import Body, Consume
 from dialframe.client.step_runners import Async, OnDisk, RawAsync, RawSync, Steps, Sync

@@ -9,9 +9,9 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from dialframe.client.client_settings import Options
 from dialframe.client.pagination import ListPlan
 from dialframe.client.request_building import checked
-from dialframe.client.request_options import Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.response_reading import Answered
 from dialframe.client.step_runners import Steps

@@ -8,8 +8,8 @@ from enum import Enum
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from dialframe.client.client_settings import Options
 from dialframe.client.pagination import ListPlan
-from dialframe.client.request_options import Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.step_runners import Steps
 from dialframe.contract import limits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dialframe.client.client_settings import Options
 from dialframe.client.pagination import ListPlan
-from dialframe.client.request_options import Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.step_runners import Steps
 from dialframe.contract import limits

@@ -25,8 +25,7 @@ from dialframe.sandbox.seed.after_the_calls import (
     MISSING_SHARE,
 )
 from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, GAPS, OUTCOMES, Dials
-from dialframe.sandbox.seed.dialing_calendar import HOUR
-from dialframe.sandbox.seed.population import SOURCES, Source
+from dialframe.sandbox.seed.people_and_calendar import HOUR, SOURCES, Source
 from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.clock import SECOND_US
 
@@ -115,7 +114,7 @@ def _owner(seed: int, key: str, source_code: str | None) -> _Owner:
     rng = _generator(seed, key)
     source = _SOURCES.get(source_code or "", _OTHER)
     bad = bool(rng.random() < source.bad)
-    # The same law as that of the history's leads (`population.people`).
+    # The same law as that of the history's leads (`people_and_calendar.people`).
     reach = float(rng.beta(5.0 * source.reach, 5.0 * (1 - source.reach)))
     return _Owner(source, bad, reach, float(rng.beta(6.0, 2.6)))
 

@@ -8,17 +8,18 @@ import numpy as np
 
 from dialframe.sandbox.seed.call_history import PENDING, Callbacks, Traffic, World
 from dialframe.sandbox.seed.call_outcomes import ABANDONED, ANSWERED, CODE, FINAL, HUMAN
-from dialframe.sandbox.seed.dialing_calendar import (
+from dialframe.sandbox.seed.people_and_calendar import (
+    ATTEMPT_CAP,
     DAY,
     HOUR,
     MINUTE,
     ONE_ZONE,
     REGISTRY_BLOCKS,
+    REGISTRY_LINES,
     SECOND,
     is_sunday,
 )
 from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, Cast
-from dialframe.sandbox.seed.population import ATTEMPT_CAP, REGISTRY_LINES
 from dialframe.sandbox.seed.sizes_and_tables import (
     DURATION_IS_TOTAL,
     VOICEMAIL_AS_COMPLETED,

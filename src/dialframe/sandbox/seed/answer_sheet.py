@@ -20,7 +20,7 @@ from dialframe.sandbox.seed.after_the_calls import (
 )
 from dialframe.sandbox.seed.call_history import Traffic, World
 from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, HUMAN, OUTCOMES, STATUS, STATUSES
-from dialframe.sandbox.seed.dialing_calendar import DAY, SECOND, ZONES, iso
+from dialframe.sandbox.seed.people_and_calendar import DAY, SECOND, ZONES, iso
 from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, THREE_CAMPAIGNS, TOO_OFTEN, Cast
 from dialframe.sandbox.seed.sizes_and_tables import (
     DURATION_IS_TOTAL,

@@ -9,18 +9,21 @@ import numpy as np
 
 from dialframe.sandbox.seed import call_outcomes
 from dialframe.sandbox.seed.call_outcomes import ABANDONED, ANSWERED, CODE
-from dialframe.sandbox.seed.dialing_calendar import (
+from dialframe.sandbox.seed.people_and_calendar import (
     DAY,
     FIRST_HOUR,
     HOUR,
     MINUTE,
+    SOURCES,
     Calendar,
+    Callers,
+    Campaigns,
+    People,
     hour,
     is_sunday,
     weekday,
 )
 from dialframe.sandbox.seed.planted_faults import Script
-from dialframe.sandbox.seed.population import SOURCES, Callers, Campaigns, People
 from dialframe.sandbox.seed.sizes_and_tables import Flags, Ints
 
 

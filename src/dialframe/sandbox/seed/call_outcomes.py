@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dialframe.sandbox.seed.dialing_calendar import SECOND
+from dialframe.sandbox.seed.people_and_calendar import SECOND
 from dialframe.sandbox.seed.sizes_and_tables import Flags, Floats, Ints
 
 

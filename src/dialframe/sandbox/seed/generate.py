@@ -13,9 +13,8 @@ from dialframe.sandbox.seed import (
     after_the_calls,
     answer_sheet,
     call_history,
-    dialing_calendar,
+    people_and_calendar,
     planted_faults,
-    population,
     sizes_and_tables,
 )
 from dialframe.sandbox.seed.after_the_calls import (
@@ -28,8 +27,7 @@ from dialframe.sandbox.seed.after_the_calls import (
 from dialframe.sandbox.seed.answer_sheet import History, truths
 from dialframe.sandbox.seed.call_history import Callbacks
 from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
-from dialframe.sandbox.seed.dialing_calendar import ZONES, Place, iso
-from dialframe.sandbox.seed.population import PLACES, SOURCES, WEB_FORM
+from dialframe.sandbox.seed.people_and_calendar import PLACES, SOURCES, WEB_FORM, ZONES, Place, iso
 from dialframe.sandbox.seed.sizes_and_tables import (
     EMPTY,
     SIZES,
@@ -376,17 +374,17 @@ def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
 
 def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
     rng = np.random.Generator(np.random.PCG64(seed))
-    calendar = dialing_calendar.calendar(as_of, size.history_days)
-    campaigns = population.campaigns(calendar, size)
-    everyone = population.people(rng, calendar, size, campaigns)
+    calendar = people_and_calendar.calendar(as_of, size.history_days)
+    campaigns = people_and_calendar.campaigns(calendar, size)
+    everyone = people_and_calendar.people(rng, calendar, size, campaigns)
     cast = planted_faults.cast(rng, calendar, size, everyone)
-    callers = population.callers(calendar, size)
+    callers = people_and_calendar.callers(calendar, size)
     world = call_history.World(calendar, campaigns, callers, cast.people)
     dialed = call_history.dial(rng, world)
     flow = call_history.flow(rng, world, dialed.calls, cast.scripts, size.calls)
     logged = after_the_calls.mark(rng, world, flow, size.faults)
     first = after_the_calls.first_calls(flow, size.leads)
-    created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
+    created = people_and_calendar.created_at(rng, cast.people, campaigns, first, calendar.ends)
     states = after_the_calls.lead_states(
         world, flow, logged, dialed.callbacks, dialed.planned, created, cast
     )

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dialframe.sandbox.seed.dialing_calendar import (
+from dialframe.sandbox.seed.people_and_calendar import (
     DAY,
     HOUR,
     MINUTE,
+    PLACE,
+    PLACES,
     STRADDLING,
     ZONES,
     Calendar,
+    People,
     weekday,
 )
-from dialframe.sandbox.seed.population import PLACE, PLACES, People
 from dialframe.sandbox.seed.sizes_and_tables import FaultPlan, Size
 
 AFTER_DNC = "call_after_dnc_disposition"

@@ -81,7 +81,7 @@ class Size:
             more calls are drawn than wanted and the surplus can be left out.
         local_codes: Area codes in which the account owns a caller ID.
         agents: Agents.
-        registry: Numbers on the Do-Not-Call list besides `places.REGISTRY_BLOCKS`.
+        registry: Numbers on the Do-Not-Call list besides `people_and_calendar.REGISTRY_BLOCKS`.
         events: Webhook events of the last 30 days, at most.
         wide_lines: Whether leads may also have lines 0200 to 8999 of the 555 exchange.
         faults: What is planted.

@@ -26,7 +26,6 @@ from dialframe.sandbox.world.state import World
 if TYPE_CHECKING:
     import httpx
 
-
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
 MINUTE_US: Final = 60 * SECOND_US

@@ -26,11 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dialframe.background import in_thread
 from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
+from dialframe.sandbox import request_handling
 from dialframe.sandbox.handlers import HANDLERS
 from dialframe.sandbox.handlers.replies import Handler, Inbound, Reply, refusal_answer
-from dialframe.sandbox.http import request_handling
-from dialframe.sandbox.http.request_handling import AcceptedRequest, Outcome
-from dialframe.sandbox.http.webhook_delivery import DeliveryLoop
+from dialframe.sandbox.request_handling import AcceptedRequest, Outcome
+from dialframe.sandbox.webhook_delivery import DeliveryLoop
 from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Refusal, invalid, problem_slug
 from dialframe.sandbox.world.state import World

@@ -20,11 +20,11 @@ from typing import Any, Final
 from dialframe.contract import limits
 from dialframe.contract.error_codes import NOT_STORED_STATUSES
 from dialframe.contract.operations import Operation
+from dialframe.sandbox import request_checks
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
 from dialframe.sandbox.handlers.replies import Context, Handler, Inbound, Reply, refusal_answer
-from dialframe.sandbox.http import request_checks
-from dialframe.sandbox.http.request_checks import query_pairs, validate
+from dialframe.sandbox.request_checks import query_pairs, validate
 from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Json, Refusal, invalid
 from dialframe.sandbox.world.clients_and_keys import Caller

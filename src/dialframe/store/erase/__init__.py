@@ -1,1 +1,0 @@
-"""How a person, or what is old, leaves a store."""

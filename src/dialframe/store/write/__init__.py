@@ -1,1 +1,0 @@
-"""How rows come into a store: appended, then sealed."""
