@@ -405,27 +405,31 @@ def _parts(run: Engine) -> Parts:
     view = run.view
 
     def of(
-        check: str, make: Callable[[View], pd.DataFrame], columns: tuple[Column, ...]
+        check: Check, make: Callable[[View], pd.DataFrame] | None = None
     ) -> Pending[pd.DataFrame]:
-        return Pending(lambda: make(view) if check in run.ran else shaped(pd.DataFrame(), columns))
+        return Pending(
+            lambda: (
+                (make or check.table)(view)
+                if check.name in run.ran
+                else shaped(pd.DataFrame(), check.columns)
+            )
+        )
 
     return Parts(
         {
             "attempts": Pending(
                 lambda: _attempts(run) if "attempt_caps" in run.ran else _attempts_of_none(view)
             ),
-            "requests": of("internal_dnc", internal_dnc.requests, internal_dnc.COLUMNS),
-            "abandonment": of("abandonment", abandonment.table, abandonment.COLUMNS),
-            "consent": of("consent", consent.table, consent.COLUMNS),
+            "requests": of(internal_dnc.CHECK, internal_dnc.requests),
+            "abandonment": of(abandonment.CHECK, abandonment.table),
+            "consent": of(consent.CHECK, consent.table),
             "records": Pending(lambda: _records(view, ran="records" in run.ran)),
-            "retention": of("retention", retention.table, retention.COLUMNS),
-            "emergencies": of("emergency", _emergencies, emergency.COLUMNS),
-            "sectors": of("sector_ban", sector_ban.table, sector_ban.COLUMNS),
-            "caller_ids": of("caller_id", caller_id.table, caller_id.COLUMNS),
-            "recordings": of(
-                "recording_consent", recording_consent.table, recording_consent.COLUMNS
-            ),
-            "voices": of("artificial_voice", artificial_voice.table, artificial_voice.COLUMNS),
+            "retention": of(retention.CHECK, retention.table),
+            "emergencies": of(emergency.CHECK, _emergencies),
+            "sectors": of(sector_ban.CHECK),
+            "caller_ids": of(caller_id.CHECK),
+            "recordings": of(recording_consent.CHECK),
+            "voices": of(artificial_voice.CHECK),
         }
     )
 
@@ -481,12 +485,13 @@ def _records(view: View, *, ran: bool) -> pd.DataFrame:
 def _emergencies(view: View) -> pd.DataFrame:
     rows = emergency.CHECK.rows(view, "true")
     rest = view.frame("""
-        select c.call, c.call_id, d.rules, d.severity, d.missing
+        select c.call, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at,
+          d.rules, d.severity, d.missing
         from calls c join emergency_default d using (case_id)
         where graded and call not in (select call from emergency)""")
     if len(rest):
         rows = pd.concat([rows, graded(rest, view, emergency.words)])
-    return shaped(rows.sort_values("call", kind="stable"), emergency.COLUMNS)
+    return shaped(rows.sort_values("call", kind="stable"), emergency.CHECK.columns)
 
 
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -93,5 +93,5 @@ def _conditions(law: AbandonmentRule) -> str:
 
 CHECK: Final = Check(
     "abandonment", "Campaigns and periods within the permitted share of abandoned calls",
-    "campaign period", words, by_call=False,
+    "campaign period", words, COLUMNS, by_call=False,
 )  # fmt: skip

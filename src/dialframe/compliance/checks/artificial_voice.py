@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
+from dialframe.compliance.checks.check_results import answered
 
-from dialframe.compliance.checks.check_results import CALL_COLUMNS, Check, View, answered, shaped
-
-COLUMNS: Final = CALL_COLUMNS
 #: Missing inputs that the whole audit lacks.
 NOT_SAID: Final = (
     "a practice file that says whether an artificial voice speaks",
@@ -31,18 +28,9 @@ _REASONS: Final = {
     "not disclosed": "an artificial voice spoke, and the called person was not told at the start",
 }
 
-
-def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
-    """Whether an artificial voice spoke, whether it said so, and who had agreed."""
-    return answered(rows, view, _REASONS)
-
-
-def table(view: View) -> pd.DataFrame:
-    """Every call that a rule on artificial voices reaches."""
-    return shaped(CHECK.rows(view, "true"), COLUMNS)
-
-
-CHECK: Final = Check(
-    "artificial_voice", "Calls with an artificial voice, disclosed or agreed to", "call", words,
-    whole=NOT_SAID, grouped=True,
-)  # fmt: skip
+CHECK: Final = answered(
+    "artificial_voice",
+    "Calls with an artificial voice, disclosed or agreed to",
+    _REASONS,
+    NOT_SAID,
+)

@@ -6,24 +6,15 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View, basic_words
+from dialframe.compliance.checks.check_results import Check, View, basic_words, call_columns
 from dialframe.compliance.rules.rule_model import CapRule
 from dialframe.frames import Column
 
-COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("to_number", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("created_at", "instant", "the call was started, UTC"),
+COLUMNS: Final = call_columns(
     Column(
         "attempts", "integer", "attempts in the window that the grade rests on, this one included"
     ),
     Column("allowed", "integer", "attempts that the rule allows"),
-    Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
-    Column("rule_id", "text", "rules that the grade rests on"),
-    Column("citation", "text", "their citations"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
 )
 _OPEN, _UNCERTAIN = 2, 3
 
@@ -65,5 +56,5 @@ def _one(law: CapRule, row: object) -> str:
 
 CHECK: Final = Check(
     "attempt_caps", "Calls within the permitted number of attempts", "call", words,
-    attempts_only=True,
+    COLUMNS, attempts_only=True,
 )  # fmt: skip

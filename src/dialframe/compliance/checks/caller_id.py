@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
+from dialframe.compliance.checks.check_results import answered
 
-from dialframe.compliance.checks.check_results import CALL_COLUMNS, Check, View, answered, shaped
-
-COLUMNS: Final = CALL_COLUMNS
 #: Missing input that the whole audit lacks.
 NO_CALLER_IDS: Final = "a practice file with the caller_ids of the firm"
 
@@ -24,18 +21,6 @@ _REASONS: Final = {
     "own not said": "nobody says which numbers are the firm's own; name them in the practice file (caller_ids)",
 }
 
-
-def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
-    """What was shown, and why that is not what the rule asks for."""
-    return answered(rows, view, _REASONS)
-
-
-def table(view: View) -> pd.DataFrame:
-    """Every call that a rule on the number shown reaches."""
-    return shaped(CHECK.rows(view, "true"), COLUMNS)
-
-
-CHECK: Final = Check(
-    "caller_id", "Calls that show a number as the rules ask for", "call", words,
-    whole=(NO_CALLER_IDS,), grouped=True,
-)  # fmt: skip
+CHECK: Final = answered(
+    "caller_id", "Calls that show a number as the rules ask for", _REASONS, (NO_CALLER_IDS,)
+)

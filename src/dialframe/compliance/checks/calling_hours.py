@@ -8,26 +8,17 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View, basic_words
+from dialframe.compliance.checks.check_results import Check, View, basic_words, call_columns
 from dialframe.compliance.rules.rule_model import DAYS, HolidayRule, HoursRule, Rule
 from dialframe.compliance.rules.rule_parameters import clock_words
 from dialframe.frames import Column
 
-COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("to_number", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("created_at", "instant", "the call was started, UTC"),
+COLUMNS: Final = call_columns(
     Column("zones", "text", "candidate zones, `; ` between them"),
     Column("zone_source", "text", "what the zones rest on"),
     Column("zone_confidence", "text", "high, medium, low or none"),
     Column("local_times", "text", "start of the call in each zone, `; ` between them"),
     Column("local_minute", "integer", "minute of the local day in the most exposed zone, 0-1439"),
-    Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
-    Column("rule_id", "text", "rules that the grade rests on"),
-    Column("citation", "text", "their citations"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
 )
 
 _OPEN, _UNCERTAIN = 2, 3
@@ -73,7 +64,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 CHECK: Final = Check(
     "calling_hours", "Calls inside the permitted hours and days of the called party", "call", words,
-    grouped=True,
+    COLUMNS, grouped=True,
 )  # fmt: skip
 
 

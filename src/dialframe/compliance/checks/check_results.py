@@ -60,6 +60,23 @@ UNDECLARED: Final = "a practice file that says which lists the service covers"
 #: Calls and leads, from the first that is stored, that are shown by themselves where nothing was declared.
 EXAMPLES: Final = 20_000
 
+
+def call_columns(*evidence: Column) -> tuple[Column, ...]:
+    """Columns of a frame of calls: which call, what is known of it, its grade and why."""
+    return (
+        Column("call_id", "text", "call id"),
+        Column("to_number", "text", "called number, E.164"),
+        Column("campaign_id", "text", "campaign of the call"),
+        Column("created_at", "instant", "the call was started, UTC"),
+        *evidence,
+        Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
+        Column("rule_id", "text", "rules that the grade rests on"),
+        Column("citation", "text", "their citations"),
+        Column("missing", "text", "the input that is missing when not evaluable"),
+        Column("reason", "text", "why this grade"),
+    )
+
+
 #: Start of a call in each zone where the number may be, with offset and zone; seconds are cut.
 _LOCAL_TIMES: Final = """
   select r.call, string_agg(
@@ -132,8 +149,8 @@ class Check:
         title: What it asks.
         unit: What it counts, in the singular.
         words: Adds `reason`, `evidence` and `detail` to rows.
-        by_call: Whether its rows are calls.
         columns: Columns of its frame.
+        by_call: Whether its rows are calls.
         attempts_only: Whether calls that never reached the network are left out.
         whole: Missing inputs that the whole audit lacks: such calls are counted, not listed.
         grouped: Whether its query grades *situations*, each for all calls of a case of which every
@@ -145,6 +162,7 @@ class Check:
     title: str
     unit: str
     words: Callable[[pd.DataFrame, View], pd.DataFrame]
+    columns: tuple[Column, ...]
     by_call: bool = True
     attempts_only: bool = False
     whole: tuple[str, ...] = ()
@@ -257,6 +275,10 @@ class Check:
             left join situations u on u.situation = c.situation
             order by g.call""")
         return graded(found, view, self.words)
+
+    def table(self, view: View) -> pd.DataFrame:
+        """Every call that was looked at in words, columns `columns`."""
+        return shaped(self.rows(view, "true"), self.columns)
 
 
 @dataclass(slots=True)
@@ -412,28 +434,29 @@ def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
     return told
 
 
-#: Columns of a check that gives each call a grade by what is said of it, and nothing more.
-CALL_COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("to_number", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("created_at", "instant", "the call was started, UTC"),
-    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
-    Column("rule_id", "text", "the rules"),
-    Column("citation", "text", "their citations"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
-)
+def answered(name: str, title: str, reasons: Mapping[str, str], whole: tuple[str, ...]) -> Check:
+    """A check whose query gives each call an answer, with the reason for each answer.
 
+    Args:
+        name: Name of the check.
+        title: What it asks.
+        reasons: Answer to its words.
+        whole: Missing inputs that the whole audit lacks.
+    """
 
-def answered(rows: pd.DataFrame, view: View, reasons: Mapping[str, str]) -> pd.DataFrame:
-    """Rows with the reason of their answer, and the doubt of the rule where that made them uncertain."""
-    told = []
-    for answer, grade, numbers in zip(rows["answer"], rows["grade"], rows["rules"], strict=True):
-        doubts = dict.fromkeys(r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason)
-        said = reasons.get(str(answer), "")
-        told.append("; ".join((said, *doubts)) if grade == UNCERTAIN else said)
-    return rows.assign(reason=pd.Series(told, index=rows.index, dtype="object"))
+    def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+        """The reason of each answer, and the doubt of the rule where that made it uncertain."""
+        sentences = []
+        answers = zip(rows["answer"], rows["grade"], rows["rules"], strict=True)
+        for answer, grade, numbers in answers:
+            doubts = dict.fromkeys(
+                r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason
+            )
+            sentence = reasons.get(str(answer), "")
+            sentences.append("; ".join((sentence, *doubts)) if grade == UNCERTAIN else sentence)
+        return rows.assign(reason=pd.Series(sentences, index=rows.index, dtype="object"))
+
+    return Check(name, title, "call", words, call_columns(), whole=whole, grouped=True)
 
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:

@@ -107,5 +107,5 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
 
 CHECK: Final = Check(
     "consent", "Calls with the consent, or the look-up, that the rules ask for", "call", words,
-    whole=(NO_CONSENTS, NO_LOOK_UPS, NO_PORTING),
+    COLUMNS, whole=(NO_CONSENTS, NO_LOOK_UPS, NO_PORTING),
 )  # fmt: skip

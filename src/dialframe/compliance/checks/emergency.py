@@ -6,19 +6,10 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View
+from dialframe.compliance.checks.check_results import Check, View, call_columns
 from dialframe.compliance.rules.rule_model import HolidayRule
-from dialframe.frames import Column
 
 NO_DECLARED: Final = "the file of declared emergencies"
-COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
-    Column("rule_id", "text", "the rule"),
-    Column("citation", "text", "its citation"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
-)
 _OPEN, _UNCERTAIN = 2, 3
 
 
@@ -47,5 +38,10 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 
 CHECK: Final = Check(
-    "emergency", "Calls outside of declared emergencies", "call", words, whole=(NO_DECLARED,)
+    "emergency",
+    "Calls outside of declared emergencies",
+    "call",
+    words,
+    call_columns(),
+    whole=(NO_DECLARED,),
 )

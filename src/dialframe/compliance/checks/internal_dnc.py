@@ -71,5 +71,10 @@ def requests(view: View) -> pd.DataFrame:
 
 
 CHECK: Final = Check(
-    "internal_dnc", "Requests not to be called, honored in time", "request", words, by_call=False
+    "internal_dnc",
+    "Requests not to be called, honored in time",
+    "request",
+    words,
+    COLUMNS,
+    by_call=False,
 )

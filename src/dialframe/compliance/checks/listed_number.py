@@ -297,5 +297,5 @@ def _doubt(row: Any) -> str:
 
 CHECK: Final = Check(
     "listed_number", "Calls to numbers on a Do-Not-Call list, or after a request", "call", words,
-    grouped=True,
+    COLUMNS, grouped=True,
 )  # fmt: skip

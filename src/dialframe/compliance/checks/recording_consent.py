@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import pandas as pd
+from dialframe.compliance.checks.check_results import answered
 
-from dialframe.compliance.checks.check_results import CALL_COLUMNS, Check, View, answered, shaped
-
-COLUMNS: Final = CALL_COLUMNS
 #: Missing inputs that the whole audit lacks.
 NOT_SAID: Final = (
     "a practice file that says whether calls are recorded",
@@ -27,18 +24,9 @@ _REASONS: Final = {
     "not announced": "the call was recorded, and the called person was not told",
 }
 
-
-def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
-    """Whether the call was recorded, and who knew."""
-    return answered(rows, view, _REASONS)
-
-
-def table(view: View) -> pd.DataFrame:
-    """Every call that a rule on recording reaches, by the one end or the other."""
-    return shaped(CHECK.rows(view, "true"), COLUMNS)
-
-
-CHECK: Final = Check(
-    "recording_consent", "Recorded calls with the consent of everybody on the line", "call", words,
-    whole=NOT_SAID, grouped=True,
-)  # fmt: skip
+CHECK: Final = answered(
+    "recording_consent",
+    "Recorded calls with the consent of everybody on the line",
+    _REASONS,
+    NOT_SAID,
+)

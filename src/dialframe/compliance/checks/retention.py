@@ -53,5 +53,6 @@ CHECK: Final = Check(
     "Rules on keeping records, by how far back stored calls go",
     "rule",
     words,
+    COLUMNS,
     by_call=False,
 )

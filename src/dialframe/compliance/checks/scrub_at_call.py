@@ -107,5 +107,6 @@ CHECK: Final = Check(
     "Calls with a Do-Not-Call check on record that was recent enough",
     "call",
     words,
+    COLUMNS,
     grouped=True,
 )

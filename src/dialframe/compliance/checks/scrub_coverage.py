@@ -68,5 +68,5 @@ def numbers(view: View) -> pd.DataFrame:
 
 CHECK: Final = Check(
     "scrub_coverage", "Callable numbers with a Do-Not-Call check that is recent enough", "number",
-    words, by_call=False,
+    words, NUMBERS, by_call=False,
 )  # fmt: skip

@@ -7,17 +7,14 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks.check_results import (
-    CALL_COLUMNS,
     NOT_EVALUABLE,
     UNCERTAIN,
     VIOLATION,
     Check,
     View,
-    shaped,
+    call_columns,
 )
 from dialframe.compliance.rules.rule_model import Rule, SectorBanRule
-
-COLUMNS: Final = tuple(column for column in CALL_COLUMNS if column.name != "missing")
 
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
@@ -44,9 +41,6 @@ def _reason(laws: list[Rule], grade: str, missing: object) -> str:
     return f"a record lifts the ban on calls about {subjects}"
 
 
-def table(view: View) -> pd.DataFrame:
-    """Every call that a ban reaches."""
-    return shaped(CHECK.rows(view, "true"), COLUMNS)
-
-
-CHECK: Final = Check("sector_ban", "Calls on subjects that are banned", "call", words)
+CHECK: Final = Check(
+    "sector_ban", "Calls on subjects that are banned", "call", words, call_columns()
+)
