@@ -27,7 +27,7 @@ from benchmarks.leads import write
 from dialframe.widgets import FunnelExplorer, FunnelModel, FunnelState, LeadBench
 from dialframe.widgets.elements import table
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.page.server import serve
+from dialframe.widgets.page_server import serve
 
 _ROWS, _CALLS, _UPLOAD_BYTES = 1_000_000, 100_000, 200_000_000
 _WAIT_MS = 240_000

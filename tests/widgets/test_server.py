@@ -16,8 +16,8 @@ import pytest
 from dialframe.errors import ConfigError
 from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets.lead_bench import Connect
-from dialframe.widgets.page.page_widget import Pages, account_of
-from dialframe.widgets.page.server import HOST, serve, settings
+from dialframe.widgets.page_server import HOST, serve, settings
+from dialframe.widgets.page_widget import Pages, account_of
 
 
 def test_it_listens_on_loopback_behind_a_token() -> None:
@@ -64,7 +64,7 @@ def test_without_an_account_the_lists_work_and_the_rest_says_what_is_missing(
 def test_the_list_tab_loads_nothing_that_draws_or_computes() -> None:
     """What is first seen on the page waits for no library that lists do not need."""
     heavy = ("matplotlib", "PIL", "dialframe.analytics", "dialframe.plots")
-    code = f"import sys, dialframe.widgets.page.page_widget; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, dialframe.widgets.page_widget; print([m for m in {heavy} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
 
@@ -108,7 +108,7 @@ def test_the_address_follows_what_is_shown_and_leads_back_to_it(
 PARENT = """
 import sys, time
 from pathlib import Path
-from dialframe.widgets.page.server import serve
+from dialframe.widgets.page_server import serve
 import os
 with serve(Path(sys.argv[1]), environment=dict(os.environ)) as page:
     print(page.process.pid, page.opener, flush=True)
@@ -183,7 +183,7 @@ def test_who_sends_nothing_holds_no_connection(monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("voila")
     from tornado.httpserver import HTTPServer
 
-    from dialframe.widgets.page.page_process import bound_waiting
+    from dialframe.widgets.page_server import bound_waiting
 
     given: dict[str, float] = {}
     monkeypatch.setattr(HTTPServer, "configure", lambda impl, **more: given.update(more))
@@ -200,8 +200,8 @@ def test_only_so_many_pages_are_open_at_once() -> None:
 
     from tornado.web import HTTPError
 
-    from dialframe.widgets.page.page_access import _refuse_too_many
-    from dialframe.widgets.page.server import KERNELS
+    from dialframe.widgets.page_access import _refuse_too_many
+    from dialframe.widgets.page_server import KERNELS
 
     def handler(open_pages: int) -> SimpleNamespace:
         kernels = SimpleNamespace(list_kernel_ids=lambda: ["kernel"] * open_pages)

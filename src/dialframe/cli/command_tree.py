@@ -73,7 +73,7 @@ def web_page(
     import webbrowser
 
     from dialframe.config import ENVIRONMENT
-    from dialframe.widgets.page.server import serve
+    from dialframe.widgets.page_server import serve
 
     overrides = {
         ENVIRONMENT["base_url"]: base_url,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from typing import Final, TypeVar
 
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import DialframeError
@@ -95,42 +93,3 @@ def sentence(words: str) -> str:
     return f"{words_shown[:1].upper()}{words_shown[1:]}" + (
         "" if words_shown.endswith((".", "!", "?")) else "."
     )
-
-
-T = TypeVar("T")
-
-#: How often somebody is told that the work goes on, and can stop it.
-_TICK_S: Final = 0.1
-
-
-def aside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: str) -> T:
-    """What the work returns; what it raises is raised here.
-
-    Reading a large file is one call without steps. So it is watched from another thread: where
-    `on_progress` raises, the work is left alone, and what it finds in the end is dropped. It must
-    change nothing.
-
-    Args:
-        work: Called with the function that it reports its progress to.
-        on_progress: Called in the caller's thread with the work's latest step, again and again.
-        step: What is reported until the work reports a step.
-    """
-    latest = Progress(step, 0, None)
-
-    def listen(progress: Progress) -> None:
-        nonlocal latest
-        latest = progress
-
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work(listen))
-        except BaseException as error:
-            future.set_exception(error)
-
-    on_progress(latest)
-    threading.Thread(target=run, name="dialframe-aside", daemon=True).start()
-    while not wait([future], _TICK_S).done:
-        on_progress(latest)
-    return future.result()

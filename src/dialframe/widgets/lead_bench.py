@@ -16,6 +16,7 @@ from typing import Final
 
 from dialframe import leads
 from dialframe.account import Account
+from dialframe.background import alongside
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.base_models import kind_of
 from dialframe.errors import ConfigError, LeadFileError
@@ -26,7 +27,6 @@ from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.suppression import SuppressionList
 from dialframe.widgets import cleaning_findings
 from dialframe.widgets.cleaning_findings import Browsed, Page, masked
-from dialframe.widgets.jobs import aside
 from dialframe.widgets.work_folder import (
     Uploads,
     Work,
@@ -468,7 +468,7 @@ def read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
     Raises:
         LeadFileError: It cannot be read so.
     """
-    return aside(partial(_read, path, recipe), on_progress, "reading")
+    return alongside(partial(_read, path, recipe), on_progress, "reading")
 
 
 def clean(path: Path, recipe: Recipe, on_progress: OnProgress) -> Prepared:
@@ -477,7 +477,7 @@ def clean(path: Path, recipe: Recipe, on_progress: OnProgress) -> Prepared:
     def work(told: OnProgress) -> Prepared:
         return lead_lists.prepare([path], recipe, on_progress=told)
 
-    return aside(work, on_progress, "cleaning")
+    return alongside(work, on_progress, "cleaning")
 
 
 def _read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:

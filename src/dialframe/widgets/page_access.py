@@ -7,7 +7,7 @@ from typing import Any
 from jupyter_server.auth.identity import PasswordIdentityProvider, User
 from tornado.web import HTTPError
 
-from dialframe.widgets.page.server import KERNELS
+from dialframe.widgets.page_server import KERNELS
 
 
 class Door(PasswordIdentityProvider):

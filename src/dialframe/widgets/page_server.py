@@ -10,10 +10,13 @@ import importlib.util
 import json
 import os
 import secrets
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -25,7 +28,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError, TransportError
+from dialframe.extras import skip_address_grammars
 from dialframe.files import write_text
+from dialframe.serving import HEADERS_S
 
 #: Tells the kernel the folder that the page works in.
 FOLDER: Final = "DIALFRAME_APP_FOLDER"
@@ -42,6 +47,9 @@ _OPENING: Final = (
 _READY_S: Final = 60.0
 _PAUSE_S: Final = 0.1
 _STOP_S: Final = 10.0
+#: What a server whose parent is gone is given to end in, and a request to send its body in.
+_END_S: Final = 8.0
+_BODY_S: Final = 60.0
 #: A kernel whose page is gone ends after this; as many pages may be open at once.
 IDLE_S: Final = 3600
 KERNELS: Final = 8
@@ -113,7 +121,7 @@ def settings(port: int, token: str) -> dict[str, Any]:
     return {
         "Voila": {
             "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
-            "identity_provider_class": "dialframe.widgets.page.page_access.Door",
+            "identity_provider_class": "dialframe.widgets.page_access.Door",
             "tornado_settings": {
                 "websocket_max_message_size": _MESSAGE_BYTES,
                 # A name of somebody else's that leads to this machine is not this page.
@@ -159,7 +167,7 @@ def _port(wanted: int) -> int:
 
 def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[str, str]:
     """The environment of the server and its kernels: no configuration of the user's notebooks."""
-    share = str(resources.files("dialframe.widgets.page").joinpath("share/jupyter"))
+    share = str(resources.files("dialframe.widgets").joinpath("page/share/jupyter"))
     paths = [share, *filter(None, [environment.get("JUPYTER_PATH")])]
     return {
         **environment,
@@ -176,9 +184,9 @@ def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[s
 
 
 def _start(private: Path, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    notebook = str(resources.files("dialframe.widgets.page").joinpath("page.ipynb"))
+    notebook = str(resources.files("dialframe.widgets").joinpath("page/page.ipynb"))
     command = [
-        sys.executable, "-m", "dialframe.widgets.page.page_process", notebook, f'--Voila.config_file_paths=["{private}"]',
+        sys.executable, "-m", "dialframe.widgets.page_server", notebook, f'--Voila.config_file_paths=["{private}"]',
     ]  # fmt: skip
     with log.open("wb") as out:
         return subprocess.Popen(  # noqa: S603 - the command is our own
@@ -217,3 +225,58 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     finally:
         if process.stdin is not None:
             process.stdin.close()
+
+
+def main() -> None:
+    """Serve in this process until its parent ends, however that was: nothing with a key in it stays behind.
+
+    The parent holds the other end of standard input. When that end closes, also by SIGKILL, the server is
+    asked to end, and it ends its kernels; what does not end within some seconds is killed. Uploads and settings
+    in the working folder go with it.
+    """
+    skip_address_grammars()
+    from voila.app import main as serve
+
+    bound_waiting()
+    room, orphaned = Path.cwd(), threading.Event()
+    arguments = (room, orphaned)
+    threading.Thread(target=_watch, args=arguments, name="dialframe-parent", daemon=True).start()
+    try:
+        serve()
+    finally:
+        if orphaned.is_set():
+            shutil.rmtree(room, ignore_errors=True)
+
+
+def bound_waiting() -> None:
+    """End connections that do not send headers, or the rest of a request, in time: tornado waits an hour, or for ever."""
+    from tornado.httpserver import HTTPServer
+
+    HTTPServer.configure(None, idle_connection_timeout=HEADERS_S, body_timeout=_BODY_S)
+
+
+def _watch(room: Path, orphaned: threading.Event) -> None:
+    # Nothing is ever written: this returns when nobody holds the other end any more.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    orphaned.set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_END_S)
+    kill_below(os.getpid())
+    shutil.rmtree(room, ignore_errors=True)
+    os._exit(1)
+
+
+def kill_below(process: int) -> None:
+    """Kill every process that this one started, and those that they started."""
+    import psutil
+
+    for child in psutil.Process(process).children(recursive=True):
+        try:
+            child.kill()
+        except psutil.NoSuchProcess:
+            continue
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ from dialframe.widgets.file_transfer import script
 from dialframe.widgets.jobs import outcome, sentence
 from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.lead_workbench import Workbench
-from dialframe.widgets.page.server import FOLDER
+from dialframe.widgets.page_server import FOLDER
 
 TITLES: Final = ("Leads", "Funnel", "Coverage")
 
