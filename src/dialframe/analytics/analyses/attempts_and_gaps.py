@@ -61,15 +61,9 @@ def attempts(
     `adjusted` weighs the sources as they are at the first attempt.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; without it numbers stand for leads.
         most: Attempts from this one on are one row.
         source: Custom field with the source.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per attempt: `attempt`, `attempts` (all), `people` (all reached, `rate_all` of
@@ -77,12 +71,6 @@ def attempts(
         (waiting), `rate` (the hazard), `low`, `high`, `adjusted`; `cumulative` (share of all leads
         reached by then), `appointments` (first ones, of all attempts) and
         `appointments_per_1000` attempts.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.attempts(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
@@ -141,15 +129,9 @@ def recycle(
     seen is said otherwise. `simulated` is what the same retries would have reached at that gap.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; without it numbers stand for leads.
         min_calls: Pairs of attempts below which a gap is not compared.
         alpha: Chance of any advice where gaps make no difference, over all outcomes.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per outcome and gap: `outcome`, `gap`, `numerator` (people on the next attempt),
@@ -157,12 +139,6 @@ def recycle(
         outcome `final`, `advised_gap` (null without), `retries`, `people`, `rate`, `simulated`,
         `p`, `detectable_points`, `why`; table `after_attempt` the rate after each attempt and
         outcome.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
-
-    Example:
-        result = analytics.recycle(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -57,14 +57,9 @@ def callbacks_kept(
     its tolerance is not over by `as_of` are not due.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         callbacks: Frame of the callbacks table.
         early: How long before its time a call keeps the callback.
         late: How long after its time.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
         campaign: Callbacks of this campaign only.
 
     Returns:
@@ -72,9 +67,6 @@ def callbacks_kept(
         `high` (null for fates that are not of the denominator), `reached` (a person answered),
         `pending` (still pending by the service's own word), `meaning`. Table `broken` lists the
         promises that are late or lost and still pending, `each` every callback with its fate.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
 
     Example:
         result = analytics.callbacks_kept(calls, leads, callbacks=callbacks)
@@ -136,21 +128,13 @@ def appointments_kept(
     `likely` where a person answered, `weak` otherwise, `none` without such a call.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         appointments: Frame of the appointments table.
         window: Longest time from the call to the booking.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
 
     Returns:
         One row per status: `status`, `appointments`, and of `completed` and `no-show` also
         `denominator` (both), `rate`, `low`, `high`. Table `each` has `id`, `status`, `call_id` and
         `confidence`; table `confidence` counts them.
-
-    Raises:
-        ConfigError: A column is missing.
 
     Example:
         result = analytics.appointments_kept(calls, appointments=appointments)

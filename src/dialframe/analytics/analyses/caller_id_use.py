@@ -62,25 +62,13 @@ def local_presence(
     the design effect of leads that have several calls).
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, for source, attempt and clusters.
         alpha: Chance of a difference where there is none.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per way of comparing (`crude`, `same lead`, `adjusted`): people and dials of matched
         and other calls (`matched`, `matched_dials`, `other`, `other_dials`), `rate_matched`,
         `rate_other` (standardized where stratified), `lift`, `low`, `high`, `strata` with both.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
-
-    Example:
-        result = analytics.local_presence(calls, leads)
     """
     return of_attempts(
         count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign,
@@ -186,25 +174,11 @@ def return_calls(
     the caller ID that it saw. Attempts whose time is not over by `as_of` are left out.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         within: How long after the dial a call back counts.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per caller ID: `from_number`, `numerator` (returned), `denominator` (dials that no
         person answered), `rate`, `low`, `high`, `median_lag_h`. Table `lags` counts returns by lag.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.return_calls(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -338,25 +312,9 @@ def caller_ages(
 
     Numbers that were in use in the first week of the data are left out: their age is not known.
 
-    Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-
     Returns:
         One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
         `low`, `high`, `expected` and `ratio`, as in `caller_ids`.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.caller_ages(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -410,24 +368,12 @@ def caller_load(
     """How many calls a day each caller ID carries, and how unevenly they are spread.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         most_per_day: Calls a day (UTC) above which a number is over its load.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per caller ID: `from_number`, `dials`, `days`, `mean_per_day`, `most_per_day`,
         `days_over`. `parameters["gini"]` is 0 where all numbers carry the same.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.caller_load(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

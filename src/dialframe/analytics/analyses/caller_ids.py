@@ -88,17 +88,11 @@ def caller_ids(
     false alarm is shared between the numbers (Holm).
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, for source and attempt.
         min_calls: Calls below which a number is not judged.
         alpha: Chance of a false alarm over all numbers and looks together.
         looks: How often this is looked at, for instance 30 for every day of a month; the looks
             together keep `alpha`.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per caller ID: `from_number`, `numerator` (people), `denominator` (dials), `rate`,
@@ -106,12 +100,6 @@ def caller_ids(
         `changed_at` (start of the stretch, where alerted), `rate_before`, `rate_after`,
         `ratio_before`, `ratio_after`, `blocked` calls, `first_at`, `last_at`, `judged`. Table
         `series` has people, dials and expected people by number and week.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
-
-    Example:
-        result = analytics.caller_ids(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -90,7 +90,6 @@ def compare(
     `alpha`.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, for clusters and mix.
         a: Campaign id.
         b: Campaign id.
@@ -98,10 +97,6 @@ def compare(
         alpha: Level of the test, over all looks.
         planned_calls: Attempts of both campaigns at which the comparison will end; None for one look.
         source: Custom field with the source.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row: `a`, `b`, `metric`, `numerator_a`, `denominator_a`, `rate_a`, `numerator_b`,
@@ -310,7 +305,6 @@ def changes(
     false alarm is shared between the groups (Holm) and the looks.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, for clusters and source.
         metric: Of `campaigns.COMPARED`, the names of `metrics`.
         recent: How long the last days are.
@@ -319,8 +313,6 @@ def changes(
         looks: How often this is looked at, for instance 30 for every day of a month; the looks
             together keep `alpha`.
         min_calls: Calls on either side below which a group is not judged.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         One row per group: the column `by`, `numerator_before`, `denominator_before`,
@@ -329,9 +321,6 @@ def changes(
 
     Raises:
         ConfigError: A column is missing, or the metric is unknown.
-
-    Example:
-        result = analytics.changes(calls, leads)
     """
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
@@ -437,23 +426,16 @@ def running_rates(
     """Rates over the time in which each campaign was seen to run.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         campaigns: Readings of the campaigns table, one row per campaign and reading: `id`,
             `status`, `_observed_at`. A campaign counts as running from a reading that says so until
             the next reading.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
         since: Count calls from this instant on; hours are those of all readings.
-        until: Count calls before this instant.
 
     Returns:
         One row per campaign: `campaign_id`, `running_h`, `numerator` (people), `denominator`
         (attempts while running), `rate`, `low`, `high`, `per_hour` (attempts), `outside` (attempts
         while not seen to run).
-
-    Raises:
-        ConfigError: A column is missing.
 
     Example:
         result = analytics.running_rates(calls, campaigns=account.campaigns())
@@ -503,17 +485,11 @@ def ai_agreement(
     """Whether the outcome that an AI agent's event gives agrees with the disposition of the call.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         events: Frame of the events table.
-        taxonomy: What the codes mean.
 
     Returns:
         One row per pair of classes: `event`, `call` (`unmapped` where a code is not known), `calls`.
         `parameters["kappa"]` is Cohen's agreement beyond chance, null under two classes.
-
-    Raises:
-        ConfigError: A column is missing.
 
     Example:
         result = analytics.ai_agreement(calls, events=events)

@@ -270,8 +270,6 @@ def funnel(
     stage is greater than the one before it. One call can carry a lead through several stages.
 
     Args:
-        leads: Frame of the leads table.
-        calls: Frame of the calls table.
         appointments: Frame of the appointments table, or None where only calls are to speak.
         imports: The import ledger: one row per record sent, with column `status` (`accepted`,
             `duplicate`, `on_dnc`, `invalid`, ...); `lead_id`, `campaign_id` and the column named
@@ -290,8 +288,6 @@ def funnel(
         until: Count calls and appointments before this instant, and leads that were there; aware.
         include_no_campaign: Count calls outside any campaign (click-to-call) too.
         campaigns: Frame of the campaigns table, so that a campaign without leads is known.
-        taxonomy: What the codes of calls mean.
-        as_of: When the data was read; by default the latest instant in it.
 
     Returns:
         A `Funnel`; print it, or ask it to `explain()`.
@@ -299,9 +295,6 @@ def funnel(
     Raises:
         ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
             another word, or the window has no time zone.
-
-    Example:
-        result = analytics.funnel(calls, leads)
     """
     _choices(order, entry, window)
     known_campaign(campaign, leads, calls, campaigns, imports)

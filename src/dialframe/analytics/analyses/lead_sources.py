@@ -43,12 +43,9 @@ def duplicates(
     """Numbers that are leads of several campaigns, or several leads of one: who is dialed too much.
 
     Args:
-        leads: Frame of the leads table.
         calls: Frame of the calls table, for the attempts on each number.
         campaigns: Frame of the campaigns table, for `running_only`.
         running_only: Only leads of campaigns that are running.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
 
     Returns:
         One row per number: `phone`, `campaigns` (distinct), `leads`, `attempts` (counted calls, those
@@ -57,9 +54,6 @@ def duplicates(
 
     Raises:
         ConfigError: A column is missing, or `running_only` is asked for without campaigns.
-
-    Example:
-        result = analytics.duplicates(calls, leads)
     """
     require(leads, ("phone", "campaign_id"), "leads")
     here = leads[leads["phone"].notna()]
@@ -132,9 +126,6 @@ def import_outcomes(
         One row per status, reason and field: `status`, `reason`, `field`, `records`,
         `denominator`, `share`, `fixable` (another try with a corrected record can be accepted).
 
-    Raises:
-        ConfigError: A column is missing.
-
     Example:
         result = analytics.import_outcomes(imports=imports)
     """
@@ -188,17 +179,11 @@ def scorecard(
     """What each source of leads is worth: bad numbers, requests not to be called, reach, appointments.
 
     Args:
-        leads: Frame of the leads table.
-        calls: Frame of the calls table.
         by: Column or custom field that names the source.
         alpha: Share of false verdicts among all; where no source differs, the chance of any.
         min_leads: Attempted leads below which a source is not judged.
         imports: The import ledger; with its column `by`, refusals are given to sources.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
         campaign: Leads and calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per source: the column `by`, `leads`, `attempted`, `attempts`, then leads with a bad
@@ -214,9 +199,6 @@ def scorecard(
 
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
-
-    Example:
-        result = analytics.scorecard(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -74,7 +74,6 @@ def speed_to_lead(
     inside these, nothing can be said of them.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, with `created_at`.
         by: Column or custom field to split the table `groups` by.
         goal: What a lead should come to, of `WAIT_GOALS`; for `human` on its first attempt, else at
@@ -82,8 +81,6 @@ def speed_to_lead(
         source: Column or custom field with the source.
         min_calls: Leads below which a band of waits is not compared.
         alpha: Chance of a difference where there is none.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Leads and calls of this campaign only.
 
     Returns:
@@ -94,9 +91,6 @@ def speed_to_lead(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or the goal is.
-
-    Example:
-        result = analytics.speed_to_lead(calls, leads)
     """
     require(leads, ("created_at",), "leads")
     if goal not in WAIT_GOALS:
@@ -255,14 +249,10 @@ def time_to_contact(
     dead, which is more than what was.
 
     Args:
-        calls: Frame of the calls table.
-        leads: Frame of the leads table.
         by: Column or custom field to split by.
         entry: `first_dial` or `import`.
         campaigns: Frame of the campaigns table: leads of completed ones are no longer dialed.
         idle_days: Days without an attempt after which a lead counts as no longer dialed.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Leads and calls of this campaign only.
 
     Returns:
@@ -274,9 +264,6 @@ def time_to_contact(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
-
-    Example:
-        result = analytics.time_to_contact(calls, leads)
     """
     require(leads, ("id", "created_at", "campaign_id"), "leads")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)

@@ -73,20 +73,11 @@ def summary(
     they are one cluster of the intervals. Each rate is the metric of its name.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; without it numbers are the clusters.
-        campaign: Calls of this campaign only.
-        since: Count calls from this instant on.
-        until: Count calls before this instant.
         include_no_campaign: Count calls outside any campaign (click-to-call) too.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         A `Summary`; print it, or ask it to `explain()`.
-
-    Raises:
-        ConfigError: A column is missing, or a bound is no time.
 
     Example:
         >>> from dialframe import frames
@@ -149,26 +140,14 @@ def dispositions(
     """The mix of outcomes: how often each disposition was logged and what it was taken for.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; not needed.
-        campaign: Calls of this campaign only.
-        since: Count calls from this instant on.
-        until: Count calls before this instant.
         include_no_campaign: Count calls outside any campaign (click-to-call) too.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         One row per disposition (as it was written, null where none was logged) and outcome class,
         most frequent first: `disposition`, `outcome`, `calls`, `denominator` (attempts), `share`,
         `low`, `high` (95 %, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
         the row that are one). The calls sum to the attempts.
-
-    Raises:
-        ConfigError: A column is missing, or a bound is no time.
-
-    Example:
-        result = analytics.dispositions(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
@@ -254,26 +233,10 @@ def outcome_flows(
 ) -> Result:
     """From the first outcome of each lead to its last.
 
-    Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-
     Returns:
         One row per pair: `first`, `last` (outcome classes; `unmapped` where the code is not known,
         `not_dialed` for leads without a counted attempt), `leads`, `attempts`, most frequent
         first. The leads sum to the leads looked at.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.outcome_flows(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -325,13 +288,9 @@ def cohorts(
     masked, because they can only look worse than they are.
 
     Args:
-        leads: Frame of the leads table.
-        calls: Frame of the calls table.
         goal: Of `GOALS`.
         period: Length of a cohort and of a step of age; months are 30 days of age.
         ages: How many steps of age.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
         campaign: Leads and calls of this campaign only.
 
     Returns:
@@ -341,9 +300,6 @@ def cohorts(
 
     Raises:
         ConfigError: A column is missing, or campaign, goal or period is unknown.
-
-    Example:
-        result = analytics.cohorts(calls, leads)
     """
     if goal not in GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(GOALS)}")
@@ -414,16 +370,8 @@ def outcome_mix(
     """The mix of outcomes over time, canonical or as it was written; unmapped is always a row.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         period: Length of a period; weeks begin on Monday, UTC.
         by: Classes of the taxonomy, or dispositions as they were written.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per period and outcome: `start` (UTC day), `outcome`, `numerator`, `denominator`,
@@ -432,9 +380,6 @@ def outcome_mix(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `by` or `period` is.
-
-    Example:
-        result = analytics.outcome_mix(calls, leads)
     """
     if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
         raise ConfigError("by is outcome or disposition; period is day, week or month")

@@ -65,7 +65,6 @@ def reconcile(
             `calls`. Calls of days outside the report are left out.
         calls: Frame of the calls table, both directions.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
-        taxonomy: What the codes mean.
         as_of: What was known at this instant counts: calls and whole days until then.
 
     Returns:
@@ -75,9 +74,6 @@ def reconcile(
         the counts that differ in the end (`server`, `computed`, `difference`, `reason`), table
         `codes` the totals by code with `unmapped`. `parameters` say which directions and which hour
         of day fit the report best.
-
-    Raises:
-        ConfigError: A column is missing.
 
     Example:
         result = analytics.reconcile(calls, report=account.dispositions())

@@ -49,9 +49,7 @@ def classify(
     """The outcome of each call, in classes that rates are made of.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; not needed.
-        taxonomy: What the codes mean.
 
     Returns:
         One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
@@ -63,12 +61,6 @@ def classify(
         true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
         layers that contradict each other, `unmapped` a code that would have decided the outcome
         and is not in the taxonomy.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.classify(calls, leads)
     """
     del leads
     classified = classes(calls, taxonomy)
@@ -93,20 +85,12 @@ def unmapped(
     """The codes that the taxonomy does not have, most frequent first.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; not needed.
-        taxonomy: What the codes mean.
 
     Returns:
         Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
         your own. `.table.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?`
         is replaced by a class.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.unmapped(calls, leads)
     """
     del leads
     codes = unmapped_codes(calls, taxonomy)
@@ -136,8 +120,6 @@ def match(
     given.
 
     Args:
-        calls: Frame of the calls table.
-        leads: Frame of the leads table.
         events: Frame of the events table; `disposition.logged` names call and lead.
         started: Answers to click-to-call: columns `call_id`, `lead_id`.
         taxonomy: What the codes mean; it changes no match.
@@ -145,12 +127,6 @@ def match(
     Returns:
         One row per call on the index of `calls`: `lead_id` (null where none is given) and
         `match_quality`. Table `qualities` counts each: `match_quality`, `calls`.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.match(calls, leads)
     """
     matched = match_rows(calls, leads, events=events, started=started)
     ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
@@ -202,26 +178,10 @@ def conflicts(
 ) -> Result:
     """Where network and agent contradict each other, as a matrix.
 
-    Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-
     Returns:
         One row per class by the network, disposition and class by it: `telephony`, `disposition`,
         `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`
         has the ids.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.conflicts(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -270,26 +230,14 @@ def missing_dispositions(
     """Conversations that nobody logged an outcome of, by campaign and age.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         human_length_s: Talk from which a call must have been a conversation, seconds.
         due_h: Hours after its end at which a disposition is missing.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per campaign: `campaign_id`, `numerator` (missing), `denominator` (answered and
         long enough), `rate`, `low`, `high`. Table `ages` counts by hours since the end, `each` has
         the ids.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.missing_dispositions(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -353,8 +301,6 @@ def late_dispositions(
         earlier: The same calls as they were read before.
         events: Frame of the events table.
         late_h: Hours after the end of the call from which a logged disposition is late.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
 
     Returns:
         One row per change: `was` (null: none), `now`, `calls`. Table `each` has `id`, `was`,
@@ -458,21 +404,12 @@ def completeness(
     in one reading; what can be seen is checked.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, or None.
         events: Frame of the events table: calls that they name must be here.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
 
     Returns:
         One row per check: `check`, `unit`, `count`, `of`, `share` (null where `of` is 0), `ok`,
         `meaning`. Table `gaps` has the weekdays without a call between the first and the last.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.completeness(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
     known = known_then(calls, instant("as_of", as_of))

@@ -51,28 +51,16 @@ def carriers(
     """Answer-seizure ratio, network effectiveness, length and share of short and blocked calls.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         by: `campaign_id`, `from_number`, `prefix` (area code called), or a column of the calls.
         short_s: Talk up to which an answered call is short, seconds.
         limits: Shares of short calls that carriers warn at and charge at.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per group: the column `by`, `attempts`, `answered`, `asr`, `asr_low`, `asr_high`
         (clustered by number), `ner`, `aloc_s` (mean talk), `short` (calls), `short_share` of
         answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
         `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.carriers(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -143,26 +131,10 @@ def causes(
 ) -> Result:
     """Hangup causes by frequency, in every spelling and as the class they mean.
 
-    Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-
     Returns:
         One row per cause as it was written: `hangup_cause` (null: none), `class` (`unmapped` where
         the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
         `answered`, `cumulative`.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.causes(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -205,27 +177,11 @@ def ring_times(
 ) -> Result:
     """How long it rings until a person, a machine, an unknown answer, or nobody.
 
-    Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-
     Returns:
         One row per band of seconds and who answered: `seconds` (`4 to 6`), `from_s`, `who`
         (`person`, `machine`, `unknown`, `nobody`), `calls`, `denominator` (all of that kind),
         `share`. Table `medians` has `who`, `calls`, `median_s`. Negative rings and rings over 120 s
         (queueing, most likely) are set aside and counted.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.ring_times(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -333,25 +289,13 @@ def durations(
     """What `duration_seconds` counts in this account: the talk, or the whole call.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         by: Column of the calls to look at groups of.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on.
-        until: Calls before this instant.
 
     Returns:
         One row per group: the group's column, `means` (`talk`, `whole`, `unclear`), `calls`
         (answered, with times and a duration, of which the two differ), `fits_talk`, `fits_whole`,
         `median_off_talk_s`, `median_off_whole_s`.
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.durations(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
@@ -428,27 +372,13 @@ def machines(
     share of machines among the unknown answers of a group is the one that makes theirs likeliest.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         by: Column of the calls that says the groups.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per group: the group's column, `numerator` (machines), `denominator` (answered),
         `rate`, `low`, `high` (clustered by number), `unknown` (answered by nobody knows whom),
         `hidden_share` (estimated machines of these, null where it cannot be told), `hidden_low`,
         `hidden` (they are mostly machines).
-
-    Raises:
-        ConfigError: A column is missing.
-
-    Example:
-        result = analytics.machines(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

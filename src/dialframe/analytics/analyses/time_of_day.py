@@ -65,25 +65,13 @@ def hours(
     distribution over cells is fitted by moments, and the cell's mean given it is taken.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; not needed.
         min_calls: Calls below which a cell is thin: to be grayed, never to be ranked.
         alpha: Chance that the claims find a difference where there is none.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         All 168 cells: `weekday` (`Mon`), `hour`, `numerator` (people), `denominator` (attempts),
         `rate`, `low`, `high`, `shrunk` (null without calls), `thin`.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.hours(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
@@ -139,17 +127,11 @@ def best_time(
     would have been seen.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table, for source, attempt and clusters.
         source: Column or custom field with the source.
         alpha: Chance that either test finds a difference where there is none.
         min_calls: Calls below which a time is not compared; 1 % of all calls at least.
         min_points: Difference in percentage points that is worth a decision.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per time (`dimension` `hour` or `weekday`, `level`): `numerator`, `denominator`,
@@ -157,12 +139,6 @@ def best_time(
         (null for times with too few calls). Table `tests` has `dimension`, `chi2`, `df`, `p`,
         `p_adjusted` (both null with nothing to compare), `spread_points`, `detectable_points`,
         `differs`.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
-
-    Example:
-        result = analytics.best_time(calls, leads)
     """
     whole = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -344,28 +320,15 @@ def dayparts(
     and weekday held still.
 
     Args:
-        calls: Frame of the calls table.
-        leads: Frame of the leads table.
         min_attempts: Attempts from which a lead was tried in earnest.
         min_calls: Calls below which a part has no rate.
         alpha: Chance of a difference where there is none.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
 
     Returns:
         One row per part: `daypart`, `leads` (tried at least so often, never reached, only in this
         part), `other` (the part with the best chance next; null where none is certainly better),
         `rate` (people per call there, on leads that no attempt had reached before),
         `expected_contacts`. Table `each` lists the leads.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
-
-    Example:
-        result = analytics.dayparts(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping
 from datetime import date
 from decimal import Decimal
@@ -83,7 +84,8 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
 
     Frames of pandas pass as they are; polars and Arrow become pandas. A frame of attempts may stand
     in the place of the calls. With `as_of`, rows of the other frames that are dated or were read
-    later are left out here; calls are set aside where they are counted.
+    later are left out here; calls are set aside where they are counted. What all analyses take and
+    raise is added to the docstring, which names what is its own.
     """
     signature = inspect.signature(function)
 
@@ -105,7 +107,44 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
                 given[name] = known_then(given[name], as_of)
         return function(*bound.args, **bound.kwargs)
 
+    checked.__doc__ = _whole_docstring(function, signature)
     return checked
+
+
+#: What arguments mean that are the same in every analysis, unless its docstring says it otherwise.
+_ARGUMENTS: Final = {
+    "calls": "Frame of the calls table, or of `account.attempts()`.",
+    "leads": "Frame of the leads table.",
+    "taxonomy": "What the codes mean.",
+    "as_of": "What was known at this instant counts; by default the latest instant in the data.",
+    "campaign": "Calls of this campaign only.",
+    "since": "Calls from this instant on; attempts are numbered over the whole history.",
+    "until": "Calls before this instant.",
+}
+_SECTION: Final = re.compile(r"^(Args|Returns|Raises|Example):\n", re.M)
+_ENTRY: Final = re.compile(r"^    (\w+): ", re.M)
+
+
+def _whole_docstring(function: Callable[..., object], signature: inspect.Signature) -> str:
+    """The docstring of an analysis with the arguments, errors and example that it shares with all others."""
+    summary, *sections = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
+    own = dict(zip(sections[::2], sections[1::2], strict=True))
+    _, *entries = _ENTRY.split(own.get("Args", ""))
+    arguments = _ARGUMENTS | dict(zip(entries[::2], entries[1::2], strict=True))
+    taken = [name for name in signature.parameters if name in arguments]
+    wrong = ["a column is missing", *(["the campaign is unknown"] if "campaign" in taken else []),
+             *(["an instant is none"] if "as_of" in taken else [])]  # fmt: skip
+    either = " or ".join(filter(None, [", ".join(wrong[:-1]), wrong[-1]]))
+    written = {
+        "Args": "\n".join(f"    {name}: {arguments[name].rstrip()}" for name in taken),
+        "Returns": own.get("Returns", ""),
+        "Raises": own.get("Raises", f"    ConfigError: {either[0].upper()}{either[1:]}."),
+        "Example": own.get("Example", f"    result = analytics.{function.__name__}(calls, leads)"),
+    }
+    if "self" in signature.parameters:
+        del written["Example"]
+    parts = [f"{title}:\n{text.rstrip()}" for title, text in written.items() if text]
+    return "\n\n".join([summary.rstrip(), *parts])
 
 
 def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:

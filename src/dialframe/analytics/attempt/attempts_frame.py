@@ -58,17 +58,11 @@ def attempts_frame(
     """Outbound attempts, one row each, with everything that analyses look at.
 
     Args:
-        calls: Frame of the calls table.
         leads: Frame of the leads table; without it numbers stand for leads.
         campaigns: Frame of the campaigns table, for names.
         events: Frame of the events table; `disposition.logged` names call and lead.
         source: Column or custom field of the leads that says where they came from.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
         include_no_campaign: Count calls outside any campaign too.
-        taxonomy: What the codes mean.
 
     Returns:
         One row per counted attempt, in the order of `calls`: `call_id`, `lead_id` (null without),
@@ -83,9 +77,6 @@ def attempts_frame(
         and number share a North American area code), `ring_s`, `talk_s`, `duration_seconds`,
         `status`, `hangup_cause`, `disposition`. `.attrs["set_aside"]` counts the calls that are
         not here by reason.
-
-    Raises:
-        ConfigError: A column is missing, the campaign is unknown, or a time is none.
 
     Example:
         >>> from dialframe import frames

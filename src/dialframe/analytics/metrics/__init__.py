@@ -138,8 +138,6 @@ def compute(
     """Metrics of an account, all of them from the same counted calls.
 
     Args:
-        calls: Frame of the calls table.
-        leads: Frame of the leads table.
         names: Which metrics; by default all whose frames are there, of these the ones that can be cut
             where they are.
         by: Cut by these too: columns of calls or leads, custom fields, `region`.
@@ -150,8 +148,6 @@ def compute(
         audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
         report: The service's disposition report.
         events: Frame of the events table, for ids.
-        taxonomy: What the codes mean.
-        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: This campaign only.
         since: Calls from this instant on, callbacks and appointments that are due from it on, records
             that were imported from it on.

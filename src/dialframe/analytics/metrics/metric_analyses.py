@@ -57,24 +57,14 @@ def penetration(
     """How far each list is worked through, by every definition in use; they disagree by design.
 
     Args:
-        leads: Frame of the leads table.
-        calls: Frame of the calls table.
         by: Column or custom field to split by.
         attempt_cap: Attempts after which a lead is given up, where there is such a rule.
         recycle_contacted: Whether leads of status `contacted` are still dialed.
-        taxonomy: What the codes mean.
-        as_of: When the data was read.
         campaign: Leads and calls of this campaign only.
 
     Returns:
         One row per group and variant: `group`, `variant`, `value`, `numerator`, `denominator`,
         `low`, `high`, `definition`.
-
-    Raises:
-        ConfigError: A column is missing, or the campaign is unknown.
-
-    Example:
-        result = analytics.penetration(calls, leads)
     """
     choices = Choices(attempt_cap=attempt_cap, recycle_contacted=recycle_contacted)
     code, names = (
@@ -134,19 +124,12 @@ def taxonomy_effect(
     """What another taxonomy does to every metric.
 
     Args:
-        calls: Frame of the calls table, or of `account.attempts()`.
-        leads: Frame of the leads table.
         before: The taxonomy in use.
         after: The one to be compared with it.
-        as_of: What was known at this instant counts; by default the latest instant in the
-            data.
 
     Returns:
         One row per metric that changes: `metric`, `before`, `after`, `change`. Table `codes` has
         the codes that the two do not agree on: `field`, `code`, `before`, `after`.
-
-    Raises:
-        ConfigError: A column is missing.
 
     Example:
         result = analytics.taxonomy_effect(

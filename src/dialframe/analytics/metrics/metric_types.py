@@ -475,16 +475,12 @@ class Definition:
         """The metric of an account.
 
         Args:
-            calls: Frame of the calls table.
-            leads: Frame of the leads table.
             imports: The import ledger.
             appointments: Frame of the appointments table.
             callbacks: Frame of the callbacks table.
             audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
             report: The service's disposition report.
             events: Frame of the events table, for ids.
-            taxonomy: What the codes mean.
-            as_of: What was known at this instant counts; by default the latest instant in the data.
             campaign: This campaign only.
             since: Calls from this instant on, callbacks and appointments that are due from it on,
                 records that were imported from it on.
