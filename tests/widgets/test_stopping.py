@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dialframe.background import alongside
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
 from dialframe.widgets import LeadBench
-from dialframe.widgets.jobs import Jobs, Stopped, aside
+from dialframe.widgets.jobs import Jobs, Stopped
 
 
 def test_a_stop_does_not_wait_for_work_that_knows_no_steps() -> None:
@@ -28,7 +29,7 @@ def test_a_stop_does_not_wait_for_work_that_knows_no_steps() -> None:
         ended.set()
 
     jobs = Jobs()
-    jobs.start(lambda told: aside(long, told, "reading"), on_progress=silent, on_end=end)
+    jobs.start(lambda told: alongside(long, told, "reading"), on_progress=silent, on_end=end)
     assert begun.wait(20)
     jobs.stop()
     assert ended.wait(20)
@@ -52,7 +53,7 @@ def test_its_steps_are_told_in_the_callers_thread() -> None:
         if progress.step == "second":
             told.set()
 
-    assert aside(work, listen, "first") == 7
+    assert alongside(work, listen, "first") == 7
     assert {step for step, _ in heard} == {"first", "second"}
     assert {thread for _, thread in heard} == {threading.get_ident()}
 
@@ -64,7 +65,7 @@ def test_what_it_raises_is_raised() -> None:
         raise LeadFileError("this is no list", path=Path("a.csv"))
 
     with pytest.raises(LeadFileError, match="this is no list"):
-        aside(work, silent, "reading")
+        alongside(work, silent, "reading")
 
 
 def test_a_reading_that_is_stopped_changes_nothing(folder: Path) -> None:
