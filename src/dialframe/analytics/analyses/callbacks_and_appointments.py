@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
+    NEVER,
     NO_TIME,
     Ints,
     Mask,
@@ -22,13 +23,11 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.lead_match import known_campaign
+from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
 from dialframe.instants import When
-
-_NEVER: Final = int(np.iinfo(np.int64).max)
 
 #: What came of a callback.
 FATES: Final = ("kept", "late", "lost", "not_due", "cancelled", "no_number")
@@ -73,9 +72,7 @@ def callbacks_kept(
     """
     require(callbacks, ("id", "lead_id", "scheduled_at", "status"), "callbacks")
     known_campaign(campaign, callbacks, calls, leads)
-    mine = callbacks
-    if campaign is not None:
-        mine = callbacks[(callbacks["campaign_id"] == campaign).fillna(value=False)]
+    mine = callbacks if campaign is None else callbacks[of_campaign(callbacks, campaign)]
     found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, callbacks))  # fmt: skip
     each = _fates(mine, found, early, late)
@@ -184,11 +181,10 @@ def _fates(
     opens = due - round(early.total_seconds() * 1e6)
     closes = due + round(late.total_seconds() * 1e6)
     at, reached = _first_from(found, code, wanted, opens)
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     status = callbacks["status"].astype("str").str.casefold().fillna("").to_numpy(dtype=object)
     fate = np.select(
-        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > ends,
-         at != _NEVER],
+        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > found.as_of_us,
+         at != NEVER],
         [4, 5, 0, 3, 1],
         default=2,
     )  # fmt: skip
@@ -225,8 +221,8 @@ def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple
     there = (place < high) & (wanted >= 0)
     safe = np.minimum(place, max(len(at) - 1, 0))
     if not len(at):
-        return np.full(len(wanted), _NEVER), np.zeros(len(wanted), dtype=bool)
-    return np.where(there, at[safe], _NEVER), there & human[safe]
+        return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
+    return np.where(there, at[safe], NEVER), there & human[safe]
 
 
 def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> pd.DataFrame:

@@ -20,7 +20,19 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analyses.caller_ids import sick_calls
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, arrow, is_word, micros, numbered
+from dialframe.analytics.attempt.arrays import (
+    DAY_US,
+    NEVER,
+    Floats,
+    Ints,
+    Mask,
+    arrow,
+    earliest,
+    is_word,
+    micros,
+    micros_of,
+    numbered,
+)
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     count_attempts,
@@ -34,7 +46,6 @@ from dialframe.analytics.result.result_tables import plural, rated_calls, ratio,
 from dialframe.analytics.stats.rate_ratios import joined
 from dialframe.instants import When
 
-_DAY_US: Final = 86_400_000_000
 #: Hours after a dial at which a new band of lag begins.
 LAGS_H: Final = (0, 1, 4, 12, 24, 72)
 #: Days of use at which a new band of age begins.
@@ -240,8 +251,7 @@ def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     wait = at[after] - at[order]
     lag = np.full(len(whole), np.nan)
     lag[order] = np.where(same & (wait <= within_us), wait / 3_600e6, np.nan)
-    ends = latest(calls) if found.as_of is None else found.as_of
-    over = found.when + within_us <= (0 if ends is None else round(ends.timestamp() * 1e6))
+    over = found.when + within_us <= micros_of(found.as_of or latest(calls))
     missed = ~found.flag("human")
     each = np.full(len(found), np.nan)
     each[mine] = lag[: len(mine)]
@@ -320,12 +330,11 @@ def caller_ages(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     code, names = found.text("from_number")
-    first = np.full(len(names), np.iinfo(np.int64).max)
-    np.minimum.at(first, code, found.when)
-    begins = int(found.when.min(initial=np.iinfo(np.int64).max))
-    new = first > begins + 7 * _DAY_US if len(found) else np.zeros(len(names), dtype=bool)
+    first = earliest(code, found.when, len(names))
+    begins = int(found.when.min(initial=NEVER))
+    new = first > begins + 7 * DAY_US if len(found) else np.zeros(len(names), dtype=bool)
     chance = caller_model(found).expected if len(found) else np.zeros(0)
-    days = (found.when - first[code]) / _DAY_US
+    days = (found.when - first[code]) / DAY_US
     band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
     human = found.flag("human")
     dialed = sums(band, len(AGES))
@@ -379,7 +388,7 @@ def caller_load(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     code, names = found.text("from_number")
-    day = found.when // _DAY_US
+    day = found.when // DAY_US
     day -= int(day.min(initial=0)) if len(day) else 0
     span = int(day.max(initial=0)) + 1
     pairs, n = np.unique(code * span + day, return_counts=True)

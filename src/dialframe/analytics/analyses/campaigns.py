@@ -443,14 +443,13 @@ def running_rates(
     require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
     code, names = found.text("campaign_id")
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     ran, hours = np.zeros(len(found), dtype=bool), np.zeros(len(names))
     for i, name in enumerate(names):
         mine = campaigns[(campaigns["id"] == name).fillna(value=False)]
         at = micros(mine["_observed_at"])
         order = np.argsort(at, kind="stable")
         at, runs = at[order], is_word(mine["status"], "running")[order]
-        later = np.append(at[1:], max(ends, int(at.max(initial=NO_TIME))))
+        later = np.append(at[1:], max(found.as_of_us, int(at.max(initial=NO_TIME))))
         hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
         calls_here = np.flatnonzero(code == i)
         place = np.searchsorted(at, found.when[calls_here], side="right") - 1

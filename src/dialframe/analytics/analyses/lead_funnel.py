@@ -7,15 +7,18 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
+    NEVER,
     NO_TIME,
     Ints,
     Mask,
+    earliest,
+    instants,
     micros,
+    micros_of,
     present,
     require,
     within,
@@ -40,7 +43,6 @@ from dialframe.analytics.attempt.outcome_classes import (
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Funnel
-from dialframe.analytics.result.result_tables import instants
 from dialframe.analytics.stats.intervals import rates
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
@@ -104,9 +106,6 @@ CALL_STAGES: Final = {
 }
 
 
-_NEVER: Final = int(np.iinfo(np.int64).max)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Booked:
     """Lead and instant of each appointment, the call that it came after, and notes."""
@@ -139,15 +138,16 @@ def span_of(
 ) -> Span:
     """When each lead's events count, and which leads have had all of their time."""
     if window is None:
-        return Span(here, np.full(len(here), -_NEVER), np.full(len(here), _NEVER), bounded=False)
+        return Span(here, np.full(len(here), -NEVER), np.full(len(here), NEVER), bounded=False)
     opens = micros(leads["created_at"])
     if entry == "first_dial":
-        opens = _earliest(np.flatnonzero(counted), at, matched.lead, len(here))
-    entered = (opens != _NEVER) & (opens != NO_TIME)
+        opens = earliest(matched.lead[counted], at[counted], len(here))
+    entered = (opens != NEVER) & (opens != NO_TIME)
     opens = np.where(entered, opens, 0)
     closes = opens + round(window.total_seconds() * 1e6)
-    ends = 0 if as_of is None else round(as_of.timestamp() * 1e6)
-    return Span(here & (~entered | (closes <= ends)), opens, np.where(entered, closes, -_NEVER))
+    return Span(
+        here & (~entered | (closes <= micros_of(as_of))), opens, np.where(entered, closes, -NEVER)
+    )
 
 
 def stages_of(
@@ -166,10 +166,10 @@ def stages_of(
         last = rows[classified.flag(column)[rows]] if stage == "appointment" else rows
         if order != "any" and (span.bounded or stage != "attempted"):
             last = last[at[last] >= since[matched.lead[last]]]
-        reached = _earliest(last, at, matched.lead, len(span.here))
+        reached = earliest(matched.lead[last], at[last], len(span.here))
         if stage == "appointment":
             reached = np.minimum(reached, _bookings(span, booked, classified, since, order))
-        so_far = so_far & (reached != _NEVER)
+        so_far = so_far & (reached != NEVER)
         since = reached
         inside[stage] = so_far
     return inside
@@ -182,16 +182,7 @@ def _bookings(span: Span, booked: Booked, classified: Classes, since: Ints, orde
         keep &= booked.when >= since[booked.leads]
     if order == "strict":
         keep &= classified.flag("positive")[booked.call]
-    first = np.full(len(span.here), _NEVER)
-    np.minimum.at(first, booked.leads[keep], booked.when[keep])
-    return first
-
-
-def _earliest(rows: Ints, at: Ints, lead: npt.NDArray[np.int32], size: int) -> Ints:
-    """The first instant among some calls of each lead."""
-    first = np.full(size + 1, _NEVER)
-    np.minimum.at(first, lead[rows], at[rows])
-    return first[:-1]
+    return earliest(booked.leads[keep], booked.when[keep], len(span.here))
 
 
 def booked_of(

@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups
+from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, points, seen
@@ -203,15 +203,15 @@ def scorecard(
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    here = leads_here(leads, campaign)
+    here = of_campaign(leads, campaign)
     code, names = lead_groups(leads, by)
     code, size = np.where(here, code, -1), len(names)
-    tried = _leads_with(found, np.ones(len(found), dtype=bool))
+    tried = found.leads_with(np.ones(len(found), dtype=bool))
     flags = {
-        "invalid": _leads_with(found, found.is_class("disconnected")),
-        "wrong": _leads_with(found, found.is_class("wrong_number")),
-        "dnc": _leads_with(found, found.classes.dnc_request[found.rows]),
-        **{column: _leads_with(found, found.flag(name)) for column, name in _JUDGED},
+        "invalid": found.leads_with(found.is_class("disconnected")),
+        "wrong": found.leads_with(found.is_class("wrong_number")),
+        "dnc": found.leads_with(found.classes.dnc_request[found.rows]),
+        **{column: found.leads_with(found.flag(name)) for column, name in _JUDGED},
     }
     counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
     loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
@@ -252,19 +252,6 @@ def scorecard(
         found.balance(found.not_logged), taxonomy, found.as_of, {},
         {"by": by, "alpha": alpha, "min_leads": min_leads}, found.warnings, ASSUMPTIONS,
     )  # fmt: skip
-
-
-def leads_here(leads: pd.DataFrame, campaign: str | None) -> Mask:
-    """The leads of a campaign, or all of them."""
-    if campaign is None:
-        return np.ones(len(leads), dtype=bool)
-    return np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
-
-
-def _leads_with(found: Attempts, hit: Mask) -> Mask:
-    reached = np.zeros(len(found.leads) + 1, dtype=bool)
-    reached[found.lead[hit]] = True
-    return reached[:-1]
 
 
 def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:

@@ -20,19 +20,21 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     usual_strata,
 )
-from dialframe.analytics.analyses.lead_sources import leads_here
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
+    DAY_US,
+    NEVER,
     NO_TIME,
     Floats,
     Ints,
     Mask,
+    earliest,
     micros,
     require,
     word_of,
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups
+from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points
@@ -42,7 +44,6 @@ from dialframe.errors import ConfigError
 from dialframe.instants import When
 
 _MIN_US: Final = 60_000_000
-_NEVER: Final = int(np.iinfo(np.int64).max)
 #: Minutes after arrival at which a new band of delay begins.
 DELAYS_MIN: Final = (0, 5, 30, 60, 240, 1_440, 4_320, 10_080)
 _NAMES: Final = {0: "0", 60: "1 h", 240: "4 h", 1_440: "1 d", 4_320: "3 d", 10_080: "7 d"}
@@ -96,12 +97,11 @@ def speed_to_lead(
     if goal not in WAIT_GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    here = leads_here(leads, campaign)
-    first = np.full(len(leads) + 1, _NEVER)
-    np.minimum.at(first, found.lead, found.when)
+    here = of_campaign(leads, campaign)
+    first = earliest(found.lead, found.when, len(leads))
     created = micros(leads["created_at"])
-    known = (first[:-1] != _NEVER) & (created != NO_TIME)
-    wait = np.where(known, (np.where(known, first[:-1], 0) - np.where(known, created, 0)), -1)
+    known = (first != NEVER) & (created != NO_TIME)
+    wait = np.where(known, (np.where(known, first, 0) - np.where(known, created, 0)), -1)
     wait_min = np.where(known & (wait >= 0), wait / _MIN_US, np.nan)
     size = len(DELAYS_MIN)
     band = np.searchsorted(np.array(DELAYS_MIN, float), wait_min, side="right") - 1
@@ -109,8 +109,7 @@ def speed_to_lead(
     band = np.where(here, band, -1)
     opening = (found.attempt == 1) & (found.lead >= 0)
     hit = found.flag(goal) & (opening if goal == "human" else True)
-    won = np.zeros(len(leads) + 1, dtype=bool)
-    won[found.lead[hit & (found.lead >= 0)]] = True
+    won = found.leads_with(hit)
     verdict = _waits_judged(found, opening, band, won, source, min_calls, alpha)
     labels = [*_delays(), "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
@@ -119,7 +118,7 @@ def speed_to_lead(
     frame = table(
         {
             "delay": labels,
-            **rated(sums(np.where(won[:-1], band, -1), size + 2), sums(band, size + 2)),
+            **rated(sums(np.where(won, band, -1), size + 2), sums(band, size + 2)),
             "adjusted": adjusted,
         }
     )
@@ -163,7 +162,7 @@ def _waits_judged(
         return None
     level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
     effects = people_by(
-        found, {"wait": level}, rows=rows, hit=won[found.lead],
+        found, {"wait": level}, rows=rows, hit=np.append(won, False)[found.lead],
         strata=usual_strata(found, source), factors=usual_factors(found, "attempt"),
     )["wait"]  # fmt: skip
     return judged(effects, enough, alpha)
@@ -218,9 +217,6 @@ def _delays() -> list[str]:
     said = [_edge(place) for place in range(len(DELAYS_MIN))]
     pairs = [f"{a} to {b}" for a, b in itertools.pairwise(said)]
     return [*pairs, f"{said[-1]} and more"]
-
-
-_DAY_US: Final = 86_400_000_000
 
 
 #: What ends the wait for a first contact.
@@ -334,14 +330,12 @@ def _given_up(
     found: Attempts, leads: pd.DataFrame, campaigns: pd.DataFrame | None, idle_days: float
 ) -> Mask:
     """Leads that nobody dials any more."""
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    ends = found.as_of_us
     last = np.full(len(leads) + 1, NO_TIME)
     np.maximum.at(last, found.lead, found.when)
     tried = last[:-1] != NO_TIME
-    gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * _DAY_US))
-    closed = np.zeros(len(leads) + 1, dtype=bool)
-    closed[found.lead[found.flag("final")]] = True
-    gone |= closed[:-1]
+    gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * DAY_US))
+    gone |= found.leads_with(found.flag("final"))
     if "status" in leads.columns:
         gone |= word_of(leads["status"], ("completed", "dnc")) >= 0
     if campaigns is not None and "status" in campaigns.columns:
@@ -357,30 +351,24 @@ def _waits(
     """Days waited by each lead, what ended it (0: nothing, else 1 + place in `ENDINGS`), and who waits."""
     if entry not in ("first_dial", "import"):
         raise ConfigError(f"entry={entry!r} is not known; use first_dial or import")
-    size = len(leads) + 1
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     at, lead = found.when, found.lead
     marks = [
         found.flag("human"),
         found.classes.dnc_request[found.rows],
         found.is_class("disconnected"),
     ]
-    firsts = []
-    for mask in [np.ones(len(found), dtype=bool), *marks]:
-        first = np.full(size, _NEVER)
-        np.minimum.at(first, lead[mask], at[mask])
-        firsts.append(first[:-1])
-    start = firsts[0] if entry == "first_dial" else micros(leads["created_at"])
-    entered = (start != _NEVER) & (start != NO_TIME)
+    dialed, *firsts = (
+        earliest(lead[mask], at[mask], len(leads))
+        for mask in [np.ones(len(found), dtype=bool), *marks]
+    )
+    start = dialed if entry == "first_dial" else micros(leads["created_at"])
+    entered = (start != NEVER) & (start != NO_TIME)
     # A request is made by a person who answered: it is the end where no contact came before it.
-    contact, asked, bad = firsts[1:]
+    contact, asked, bad = firsts
     first_end = np.minimum(np.minimum(contact, asked), bad)
     ending = np.select(
-        [first_end == _NEVER, asked == first_end, contact == first_end], [0, 2, 1], default=3
+        [first_end == NEVER, asked == first_end, contact == first_end], [0, 2, 1], default=3
     )
-    over = np.where(first_end == _NEVER, ends, first_end)
-    days = np.where(entered, over - np.where(entered, start, 0), -1) / _DAY_US
-    here = entered & (days >= 0)
-    if campaign is not None:
-        here &= np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
-    return days, ending, here
+    over = np.where(first_end == NEVER, found.as_of_us, first_end)
+    days = np.where(entered, over - np.where(entered, start, 0), -1) / DAY_US
+    return days, ending, entered & (days >= 0) & of_campaign(leads, campaign)

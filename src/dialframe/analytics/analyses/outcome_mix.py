@@ -9,8 +9,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import NO_TIME, Ints, micros, numbered, require
+from dialframe.analytics.attempt.arrays import (
+    DAY_US,
+    NEVER,
+    NO_TIME,
+    Ints,
+    earliest,
+    first_days,
+    micros,
+    numbered,
+    require,
+)
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result, Summary
@@ -201,8 +212,6 @@ def _words(pair: int, written: list[str]) -> tuple[bool, str, str]:
     return blank, "" if blank else written[code], OUTCOMES[outcome].name
 
 
-_DAY_US: Final = 86_400_000_000
-_NEVER: Final = int(np.iinfo(np.int64).max)
 UNMAPPED: Final = "unmapped"
 NOT_DIALED: Final = "not_dialed"
 
@@ -241,9 +250,7 @@ def outcome_flows(
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    here = np.ones(len(leads), dtype=bool)
-    if campaign is not None:
-        here = np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+    here = of_campaign(leads, campaign)
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
     said = np.where(found.classes.unmapped[found.rows], len(OUTCOMES), found.outcome)
     first, last, tried = _ends(found, said, len(leads))
@@ -309,26 +316,18 @@ def cohorts(
     require(leads, ("created_at", "campaign_id"), "leads")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     created = micros(leads["created_at"])
-    here = created != NO_TIME
-    if campaign is not None:
-        here &= np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+    here = (created != NO_TIME) & of_campaign(leads, campaign)
     code, names, closes = _cohort_of(created, here, period)
-    first = np.full(len(leads) + 1, _NEVER)
     hit = found.flag(GOALS[goal])
-    np.minimum.at(first, found.lead[hit], found.when[hit])
-    step = lengths[period] * _DAY_US
-    age = np.where(
-        first[:-1] != _NEVER,
-        (np.where(first[:-1] == _NEVER, 0, first[:-1]) - created) // step,
-        ages,
-    )
+    first = earliest(found.lead[hit], found.when[hit], len(leads))
+    step = lengths[period] * DAY_US
+    age = np.where(first != NEVER, (np.where(first == NEVER, 0, first) - created) // step, ages)
     age = np.clip(age, 0, ages).astype(np.int64)
     size = len(names)
     n = sums(np.where(here, code, -1), size)
     cell = np.where(here & (age < ages), code * ages + age, -1)
     k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
-    mature = (closes[:, None] + (np.arange(ages) + 1) * step <= ends).ravel()
+    mature = (closes[:, None] + (np.arange(ages) + 1) * step <= found.as_of_us).ravel()
     frame = table(
         {
             "cohort": [name for name in names for _ in range(ages)],
@@ -450,18 +449,11 @@ def _ends(found: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Int
 
 def _cohort_of(at: Ints, here: np.ndarray, period: str) -> tuple[Ints, list[str], Ints]:
     """Period of each instant as a place in the list of periods, their first days, and their ends."""
-    day = (np.where(here, at, 0) // _DAY_US).astype("datetime64[D]")
-    if period == "month":
-        start = day.astype("datetime64[M]").astype("datetime64[D]")
-    elif period == "week":
-        # 1970 began on a Thursday.
-        start = day - ((day.astype(np.int64) + 3) % 7)
-    else:
-        start = day
+    start = first_days(np.where(here, at, 0), period)
     names = np.unique(start[here])
     code = np.searchsorted(names, start)
     following = (
         (names.astype("datetime64[M]") + 1).astype("datetime64[D]") if period == "month"
         else names + (7 if period == "week" else 1)
     )  # fmt: skip
-    return code.astype(np.int64), [str(n) for n in names], following.astype(np.int64) * _DAY_US
+    return code.astype(np.int64), [str(n) for n in names], following.astype(np.int64) * DAY_US

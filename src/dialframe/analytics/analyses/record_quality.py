@@ -13,11 +13,13 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
+    DAY_US,
     NO_TIME,
     Mask,
     arrow,
     in_order,
     micros,
+    micros_of,
     repeated,
     require,
     seconds,
@@ -245,7 +247,7 @@ def missing_dispositions(
     long = found.flag("answered") & (np.nan_to_num(found.talk_s) >= human_length_s)
     blank = np.asarray(found.column("disposition").astype("str").fillna("").str.strip() == "")
     ended = micros(found.calls["ended_at"])[found.rows]
-    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    ends = found.as_of_us
     age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)
     due = long & (age_h > due_h)
     missing = due & blank
@@ -386,9 +388,6 @@ def _changes(*columns: list[object]) -> pd.DataFrame:
     return table({**frame, "delay_h": np.array(columns[4], dtype=float)})
 
 
-_DAY_US: Final = 86_400_000_000
-
-
 @analysis
 def completeness(
     calls: pd.DataFrame,
@@ -451,14 +450,14 @@ _Check = tuple[str, str, int, int, str]
 
 def _call_checks(calls: pd.DataFrame, as_of: datetime | None) -> list[_Check]:
     made, answered, ended = (micros(calls[n]) for n in ("created_at", "answered_at", "ended_at"))
-    ends = 0 if as_of is None else round(as_of.timestamp() * 1e6)
+    ends = micros_of(as_of)
     has = {"made": made != NO_TIME, "answered": answered != NO_TIME, "ended": ended != NO_TIME}
     duration = calls["duration_seconds"].to_numpy(float, na_value=np.nan) if (
         "duration_seconds" in calls.columns
     ) else np.full(len(calls), np.nan)  # fmt: skip
     ids = calls["id"] if "id" in calls.columns else pd.Series(dtype="str")
     blank = np.asarray(calls["to_number"].isna(), dtype=bool)
-    open_ = ~has["ended"] & has["made"] & (np.where(has["made"], made, 0) < ends - _DAY_US)
+    open_ = ~has["ended"] & has["made"] & (np.where(has["made"], made, 0) < ends - DAY_US)
     masks: list[tuple[str, Mask, str]] = [
         (
             "repeated_id",
@@ -508,7 +507,7 @@ def _lead_checks(leads: pd.DataFrame, lead: np.ndarray) -> list[_Check]:
 
 def _gaps(calls: pd.DataFrame) -> pd.DataFrame:
     at = micros(calls["created_at"])
-    days = np.unique(at[at != NO_TIME] // _DAY_US)
+    days = np.unique(at[at != NO_TIME] // DAY_US)
     if not len(days):
         return table({"date": []})
     whole = np.arange(days[0], days[-1] + 1)

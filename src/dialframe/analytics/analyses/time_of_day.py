@@ -20,7 +20,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_strata,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints
+from dialframe.analytics.attempt.arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     clock_of,
@@ -340,18 +340,18 @@ def dayparts(
     tried = np.zeros((count + 1, size), dtype=np.int64)
     np.add.at(tried, (found.lead[mine], part[mine]), 1)
     tried = tried[:-1]
-    reached = np.zeros(count + 1, dtype=bool)
-    reached[found.lead[found.flag("human") & (found.lead >= 0)]] = True
-    closed = np.zeros(count + 1, dtype=bool)
-    closed[found.lead[found.flag("final") & (found.lead >= 0)]] = True
+    over = found.leads_with(found.flag("human") | found.flag("final"))
     once = (tried > 0).sum(axis=1) == 1
-    alone = once & (tried.sum(axis=1) >= min_attempts) & ~reached[:-1] & ~closed[:-1]
+    alone = once & (tried.sum(axis=1) >= min_attempts) & ~over
     only = tried.argmax(axis=1)
     # On leads that no attempt reached before, as the leads are that this is about.
     ever = found.ever
-    first = np.full(int(ever.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
     person = ever.flag("human")
-    np.minimum.at(first, ever.cluster[person], ever.attempt[person].astype(np.int64))
+    first = earliest(
+        ever.cluster[person],
+        ever.attempt[person].astype(np.int64),
+        int(ever.cluster.max(initial=0)) + 1,
+    )
     later = mine & (found.attempt > 1) & (found.attempt <= first[found.cluster])
     n, k = (
         sums(np.where(later, part, -1), size),

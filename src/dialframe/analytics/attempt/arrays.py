@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
@@ -59,6 +59,10 @@ _WEIGHTS: Final = np.random.default_rng(20).integers(
 
 #: What a missing instant is as a number: numpy's own NaT.
 NO_TIME: Final = int(np.iinfo(np.int64).min)
+#: What is later than any instant: of what never happened.
+NEVER: Final = int(np.iinfo(np.int64).max)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DAY_US: Final = 86_400_000_000
 
 
 def blocks(size: int) -> Iterator[slice]:
@@ -350,6 +354,36 @@ def micros(values: pd.Series) -> Ints:
     return frozen(np.asarray(found.asi8).view())
 
 
+def instants(at: Ints) -> pd.DatetimeIndex:
+    """Microseconds since 1970 as instants, UTC; null where `NO_TIME`."""
+    values = at.astype("datetime64[us]")
+    values[at == NO_TIME] = np.datetime64("NaT", "us")
+    return pd.DatetimeIndex(values, tz="UTC")
+
+
+def micros_of(at: datetime | None) -> int:
+    """An instant as whole microseconds since 1970 UTC; 0 for none."""
+    return 0 if at is None else (at - EPOCH) // timedelta(microseconds=1)
+
+
+def first_days(at: Ints, period: str) -> npt.NDArray[np.datetime64]:
+    """The first UTC day of the `day`, `week` (from Monday) or `month` of each instant."""
+    day: npt.NDArray[np.datetime64] = (at // DAY_US).astype("datetime64[D]")
+    if period == "month":
+        day = day.astype("datetime64[M]").astype("datetime64[D]")
+    elif period == "week":
+        # 1970 began on a Thursday.
+        day = day - ((day.astype(np.int64) + 3) % 7)
+    return day
+
+
+def earliest(code: npt.NDArray[np.integer], at: Ints, size: int) -> Ints:
+    """The first instant of each code, `NEVER` without one; negative codes are left out."""
+    first = np.full(size + 1, NEVER)
+    np.minimum.at(first, code, at)
+    return first[:-1]
+
+
 def seconds(later: Ints, earlier: Ints) -> Floats:
     """Seconds between two instants; NaN where one is missing."""
     known = (later != NO_TIME) & (earlier != NO_TIME)
@@ -378,6 +412,11 @@ def booleans(values: Mask, unknown: Mask | None = None) -> pd.arrays.BooleanArra
     """A nullable boolean column; null where `unknown`."""
     mask = np.zeros(len(values), dtype=bool) if unknown is None else unknown
     return pd.arrays.BooleanArray(np.asarray(values, dtype=bool), np.asarray(mask, dtype=bool))
+
+
+def floats(values: Floats) -> pd.arrays.FloatingArray:
+    """A nullable column of numbers; null where NaN."""
+    return pd.arrays.FloatingArray(np.nan_to_num(values), np.isnan(values))
 
 
 def text(

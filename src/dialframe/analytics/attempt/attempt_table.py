@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.analytics.attempt.arrays import (
+    DAY_US,
     NANP_LENGTH,
     NO_TIME,
     Floats,
@@ -25,6 +26,7 @@ from dialframe.analytics.attempt.arrays import (
     frozen,
     kept_numbers,
     micros,
+    micros_of,
     once,
     placed,
     require,
@@ -43,6 +45,7 @@ from dialframe.analytics.attempt.lead_match import (
     lead_groups,
     match_rows,
     no_leads,
+    of_campaign,
 )
 from dialframe.analytics.attempt.lead_match import (
     PLACE as QUALITY_PLACE,
@@ -55,7 +58,6 @@ from dialframe.instants import When, instant
 T = TypeVar("T")
 
 _PER_MS: Final = 1_000
-_DAY_US: Final = 86_400_000_000
 #: Age from which on a call is as old as any, where it is asked how long outcomes take.
 _OLDEST_DAYS: Final = 400
 #: Columns of text that counting reads.
@@ -127,6 +129,17 @@ class Attempts:
     def lead(self) -> npt.NDArray[np.int32]:
         """Row of each attempt's lead, -1 where it has none."""
         return self.of_rows(self.matched.lead)
+
+    @property
+    def as_of_us(self) -> int:
+        """As of when, microseconds UTC; 0 where nothing is known."""
+        return micros_of(self.as_of)
+
+    def leads_with(self, hit: Mask) -> Mask:
+        """The leads that an attempt of `hit` is of."""
+        leads = np.zeros(len(self.leads) + 1, dtype=bool)
+        leads[self.lead[hit]] = True
+        return leads[:-1]
 
     @cached_property
     def when(self) -> Ints:
@@ -229,14 +242,14 @@ class Attempts:
         """
         if self.history is not None:
             return self.of_history(self.ever.logged_until)
-        ends = 0 if self.as_of is None else round(self.as_of.timestamp() * 1e6)
+        ends = self.as_of_us
         until = np.full(len(self), ends)
         answered = self.flag("answered")
         waits = answered & self.is_class(CONNECTED_UNKNOWN) & ~self.of_rows(self.classes.unmapped)
         if not waits.any():
             return until
         code, names = self.text("campaign_id")
-        age = np.clip((ends - self.when) // _DAY_US, 0, _OLDEST_DAYS)
+        age = np.clip((ends - self.when) // DAY_US, 0, _OLDEST_DAYS)
         size = int(age.max()) + 1
         cell = code * size + age
         shape = (len(names), size)
@@ -253,7 +266,7 @@ class Attempts:
         gain = open_ * np.log(late / usual) + (there - open_) * np.log((1 - late) / (1 - usual))
         total = np.cumsum(np.where(old, 0.0, gain), axis=1)
         days = np.where(total.max(axis=1) > 3 + np.log(len(names)), total.argmax(axis=1) + 1, 0)
-        return np.asarray(ends - days[code] * _DAY_US)
+        return np.asarray(ends - days[code] * DAY_US)
 
     @property
     def mature(self) -> Mask:
@@ -501,18 +514,11 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
 
 
 def _further(calls: pd.DataFrame, campaign: str | None) -> dict[str, Mask]:
-    found: dict[str, Mask] = {}
-    if campaign is not None:
-        found["other_campaign"] = ~np.asarray(
-            (calls["campaign_id"] == campaign).fillna(value=False), dtype=bool
-        )
-    return found
+    return {} if campaign is None else {"other_campaign": ~of_campaign(calls, campaign)}
 
 
 #: Attempts are told apart up to this one.
 MOST_ATTEMPTS: Final = 8
-#: Days of a lead's age at which a new band begins.
-AGE_BANDS: Final = (1, 7, 30)
 
 _HOUR_US: Final = 3_600_000_000
 #: From twelve hours behind UTC to fourteen ahead.

@@ -13,10 +13,14 @@ import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
+    DAY_US,
     NO_TIME,
     Floats,
     Ints,
     booleans,
+    earliest,
+    floats,
+    instants,
     micros,
     require,
     text,
@@ -34,7 +38,6 @@ from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.instants import When
 
-_DAY_US: Final = 86_400_000_000
 _FLAGS: Final = (
     "human", "right_party", "positive", "appointment", "conversion", "machine", "final",
 )  # fmt: skip
@@ -126,18 +129,18 @@ def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.D
         **{name: booleans(part.flag(name), _unknown(name)[part.outcome]) for name in _FLAGS},
         "dnc_request": booleans(part.dnc_request),
         "attempt": pd.array(found.attempt, dtype="Int32"),
-        "gap_h": _floats(found.gap_h),
-        "lead_age_days": _floats(_days(found.when, created)),
-        "lead_created_at": _instants(created),
+        "gap_h": floats(found.gap_h),
+        "lead_age_days": floats(_days(found.when, created)),
+        "lead_created_at": instants(created),
         "local_hour": _whole(clock.hour, clock.known),
         "local_weekday": text([*WEEKDAYS, None], np.where(clock.known, clock.weekday, -1)),
         "local_certainty": text(["certain", "unclear", "none"], certainty),
         "to_number": found.column("to_number").array,
         "caller_id": found.column("from_number").array,
-        "caller_age_days": _floats(_caller_days(found)),
+        "caller_age_days": floats(_caller_days(found)),
         "local_match": booleans(local_match(found)),
-        "ring_s": _floats(found.ring_s),
-        "talk_s": _floats(found.talk_s),
+        "ring_s": floats(found.ring_s),
+        "talk_s": floats(found.talk_s),
         **{
             name: found.column(name).array
             for name in ("duration_seconds", "status", "hangup_cause", "disposition")
@@ -164,25 +167,14 @@ def _caller_days(found: Attempts) -> Floats:
     """Days since the first call from the caller ID in the whole history."""
     whole = found.ever
     code, names = whole.text("from_number")
-    first = np.full(len(names) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, code, whole.when)
-    return found.of_history((whole.when - first[code]) / _DAY_US)
+    first = earliest(code, whole.when, len(names))
+    return found.of_history((whole.when - first[code]) / DAY_US)
 
 
 def _days(at: Ints, since: Ints) -> Floats:
     known = since != NO_TIME
-    return np.where(known, (at - np.where(known, since, 0)) / _DAY_US, np.nan)
-
-
-def _floats(values: Floats) -> pd.arrays.FloatingArray:
-    return pd.arrays.FloatingArray(np.nan_to_num(values), np.isnan(values))
+    return np.where(known, (at - np.where(known, since, 0)) / DAY_US, np.nan)
 
 
 def _whole(values: np.ndarray, known: np.ndarray) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(np.where(known, values, 0).astype(np.int8), ~known)
-
-
-def _instants(values: Ints) -> pd.DatetimeIndex:
-    shown = values.astype("datetime64[us]")
-    shown[values == NO_TIME] = np.datetime64("NaT", "us")
-    return pd.DatetimeIndex(shown, tz="UTC")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.attempt.arrays import (
+    DAY_US,
+    EPOCH,
     NO_TIME,
     Mask,
     micros,
+    micros_of,
     present,
     repeated,
     require,
@@ -48,8 +51,6 @@ Notes = dict[tuple[str, str], int]
 #: Instants that have happened.
 _PAST: Final = ("_observed_at", "created_at", "ended_at", "updated_at", "last_attempt_at")
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY_US: Final = 86_400_000_000
 
 #: Columns of a table of what was counted and set aside.
 _COLUMNS: Final = {"reason": "str", "unit": "str", "count": "Int64", "role": "str"}
@@ -115,7 +116,7 @@ def scope(
     if as_of is not None:
         ended = micros(calls["ended_at"]) if "ended_at" in calls.columns else None
         if ended is not None:
-            found["in_progress"] |= ended > _micros_of(as_of)
+            found["in_progress"] |= ended > micros_of(as_of)
     history = np.ones(len(calls), dtype=bool)
     for reason, mask in found.items():
         if reason != "outside_window":
@@ -137,13 +138,18 @@ def _unknown_then(calls: pd.DataFrame, as_of: datetime | None) -> dict[str, Mask
     """
     if as_of is None:
         return {}
-    later = micros(calls["created_at"]) > _micros_of(as_of)
-    if "_observed_at" in calls.columns:
-        observed = micros(calls["_observed_at"])
-        unread = observed > _micros_of(as_of)
-        if (~unread & (observed != NO_TIME)).any():
-            later |= unread
-    return {"after_as_of": later}
+    later = micros(calls["created_at"]) > micros_of(as_of)
+    return {"after_as_of": later | _unread(calls, as_of)}
+
+
+def _unread(frame: pd.DataFrame, as_of: datetime) -> Mask:
+    """Rows that were read after an instant, unless all of them were."""
+    nothing = np.zeros(len(frame), dtype=bool)
+    if "_observed_at" not in frame.columns:
+        return nothing
+    observed = micros(frame["_observed_at"])
+    unread: Mask = observed > micros_of(as_of)
+    return unread if (~unread & (observed != NO_TIME)).any() else nothing
 
 
 def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
@@ -160,20 +166,12 @@ def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
     later = np.zeros(len(frame), dtype=bool)
     if "date" in frame.columns and "created_at" not in frame.columns:
         day = micros(pd.to_datetime(frame["date"].astype("str"), utc=True, errors="coerce"))
-        later |= day > _micros_of(as_of) - _DAY_US
+        later |= day > micros_of(as_of) - DAY_US
     for name in ("created_at", "checked_at"):
         if name in frame.columns:
-            later |= micros(frame[name]) > _micros_of(as_of)
-    if "_observed_at" in frame.columns:
-        observed = micros(frame["_observed_at"])
-        unread = observed > _micros_of(as_of)
-        if (~unread & (observed != NO_TIME)).any():
-            later |= unread
+            later |= micros(frame[name]) > micros_of(as_of)
+    later |= _unread(frame, as_of)
     return frame[~later] if later.any() else frame
-
-
-def _micros_of(at: datetime) -> int:
-    return (at - _EPOCH) // timedelta(microseconds=1)
 
 
 def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFrame:
@@ -213,7 +211,7 @@ def latest(*frames: pd.DataFrame | None) -> datetime | None:
     ]
     last = max(found, default=NO_TIME)
     try:
-        return None if last == NO_TIME else _EPOCH + timedelta(microseconds=last)
+        return None if last == NO_TIME else EPOCH + timedelta(microseconds=last)
     except OverflowError:
         raise ConfigError(
             "an instant of the data is after the year 9999; set those that cannot be to null"

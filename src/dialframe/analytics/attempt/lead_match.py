@@ -276,6 +276,13 @@ def known_campaign(campaign: str | None, *frames: pd.DataFrame | None) -> None:
         raise ConfigError(f"campaign {campaign!r} is of no lead and no call here; {hint}")
 
 
+def of_campaign(frame: pd.DataFrame, campaign: str | None) -> Mask:
+    """Which rows are of a campaign; all of them where none is asked for."""
+    if campaign is None:
+        return np.ones(len(frame), dtype=bool)
+    return np.asarray((frame["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+
+
 def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
     """Each lead's group as a place in a sorted list: a column of the leads, or a custom field.
 

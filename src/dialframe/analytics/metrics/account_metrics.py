@@ -16,6 +16,7 @@ from dialframe.analytics.analyses.reconcile import differences, reconcile, repor
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.call_scope import known_then
+from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.metrics.metric_types import (
     Audited,
@@ -48,7 +49,7 @@ def caller_id_drop(inputs: Inputs) -> Measure:
         return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
     code, names = found.text("from_number")
     chance = caller_model(found, weekly=False).expected
-    recent = found.when > inputs.as_of_us - int(choices.recent_days * _DAY_US)
+    recent = found.when > inputs.attempts.as_of_us - int(choices.recent_days * _DAY_US)
     lately, before = (_tally(found, code, len(names), chance, m) for m in (recent, ~recent))
     meant = lately.expected * ratio(before.people, before.expected)
     judged = (lately.dials >= choices.min_calls) & (before.dials >= choices.min_calls)
@@ -224,7 +225,9 @@ def missing_disposition(inputs: Inputs) -> Measure:
     said = found.column("disposition").astype("str").fillna("").str.strip()
     blank: Mask = np.asarray(said == "", dtype=bool)
     ended = micros(found.calls["ended_at"])[found.rows]
-    due = np.where(long, ended, 0) < inputs.as_of_us - int(choices.disposition_due_h * _HOUR_US)
+    due = np.where(long, ended, 0) < inputs.attempts.as_of_us - int(
+        choices.disposition_due_h * _HOUR_US
+    )
     excluded = {"not_due_yet": int((long & blank & ~due).sum())}
     used = ("human_length_s", "disposition_due_h")
     return call_share(inputs, long & blank & due, answered, excluded, used=used)
@@ -236,8 +239,7 @@ def report_delta(inputs: Inputs) -> Measure:
     assert report is not None  # noqa: S101 - `measured` has seen to it
     if inputs.campaign is not None:
         require(report, ("campaign_id",), "dispositions report")
-        report, calls = (frame[(frame["campaign_id"] == inputs.campaign).fillna(value=False)]
-                         for frame in (report, calls))  # fmt: skip
+        report, calls = (frame[of_campaign(frame, inputs.campaign)] for frame in (report, calls))
     calls = known_then(calls, inputs.asked_as_of)
     report = report[_whole_days(report, inputs)]
     result = reconcile(calls, report=report, taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of)

@@ -155,7 +155,7 @@ def bad_numbers_per_number(inputs: Inputs) -> Measure:
 def abandoned_of_people(inputs: Inputs) -> Measure:
     """Calls that a person answered and no agent took, of calls that a person answered."""
     found, days = inputs.attempts, inputs.choices.abandon_days
-    recent = found.when > inputs.as_of_us - int(days * 86_400e6)
+    recent = found.when > inputs.attempts.as_of_us - int(days * 86_400e6)
     dropped, human = found.is_class("dropped_by_us"), found.flag("human") & recent
     used = ("abandon_days",)
     if not dropped.any():

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.analyses.lead_sources import leads_here
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     Mask,
@@ -15,7 +14,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
 )
-from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics import every, of_calls
 from dialframe.analytics.metrics.lead_metrics import (
@@ -77,7 +76,7 @@ def penetration(
             calls, leads, None, None, None, None, None, None, taxonomy, instant("as_of", as_of), campaign, None, None,
             include_no_campaign=False, choices=choices,
         )  # fmt: skip
-        here = leads_here(leads, campaign) & (code == i)
+        here = of_campaign(leads, campaign) & (code == i)
         # What is gathered once is put in the place of what each group would gather for itself.
         inputs.__dict__["loaded"] = here
         inputs.__dict__["attempts"] = whole.only(np.append(here, False)[whole.lead])

@@ -15,7 +15,15 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.reconcile import report_days
-from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, Mask, in_order, micros
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    first_days,
+    in_order,
+    micros,
+)
 from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
@@ -26,7 +34,6 @@ from dialframe.errors import ConfigError
 
 Period = Literal["day", "week", "month"]
 PERIODS: Final = ("day", "week", "month")
-_DAY_US: Final = 86_400_000_000
 #: Shewhart's limits: three standard errors to either side.
 _SIGMAS: Final = 3.0
 
@@ -176,13 +183,7 @@ def _renumbered(code: Ints, names: list[str], every: list[str]) -> Ints:
 def _start(at: Ints, period: str) -> Ints:
     """First day of each instant's period, as days since 1970."""
     known = at != NO_TIME
-    day = (np.where(known, at, 0) // _DAY_US).astype("datetime64[D]")
-    if period == "month":
-        day = day.astype("datetime64[M]").astype("datetime64[D]")
-    elif period == "week":
-        # 1970 began on a Thursday.
-        day = day - ((day.astype(np.int64) + 3) % 7)
-    return np.where(known, day.astype(np.int64), _NEVER)
+    return np.where(known, first_days(np.where(known, at, 0), period).astype(np.int64), _NEVER)
 
 
 def _placed(days: Ints, starts: Ints) -> Ints:

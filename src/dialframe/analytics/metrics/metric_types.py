@@ -14,7 +14,7 @@ import pandas as pd
 from dialframe.analytics.attempt.argument_checks import analysis, plain_value
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.lead_match import no_leads
+from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import named
 from dialframe.analytics.result.claims import Claim, counted
@@ -158,21 +158,11 @@ class Inputs:
     def loaded(self) -> Mask:
         """Which leads are looked at: those of the campaign."""
         people = no_leads() if self.leads is None else self.leads
-        if self.campaign is None:
-            return np.ones(len(people), dtype=bool)
-        same = (people["campaign_id"] == self.campaign).fillna(value=False)
-        return np.asarray(same, dtype=bool)
-
-    @property
-    def as_of_us(self) -> int:
-        """As of when, microseconds UTC; 0 where nothing is known."""
-        return 0 if self.attempts.as_of is None else round(self.attempts.as_of.timestamp() * 1e6)
+        return of_campaign(people, self.campaign)
 
     def leads_with(self, hit: Mask) -> Mask:
         """The loaded leads that a counted attempt of `hit` belongs to."""
-        found = np.zeros(len(self.loaded) + 1, dtype=bool)
-        found[self.attempts.lead[hit]] = True
-        return found[:-1] & self.loaded
+        return self.attempts.leads_with(hit) & self.loaded
 
 
 #: Frames beside calls and leads that are cut to the window, and the column that dates their rows.

@@ -15,10 +15,10 @@ import pandas as pd
 from dialframe.analytics.attempt.argument_checks import as_frame
 from dialframe.analytics.attempt.arrays import (
     MIX,
-    NO_TIME,
     Floats,
     Ints,
     blocks,
+    floats,
     require,
     shared_rows,
 )
@@ -137,13 +137,6 @@ def _bounded(k: Floats, n: Floats, effect: Floats) -> dict[str, Any]:
     }
 
 
-def instants(micros: Ints) -> pd.DatetimeIndex:
-    """Microseconds since 1970 as instants, UTC."""
-    values = micros.astype("datetime64[us]")
-    values[micros == NO_TIME] = np.datetime64("NaT", "us")
-    return pd.DatetimeIndex(values, tz="UTC")
-
-
 def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints:
     """How many (or how much) of each code, as whole numbers; negative codes are left out."""
     parts = blocks(len(codes)) if size < len(codes) else [slice(0, len(codes))]
@@ -174,9 +167,7 @@ def _column(values: Any) -> Any:
         return pd.array(list(values), dtype="str")
     kind = _DTYPES[values.dtype.kind]
     if kind == "Float64":
-        return pd.arrays.FloatingArray(
-            np.nan_to_num(values.astype(float)), np.isnan(values.astype(float))
-        )
+        return floats(values.astype(float))
     return pd.array(values, dtype=kind)
 
 
