@@ -310,6 +310,14 @@ def judged(
     )  # fmt: skip
 
 
+def second_less_first(effects: Effects, z: float = 1.96) -> tuple[float, float, float]:
+    """Rate of the second of two levels less that of the first, and its bounds `z` errors away."""
+    error, gap = effects.between(1, 0)
+    rate = float(effects.rates()[0])
+    difference, low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (0, -1, 1))
+    return difference, low, high
+
+
 def _halves_detectable(effects: Effects, df: int, alpha: float) -> float:
     """The difference between two halves of the levels, or from one level to another, that is seen so often."""
     precision = effects.precision(effects.half())

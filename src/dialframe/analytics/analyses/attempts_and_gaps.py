@@ -34,6 +34,7 @@ from dialframe.analytics.result.result_tables import (
     share,
     sums,
     table,
+    table_of_rows,
 )
 from dialframe.instants import When
 
@@ -269,14 +270,11 @@ def _advice(
             np.nan if verdict is None else verdict.p,
             np.nan if verdict is None else 100 * verdict.detectable, why,
         ))  # fmt: skip
-    names = ("outcome", "final", "advised_gap", "retries", "people", "rate", "simulated", "p",
-             "detectable_points", "why")  # fmt: skip
-    kinds = {"final": bool, "retries": int, "people": int}
-    return table({
-        name: [row[at] for row in rows] if name in ("outcome", "advised_gap", "why")
-        else np.array([row[at] for row in rows], dtype=kinds.get(name, float))
-        for at, name in enumerate(names)
-    })  # fmt: skip
+    return table_of_rows(
+        {"outcome": str, "final": bool, "advised_gap": str, "retries": int, "people": int,
+         "rate": float, "simulated": float, "p": float, "detectable_points": float, "why": str},
+        rows,
+    )  # fmt: skip
 
 
 def _first_attempt(found: Attempts, hit: Mask) -> Ints:

@@ -16,6 +16,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     caller_model,
     judged,
     people_by,
+    second_less_first,
     usual_strata,
 )
 from dialframe.analytics.analyses.caller_ids import sick_calls
@@ -42,7 +43,15 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, seen
-from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
+from dialframe.analytics.result.result_tables import (
+    plural,
+    rated_calls,
+    ratio,
+    share,
+    sums,
+    table,
+    table_of_rows,
+)
 from dialframe.analytics.stats.rate_ratios import joined
 from dialframe.instants import When
 
@@ -103,20 +112,12 @@ def of_attempts(found: Attempts, alpha: float = 0.05) -> Result:
     sick = sick_calls(found)
     verdict, row = _adjusted(found.only(~sick), matched[~sick], alpha)
     rows.append(row)
-    columns = (
-        "matched", "matched_dials", "other", "other_dials", "rate_matched", "rate_other", "lift",
-        "low", "high", "strata",
+    frame = table_of_rows(
+        {"compared": str, "matched": int, "matched_dials": int, "other": int, "other_dials": int,
+         "rate_matched": float, "rate_other": float, "lift": float, "low": float, "high": float,
+         "strata": int},
+        [(way, *row) for way, row in zip(("crude", "same lead", "adjusted"), rows, strict=True)],
     )  # fmt: skip
-    whole = {"matched", "matched_dials", "other", "other_dials", "strata"}
-    frame = table(
-        {
-            "compared": ["crude", "same lead", "adjusted"],
-            **{
-                name: np.array([row[i] for row in rows]).astype(int if name in whole else float)
-                for i, name in enumerate(columns)
-            },
-        }
-    )
     return Result(
         "local_presence", _lift_claims(verdict, row), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
@@ -141,9 +142,7 @@ def _adjusted(
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
         return None, nothing
-    error, gap = effects.between(1, 0)
-    other = float(effects.rates()[0])
-    lift, low, high = (other * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
+    other, (lift, low, high) = float(effects.rates()[0]), second_less_first(effects)
     stratum = joined(usual_strata(found), len(found))
     both = np.bincount(stratum, level) * np.bincount(stratum, 1 - level) > 0
     return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))

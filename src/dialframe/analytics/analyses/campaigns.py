@@ -15,6 +15,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     judged,
     one_look,
     people_by,
+    second_less_first,
     tried_level,
     usual_factors,
     week_code,
@@ -190,10 +191,7 @@ def _held_still(
     verdict = judged(effects, np.ones(2, dtype=bool), level)
     if np.isnan(verdict.p):
         return None, nothing
-    error, gap = effects.between(1, 0)
-    rate, z = float(effects.rates()[0]), normal_quantile(1 - tested_level(level) / 2)
-    low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (-1, 1))
-    return verdict, (rate * float(np.expm1(gap)), low, high)
+    return verdict, second_less_first(effects, normal_quantile(1 - tested_level(level) / 2))
 
 
 def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> float:
@@ -383,9 +381,7 @@ def _changed(
     verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
     if np.isnan(verdict.p):
         return None
-    error, gap = effects.between(1, 0)
-    before = float(effects.rates()[0])
-    change, low, high = (before * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
+    change, low, high = second_less_first(effects)
     return verdict.p, change, verdict.detectable, low, high
 
 

@@ -38,7 +38,15 @@ from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campa
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points
-from dialframe.analytics.result.result_tables import median, plural, rated, share, sums, table
+from dialframe.analytics.result.result_tables import (
+    median,
+    plural,
+    rated,
+    share,
+    sums,
+    table,
+    table_of_rows,
+)
 from dialframe.analytics.stats.survival import curves
 from dialframe.errors import ConfigError
 from dialframe.instants import When
@@ -202,15 +210,8 @@ def _group_waits(
         waits = wait_min[mine & ~np.isnan(wait_min)]
         rows.append((name, int(mine.sum()), len(waits), median(waits), int((waits < 5).sum())))
     rows.sort(key=lambda row: (-row[1], row[0]))
-    return table(
-        {
-            by or "group": [row[0] for row in rows],
-            "leads": np.array([row[1] for row in rows], dtype=int),
-            "dialed": np.array([row[2] for row in rows], dtype=int),
-            "median_min": np.array([row[3] for row in rows], dtype=float),
-            "within_5_min": np.array([row[4] for row in rows], dtype=int),
-        }
-    )
+    kinds = {"leads": int, "dialed": int, "median_min": float, "within_5_min": int}
+    return table_of_rows({by or "group": str, **kinds}, rows)
 
 
 def _delays() -> list[str]:
@@ -280,16 +281,8 @@ def time_to_contact(
         rows.append(
             (name, int(mine.sum()), *count[1:].tolist(), int(count[0]) - gone, gone, middle)
         )
-    groups = table(
-        {
-            "group": [row[0] for row in rows],
-            **{
-                name: np.array([row[i] for row in rows], dtype=int)
-                for i, name in enumerate(("leads", *ENDINGS, "waiting", "given_up"), 1)
-            },
-            "median_days": np.array([row[7] for row in rows], dtype=float),
-        }
-    )
+    counts = dict.fromkeys(("leads", *ENDINGS, "waiting", "given_up"), int)
+    groups = table_of_rows({"group": str, **counts, "median_days": float}, rows)
     total, reached, waiting, gone = (
         int(groups[name].sum()) for name in ("leads", "contact", "waiting", "given_up")
     )

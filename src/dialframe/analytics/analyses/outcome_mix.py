@@ -25,7 +25,15 @@ from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result, Summary
-from dialframe.analytics.result.result_tables import plural, rated, rated_kinds, share, sums, table
+from dialframe.analytics.result.result_tables import (
+    plural,
+    rated,
+    rated_kinds,
+    share,
+    sums,
+    table,
+    table_of_rows,
+)
 from dialframe.analytics.stats.intervals import clustered
 from dialframe.errors import ConfigError
 from dialframe.instants import When
@@ -99,19 +107,11 @@ def summary(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=include_no_campaign,
     )  # fmt: skip
-    rows = [_headline(found, metric) for metric in METRICS]
-    names = ("numerator", "denominator", "rate", "low", "high", "unknown")
-    whole = {"numerator", "denominator", "unknown"}
-    frame = table(
-        {
-            "metric": [metric.name for metric in METRICS],
-            **{
-                name: np.array([row[i] for row in rows], dtype=int if name in whole else float)
-                for i, name in enumerate(names)
-            },
-            "definition": [metric.definition for metric in METRICS],
-        }
-    )
+    frame = table_of_rows(
+        {"metric": str, "numerator": int, "denominator": int, "rate": float, "low": float,
+         "high": float, "unknown": int, "definition": str},
+        [(metric.name, *_headline(found, metric), metric.definition) for metric in METRICS],
+    )  # fmt: skip
     words = f"Calls as of {found.as_of:%Y-%m-%d %H:%M} UTC" if found.as_of else "Calls"
     return Summary(
         "summary", words, frame, "Headline rates of the counted attempts", found.balance(),

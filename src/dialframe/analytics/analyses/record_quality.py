@@ -32,7 +32,7 @@ from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP, NOTES, OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
-from dialframe.analytics.result.result_tables import plural, rated, sums, table
+from dialframe.analytics.result.result_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 
@@ -419,17 +419,12 @@ def completeness(
     rows = [*_call_checks(known, found.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
             *_event_checks(known, events), *_lead_checks(found.leads, theirs)]  # fmt: skip
-    frame = table(
-        {
-            "check": [row[0] for row in rows],
-            "unit": [row[1] for row in rows],
-            "count": np.array([row[2] for row in rows], dtype=int),
-            "of": np.array([row[3] for row in rows], dtype=int),
-            "share": np.array([row[2] / row[3] if row[3] else np.nan for row in rows]),
-            "ok": np.array([row[2] == 0 for row in rows], dtype=bool),
-            "meaning": [row[4] for row in rows],
-        }
-    )
+    frame = table_of_rows(
+        {"check": str, "unit": str, "count": int, "of": int, "share": float, "ok": bool,
+         "meaning": str},
+        [(check, unit, count, of, count / of if of else np.nan, count == 0, meaning)
+         for check, unit, count, of, meaning in rows],
+    )  # fmt: skip
     odd = frame[~frame["ok"].to_numpy(bool)]
     said = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
     return Result(

@@ -23,6 +23,7 @@ from dialframe.analytics.result.result_tables import (
     share,
     sums,
     table,
+    table_of_rows,
 )
 from dialframe.analytics.stats.intervals import clustered
 from dialframe.instants import When
@@ -318,21 +319,10 @@ def durations(
             means = "talk" if talk > whole else "whole"
         rows.append((name, means, n, talk, whole, median(to_talk[mine]), median(to_whole[mine])))
     rows.sort(key=lambda row: (-row[2], row[0]))
-    columns = (
-        by,
-        "means",
-        "calls",
-        "fits_talk",
-        "fits_whole",
-        "median_off_talk_s",
-        "median_off_whole_s",
-    )
-    frame = table(
-        {
-            name: [row[i] for row in rows] if i < 2
-            else np.array([row[i] for row in rows], dtype=int if i < 5 else float)
-            for i, name in enumerate(columns)
-        }
+    frame = table_of_rows(
+        {by: str, "means": str, "calls": int, "fits_talk": int, "fits_whole": int,
+         "median_off_talk_s": float, "median_off_whole_s": float},
+        rows,
     )  # fmt: skip
     kinds = [str(kind) for kind in frame["means"] if kind != "unclear"]
     most = max(set(kinds), key=kinds.count) if kinds else "unclear"
@@ -396,25 +386,15 @@ def machines(
         low, high = (np.nan, np.nan) if bounds is None else bounds[1:]
         odd = unknown & (code == i)
         hidden, least = _hidden(sums(np.where(odd, looks, -1), size), as_machine, as_human)
-        rows.append((name, int((machine & mine).sum()), int(mine.sum()), low, high,
-                     int(odd.sum()), hidden, least))  # fmt: skip
+        k, n = int((machine & mine).sum()), int(mine.sum())
+        rows.append((name, k, n, k / n if n else np.nan, low, high, int(odd.sum()), hidden, least,
+                     least > 0.5))  # fmt: skip
     rows.sort(key=lambda row: (-row[2], row[0]))
-    column = [np.array([row[i] for row in rows], dtype=float) for i in range(1, 8)]
-    frame = table(
-        {
-            by: [row[0] for row in rows],
-            **{
-                name: rated(column[0], column[1])[name]
-                for name in ("numerator", "denominator", "rate")
-            },
-            "low": column[2],
-            "high": column[3],
-            "unknown": column[4].astype(int),
-            "hidden_share": column[5],
-            "hidden_low": column[6],
-            "hidden": np.nan_to_num(column[6]) > 0.5,
-        }
-    )
+    frame = table_of_rows(
+        {by: str, "numerator": int, "denominator": int, "rate": float, "low": float, "high": float,
+         "unknown": int, "hidden_share": float, "hidden_low": float, "hidden": bool},
+        rows,
+    )  # fmt: skip
     hiding = frame[frame["hidden"].to_numpy(bool)]
     most = np.argsort(-(hiding["unknown"] * hiding["hidden_share"]).to_numpy(float), kind="stable")
     odd_ones = [str(name) for name in hiding[by].iloc[most]]

@@ -35,6 +35,17 @@ def table(columns: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame({name: _column(values) for name, values in columns.items()})
 
 
+def table_of_rows(kinds: Mapping[str, type], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """The same of rows: text (`str`), whole numbers (`int`), shares (`float`) and flags (`bool`) by column."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    return table(
+        {
+            name: list(values) if kind is str else np.array(values, dtype=kind)
+            for (name, kind), values in zip(kinds.items(), columns, strict=True)
+        }
+    )
+
+
 def rated(
     numerators: Sequence[int] | npt.NDArray[np.integer],
     denominators: Sequence[int] | npt.NDArray[np.integer],
