@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.arrays import NO_TIME
 from dialframe.analytics.attempt.local_clock import local
 from dialframe.analytics.result.result_tables import rated_calls
 from dialframe.analytics.stats import rate_ratios
-from dialframe.analytics.stats.intervals import clustered
+from dialframe.analytics.stats.inference import clustered
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:

@@ -41,8 +41,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
-from dialframe.analytics.result.claims import Claim, seen
+from dialframe.analytics.result.analysis_result import Claim, Result, seen
 from dialframe.analytics.result.result_tables import (
     plural,
     rated_calls,

@@ -43,7 +43,7 @@ from dialframe.analytics.attempt.outcome_classes import (
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Funnel
-from dialframe.analytics.stats.intervals import rates
+from dialframe.analytics.stats.inference import rates
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -34,7 +34,7 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.intervals import clustered
+from dialframe.analytics.stats.inference import clustered
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 

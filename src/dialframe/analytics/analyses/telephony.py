@@ -25,7 +25,7 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.intervals import clustered
+from dialframe.analytics.stats.inference import clustered
 from dialframe.instants import When
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.

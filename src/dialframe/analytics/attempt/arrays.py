@@ -291,6 +291,19 @@ def kept_numbers(values: pd.Series) -> Ints | None:
     return once("numbers", [values], lambda: frozen(whole_numbers(arrow(values))))
 
 
+def area_codes(numbers: pd.Series, outside: int) -> Ints:
+    """Area code of each E.164 text of the North American plan; `outside` for any other."""
+    whole = kept_numbers(numbers)
+    if whole is not None:
+        return np.where(whole // 10**10 == 1, whole // 10**7 % 1000, outside)
+    found = arrow(numbers).dictionary_encode()
+    codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
+             for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
+    places = np.asarray(found.indices.fill_null(len(codes)))
+    each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
+    return each
+
+
 def repeated(values: pd.Series) -> Mask:
     """True where a value was there before; nulls do not repeat each other.
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
-    NANP_LENGTH,
     NO_TIME,
     Floats,
     Ints,
     Mask,
+    area_codes,
     arrow,
     digest,
     encoded,
@@ -577,20 +577,8 @@ def area(found: Attempts, column: str) -> Ints:
     """Area code of a number; -1 or -2 outside the North American plan, which never match."""
     outside = -1 if column == "from_number" else -2
     numbers = found.calls[column]
-    codes = once(f"area {outside}", [numbers], lambda: frozen(_areas(numbers, outside)))
+    codes = once(f"area {outside}", [numbers], lambda: frozen(area_codes(numbers, outside)))
     return found.of_rows(codes)
-
-
-def _areas(numbers: pd.Series, outside: int) -> Ints:
-    whole = kept_numbers(numbers)
-    if whole is not None:
-        return np.where(whole // 10**10 == 1, whole // 10**7 % 1000, outside)
-    found = arrow(numbers).dictionary_encode()
-    codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
-             for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
-    places = np.asarray(found.indices.fill_null(len(codes)))
-    each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
-    return each
 
 
 def _has(found: Attempts, field: str) -> bool:

@@ -32,7 +32,7 @@ from dialframe.analytics.metrics.metric_types import (
 )
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, table
-from dialframe.analytics.stats.intervals import wilson
+from dialframe.analytics.stats.inference import wilson
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -27,8 +27,7 @@ from dialframe.analytics.metrics.metric_types import (
     share,
 )
 from dialframe.analytics.result.result_tables import ratio, sums, table
-from dialframe.analytics.stats.inference import normal_quantile
-from dialframe.analytics.stats.intervals import rates
+from dialframe.analytics.stats.inference import normal_quantile, rates
 
 _HOUR_US: Final = 3_600_000_000
 _DAY_US: Final = 86_400_000_000

@@ -19,7 +19,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.metrics.metric_types import Inputs, Measure, Rows, call_share, share
 from dialframe.analytics.result.result_tables import median, table
-from dialframe.analytics.stats.intervals import clustered_mean
+from dialframe.analytics.stats.inference import clustered_mean
 from dialframe.errors import ConfigError
 
 

@@ -29,7 +29,7 @@ from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.metrics.metric_types import DATED, Inputs, Rows
 from dialframe.analytics.result.result_tables import ratio, table
-from dialframe.analytics.stats.intervals import rates
+from dialframe.analytics.stats.inference import rates
 from dialframe.errors import ConfigError
 
 Period = Literal["day", "week", "month"]

@@ -22,7 +22,7 @@ from dialframe.analytics.attempt.arrays import (
     require,
     shared_rows,
 )
-from dialframe.analytics.stats.intervals import rates
+from dialframe.analytics.stats.inference import rates
 
 _DTYPES = {"i": "Int64", "u": "Int64", "f": "Float64", "b": "boolean"}
 
