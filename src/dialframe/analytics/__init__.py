@@ -65,7 +65,8 @@ from dialframe.analytics.attempt.attempts_frame import attempts_frame
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES, STAGES, Outcome, Stage
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
-from dialframe.analytics.result.analysis_result import Claim, Funnel, Result, Summary
+from dialframe.analytics.result.analysis_result import Funnel, Result, Summary
+from dialframe.analytics.result.result_tables import Claim
 from dialframe.analytics.stats.inference import rates, wilson
 
 __all__ = [

@@ -121,10 +121,9 @@ class RuleOptions:
         from dialframe.flows import firm_records
 
         book = read_book(self.own)
-        region = None if self.region is None else self.region.upper()
         tables = {
-            "consents": firm_records.records(self.consents, "consents", region=region),
-            "look-ups": firm_records.records(self.look_ups, "look-ups", region=region),
+            "consents": firm_records.records(self.consents, "consents", region=self.region),
+            "look-ups": firm_records.records(self.look_ups, "look-ups", region=self.region),
         }
         for what, table in tables.items():
             if table.left:
@@ -145,7 +144,7 @@ class RuleOptions:
             consents=tables["consents"].frame,
             look_ups=tables["look-ups"].frame,
             inputs=firm_records.digests(files),
-            options={"fail_on": fail_on, "region": region},
+            options={"fail_on": fail_on, "region": self.region},
         )
 
 

@@ -100,7 +100,7 @@ def check(
 
     with in_options():
         phones = list(numbers or ())
-        for each in suppress.read(expanded(file or []), region=_upper(options.region)):
+        for each in suppress.read(expanded(file or []), region=options.region):
             if each.unreadable:
                 raise ConfigError(
                     f"{each.name}: {suppress.lines_named(each.unreadable)}: no number that can be read; "
@@ -189,7 +189,7 @@ def _e164(numbers: list[str], region: str | None) -> list[str]:
     """The numbers in E.164 where they can be read, else as they are: the gate holds these."""
     from dialframe.phones import read_number
 
-    return [read_number(text, _upper(region)).e164 or text for text in numbers]
+    return [read_number(text, region).e164 or text for text in numbers]
 
 
 def _show(verdicts: pd.DataFrame) -> None:
@@ -199,7 +199,3 @@ def _show(verdicts: pd.DataFrame) -> None:
     show(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
     if len(verdicts) > SHOWN:
         say(f"the first {SHOWN} of {len(verdicts):,}; --json has all")
-
-
-def _upper(region: str | None) -> str | None:
-    return None if region is None else region.upper()

@@ -316,7 +316,7 @@ def recipe(
     from dialframe.leads import CleanLayout, Rules, load_rules
 
     output = output or OutputOptions()
-    region = None if options.region is None else options.region.upper()
+    region = options.region
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
     rules = Rules() if options.rules is None else load_rules(options.rules)

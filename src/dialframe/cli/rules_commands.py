@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from dialframe import instants
 from dialframe.cli import completion
 from dialframe.cli.terminal import FINDINGS, AsJson, answer, say, show
 from dialframe.config import read_toml
@@ -477,8 +478,8 @@ notes = ""
 def _day(text: str | None) -> date | None:
     """A day written as 2026-11-01; None for anything else."""
     try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
+        return instants.day("the day", text)
+    except ConfigError:
         return None
 
 

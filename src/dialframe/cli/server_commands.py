@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,7 @@ from dialframe.cli.terminal import AsJson, BaseUrl, Host, Port, StoreFolder, ans
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 from dialframe.extras import skip_address_grammars
+from dialframe.instants import day
 from dialframe.serving import until_signal
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def serve_sandbox(
 
         dialframe sandbox serve --size tiny --port 0 --json
     """
-    day = _day(as_of)
+    as_of_day = day("--as-of", as_of)
     # It takes long to load: a wrong day is said before.
     from dialframe.sandbox import serve
 
@@ -93,7 +94,7 @@ def serve_sandbox(
             data=data,
             seed=seed,
             size=size,
-            as_of=day,
+            as_of=as_of_day,
             dial=dial,
             beside=tools,
             on_ready=ready,
@@ -125,15 +126,6 @@ def tools_beside(host: str) -> Iterator[Beside | None]:
             return http_app(base_url, Path(folder), Exposure.of([ALL], people=PEOPLE), host=host)
 
         yield lambda base_url: {"/mcp": lambda: make(base_url)}
-
-
-def _day(text: str | None) -> date | None:
-    if text is None:
-        return None
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007 - a day has no zone
-    except ValueError:
-        raise ConfigError(f"--as-of takes a day such as 2026-09-30, not {text!r}") from None
 
 
 webhooks = typer.Typer(

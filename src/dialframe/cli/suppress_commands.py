@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +26,7 @@ from dialframe.cli.terminal import (
     show,
 )
 from dialframe.errors import ConfigError
+from dialframe.instants import day
 
 if TYPE_CHECKING:
     from dialframe.suppression import Entry
@@ -88,17 +89,17 @@ def add(
     from dialframe.suppression import Entry
 
     with in_options():
-        day = _day(on)
+        requested_on = day("--on", on) or _now().date()
         phones = _numbers(numbers, region)
-        files = suppress.read(expanded(file or []), region=_upper(region), codes=codes)
+        files = suppress.read(expanded(file or []), region=region, codes=codes)
         if not phones and not files:
             raise ConfigError("suppress add takes numbers, or a file with --file")
 
         def entries() -> Iterator[Entry]:
             for phone in phones:
-                yield Entry(phone, reason, source or "command line", day)
+                yield Entry(phone, reason, source or "command line", requested_on)
             for file_read in files:
-                yield from file_read.entries(reason=reason, on=day, source=source)
+                yield from file_read.entries(reason=reason, on=requested_on, source=source)
 
         suppressed = suppression_list(store)
         numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
@@ -182,7 +183,7 @@ def check(
 
     with in_options():
         phones = _numbers(numbers, region)
-        for file_read in suppress.read(expanded(file or []), region=_upper(region)):
+        for file_read in suppress.read(expanded(file or []), region=region):
             phones += file_read.phones
         if not phones:
             raise ConfigError("suppress check takes numbers, or a file with --file")
@@ -316,7 +317,7 @@ def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
 
     phones = []
     for text in numbers or ():
-        phone = read_number(text, _upper(region)).e164
+        phone = read_number(text, region).e164
         if phone is None:
             raise ConfigError(
                 f"{mask(text)} is no phone number; write +12125550142, or name its country "
@@ -324,15 +325,6 @@ def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
             )
         phones.append(phone)
     return phones
-
-
-def _day(text: str | None) -> date:
-    if text is None:
-        return _now().date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"--on takes a day such as 2026-10-01, not {text!r}") from None
 
 
 def _row(entry: Entry) -> dict[str, str]:
@@ -349,10 +341,6 @@ def _table(rows: list[dict[str, str]], title: str) -> None:
 
     if rows:
         show(pd.DataFrame(rows), title)
-
-
-def _upper(region: str | None) -> str | None:
-    return None if region is None else region.upper()
 
 
 _now = partial(datetime.now, UTC)

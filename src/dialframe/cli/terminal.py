@@ -57,10 +57,17 @@ StoreFolder = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+
+
+def _capitals(region: str | None) -> str | None:
+    return None if region is None else region.upper()
+
+
 Region = Annotated[
     str | None,
     typer.Option(
         "--region",
+        callback=_capitals,
         help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
         show_default=False,
         autocompletion=completion.of(completion.REGIONS),
@@ -70,6 +77,7 @@ NumbersRegion = Annotated[
     str | None,
     typer.Option(
         "--region",
+        callback=_capitals,
         help="Country of numbers that are written without one: US, GB, DE...",
         show_default=False,
         autocompletion=completion.of(completion.REGIONS),

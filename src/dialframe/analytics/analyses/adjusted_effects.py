@@ -27,8 +27,7 @@ from dialframe.analytics.attempt.attempt_table import (
     zone_level,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.result.analysis_result import Claim, points, seen
-from dialframe.analytics.result.result_tables import share, sums
+from dialframe.analytics.result.result_tables import Claim, points, seen, share, sums
 from dialframe.analytics.stats.inference import (
     detectable_effect,
     holm,

@@ -24,12 +24,15 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, 
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, points, seen
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
+    Claim,
     plural,
+    points,
     rated,
     rated_calls,
     ratio,
+    seen,
     share,
     sums,
     table,

@@ -41,11 +41,13 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, seen
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
+    Claim,
     plural,
     rated_calls,
     ratio,
+    seen,
     share,
     sums,
     table,

@@ -21,8 +21,9 @@ from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, insta
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
+    Claim,
     plural,
     rated_calls,
     ratio,

@@ -41,8 +41,18 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, points, seen
-from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
+from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.result_tables import (
+    Claim,
+    plural,
+    points,
+    rated_calls,
+    ratio,
+    seen,
+    share,
+    sums,
+    table,
+)
 from dialframe.analytics.stats.inference import (
     POWER,
     holm,

@@ -19,8 +19,16 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, 
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, points, seen
-from dialframe.analytics.result.result_tables import plural, ratio, sums, table
+from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.result_tables import (
+    Claim,
+    plural,
+    points,
+    ratio,
+    seen,
+    sums,
+    table,
+)
 from dialframe.analytics.stats.inference import false_discovery, rates, tested_level
 from dialframe.analytics.stats.level_effects import Effects
 from dialframe.errors import ConfigError

@@ -43,10 +43,13 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, counted, points
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
+    Claim,
+    counted,
     median,
     plural,
+    points,
     rated,
     share,
     sums,

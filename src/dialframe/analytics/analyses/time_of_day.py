@@ -31,8 +31,10 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Claim, Result, counted
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
+    Claim,
+    counted,
     rated,
     rated_calls,
     ratio,
