@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,15 +45,6 @@ _FLAGS: Final = (
     "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
     "following_listed", "check_listed", "may_be_lifted", "denied",
 )  # fmt: skip
-#: What the words of a call go by.
-_READ: Final = (
-    "asked", "at_check_at", "basis", "by_check", "by_flag", "by_request", "check_at", "check_ref",
-    "clean_at", "clean_ref", "clean_source", "created_at", "declared", "denied", "during",
-    "first_request", "flag_at", "flag_ref", "following_at", "following_listed", "following_ref",
-    "following_source", "lifted", "lifted_rules", "listed_grace", "listing_rules",
-    "may_be_lifted", "may_be_listed", "missing", "next_at", "over_", "refused_at", "refused_code",
-    "refused_ref", "request", "request_rules", "screen_at", "screen_ref", "severity",
-)  # fmt: skip
 _PASSED, _OPEN, _UNCERTAIN, _VIOLATION = 0, 2, 3, 4
 _DAY: Final = pd.Timedelta(days=1)
 
@@ -71,14 +62,11 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     )
     lists = {rules: lists_of(view.rules(rules)) for rules in set(told["listing_rules"])}
     answers = [
-        _one(row, view, requests, lists[row.listing_rules])
-        for row in told[list(_READ)].itertuples(index=False)
+        _one(row, view, requests, lists[row.listing_rules]) for row in told.itertuples(index=False)
     ]
-    names = ("reason", "evidence", "listed_after", "listed_by")
-    for number, name in enumerate(names):
-        told[name] = pd.Series(
-            [each[number] for each in answers], index=told.index, dtype="object"
-        )
+    for name in Words._fields:
+        values = [getattr(answer, name) for answer in answers]
+        told[name] = pd.Series(values, index=told.index, dtype="object")
     for name in ("listed_after", "listed_by"):
         told[name] = pd.to_datetime(told[name], utc=True).astype("datetime64[us, UTC]")
     told["detail"] = [
@@ -157,109 +145,95 @@ def request_words(request: Any) -> str:
     return f"{request.source} {ref} ({request.code}) at {_stamp(request.at_utc)}"
 
 
-def _one(
-    row: Any, view: View, requests: pd.DataFrame, lists: str
-) -> tuple[str, str | None, Any, Any]:
-    """Reason, evidence, and the interval in which the number became listed."""
+class Words(NamedTuple):
+    """Why a call is graded so, the records behind it, and between which the number became listed."""
+
+    reason: str
+    evidence: str | None = None
+    listed_after: Any = None
+    listed_by: Any = None
+
+
+def _one(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words:
+    """The words of one call, by what decides it."""
     clean = None if pd.isna(row.clean_at) else row.clean_at
     clean_words = (
         [] if clean is None else [_record(row.clean_source, row.clean_ref, clean, listed=False)]
     )
     request = None if pd.isna(row.request) else requests.loc[int(row.request)]
     grounds = list(_grounds(row, view, request))
-    basis = row.basis if isinstance(row.basis, str) else "nothing"
-    if grounds and row.severity >= _UNCERTAIN and not (basis == "request" and row.asked):
+    is_open = row.severity == _UNCERTAIN
+    if grounds and row.severity >= _UNCERTAIN and not (row.basis == "request" and row.asked):
         by_list = row.by_check or row.by_flag
         reason = "; ".join(text for _, text, _ in grounds)
-        if row.by_check and row.severity == _UNCERTAIN and not (row.by_request or row.by_flag):
+        if row.by_check and is_open and not (row.by_request or row.by_flag):
             reason += _doubt(row)
-        if (row.by_request or row.by_flag) and row.severity == _UNCERTAIN:
+        if (row.by_request or row.by_flag) and is_open:
             reason += "; no rule of those asked speaks of requests there"
         reason += lists if row.by_check else ""
         evidence = [proof for _, _, proof in grounds] + (clean_words if by_list else [])
-        return (
-            reason,
-            "; ".join(evidence),
-            clean if by_list else None,
-            min(at for at, _, _ in grounds),
+        first = min(at for at, _, _ in grounds)
+        return Words(reason, "; ".join(evidence), clean if by_list else None, first)
+    if row.asked and request is not None and is_open:
+        reason = (
+            "the time for which the request binds is over" if row.over_ else "inside the grace"
         )
-    if row.asked and request is not None and row.severity == _UNCERTAIN:
-        ended = _stamp(request.at_utc)
         if row.during:
+            ended = _stamp(request.at_utc)
             reason = f"during the call that the request was made on, which ended at {ended}"
-        else:
-            reason = (
-                "the time for which the request binds is over" if row.over_ else "inside the grace"
-            )
-        return reason, request_words(request), None, request.at_utc
-    if basis == "exempt":
-        codes = ", ".join(sorted(row.lifted))
+        return Words(reason, request_words(request), None, request.at_utc)
+    if row.basis == "exempt":
         laws = "; ".join(r.id for r in view.rules(row.lifted_rules))
-        return f"exempt by record: {codes} lifts {laws}", None, None, None
-    if row.may_be_listed and row.severity == _UNCERTAIN:
+        return Words(f"exempt by record: {', '.join(sorted(row.lifted))} lifts {laws}")
+    if row.may_be_listed and is_open:
         since = "at an unknown time" if clean is None else f"after {_stamp(clean)}"
         reason = f"the number became listed {since} and by {_stamp(row.following_at)}; the call is between{lists}"
         proof = _record(row.following_source, row.following_ref, row.following_at, listed=True)
-        return reason, "; ".join([proof, *clean_words]), clean, row.following_at
-    if basis == "unmapped disposition":
+        return Words(reason, "; ".join([proof, *clean_words]), clean, row.following_at)
+    if row.basis == "unmapped disposition":
         ref = row.refused_ref if isinstance(row.refused_ref, str) else "(no id)"
-        sentence = f"the disposition {row.refused_code!r} of call {ref} reads like a refusal and nobody mapped it; say what it means in a file of codes"
+        reason = f"the disposition {row.refused_code!r} of call {ref} "
         proof = f"disposition {row.refused_code} on call {ref}"
         if row.refused_at.year == 1:
-            sentence = f"the disposition {row.refused_code!r} of call {ref} speaks against it, and when it was said nobody wrote down"
-            return sentence, proof, None, None
-        return sentence, f"{proof} at {_stamp(row.refused_at)}", None, row.refused_at
+            return Words(
+                f"{reason}speaks against it, and when it was said nobody wrote down", proof
+            )
+        reason += "reads like a refusal and nobody mapped it; say what it means in a file of codes"
+        return Words(reason, f"{proof} at {_stamp(row.refused_at)}", None, row.refused_at)
     return _without_ground(row, requests, lists)
 
 
-def _without_ground(
-    row: Any, requests: pd.DataFrame, lists: str
-) -> tuple[str, str | None, Any, Any]:
-    """Words of a call that nothing speaks against."""
+def _without_ground(row: Any, requests: pd.DataFrame, lists: str) -> Words:
+    """The words of a call that nothing speaks against."""
     first = None if pd.isna(row.first_request) else requests.loc[int(row.first_request)]
     if row.basis == "late check":
-        sentence = f"the next check, of {_stamp(row.next_at)}, said not listed, later than the rule's limit of age{lists}"
-        return sentence, None, None, None
+        at = _stamp(row.next_at)
+        return Words(
+            f"the next check, of {at}, said not listed, later than the rule's limit of age{lists}"
+        )
     if row.basis == "screened at import":
-        sentence = f"screened at import at {_stamp(row.screen_at)} and not checked since{lists}"
-        return (
-            sentence,
-            _record("import screen", row.screen_ref, row.screen_at, listed=False),
-            None,
-            None,
+        reason = f"screened at import at {_stamp(row.screen_at)} and not checked since{lists}"
+        proof = _record("import screen", row.screen_ref, row.screen_at, listed=False)
+        return Words(reason, proof)
+    if row.severity == _OPEN and row.missing == UNDECLARED:
+        return Words(
+            f"the service did not list it; which lists its answers cover nobody declared{lists}"
         )
     if row.severity == _OPEN:
-        if row.missing == UNDECLARED:
-            return (
-                f"the service did not list it; which lists its answers cover nobody declared{lists}",
-                None,
-                None,
-                None,
-            )
+        reason = "no record shows that the number was not listed when it was called"
         known = first is not None and not row.following_listed
-        return (
-            "no record shows that the number was not listed when it was called",
-            None,
-            None,
-            first.at_utc if known and first is not None else None,
-        )
+        return Words(reason, listed_by=first.at_utc if known and first is not None else None)
     if not pd.isna(row.following_at) and not row.following_listed:
         at = row.following_at
-        return (
-            f"a record of {_stamp(at)}, after the call, said not listed",
-            _record(row.following_source, row.following_ref, at, listed=False),
-            None,
-            None,
-        )
+        proof = _record(row.following_source, row.following_ref, at, listed=False)
+        return Words(f"a record of {_stamp(at)}, after the call, said not listed", proof)
     if first is not None:
-        sentence = "the request not to be called came on this call or later, and explains the rest"
-        return sentence, request_words(first), None, first.at_utc
+        reason = "the request not to be called came on this call or later, and explains the rest"
+        return Words(reason, request_words(first), None, first.at_utc)
     if not pd.isna(row.at_check_at):
-        sentence = (
-            f"the newest check before the call, of {_stamp(row.at_check_at)}, said not listed"
-        )
-        return sentence, _record("check", row.check_ref, row.at_check_at, listed=False), None, None
-    return "nothing on record bears on the time of this call", None, None, None
+        reason = f"the newest check before the call, of {_stamp(row.at_check_at)}, said not listed"
+        return Words(reason, _record("check", row.check_ref, row.at_check_at, listed=False))
+    return Words("nothing on record bears on the time of this call")
 
 
 def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str]]:
@@ -268,10 +242,8 @@ def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str
         sentence = f"the newest check before the call, of {_stamp(row.check_at)}, said listed"
         yield row.check_at, sentence, _record("check", row.check_ref, row.check_at, listed=True)
     if row.by_request and request is not None:
-        days, counted = (
-            (row.created_at - request.at_utc) / _DAY,
-            weekdays(request.at_utc, row.created_at),
-        )
+        days = (row.created_at - request.at_utc) / _DAY
+        counted = weekdays(request.at_utc, row.created_at)
         sentence = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
         laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonorRule)]
         sentence += "".join(
