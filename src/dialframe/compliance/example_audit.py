@@ -32,7 +32,7 @@ from dialframe.compliance.practice import Conduct, Cover, Practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
-from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.rules.rulebook import RuleBook, adopted
 from dialframe.errors import ConfigError
 from dialframe.phones.area_codes import area_codes
 from dialframe.phones.zones import of_number
@@ -49,51 +49,48 @@ _ONE_ZONE: Final = {"IE": "+35315550123", "MX": "+525555550123"}
 _WORDS: Final[Mapping[str, str]] = {
     PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN, CLEAR: PASSED,
 }  # fmt: skip
+#: Kinds to which it makes a difference whether a firm has a table of consents.
+_BY_CONSENTS: Final = frozenset({"consent", "artificial_voice"})
 _ORDER: Final = (VIOLATION, UNCERTAIN, NOT_EVALUABLE, PASSED)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an audit of one example is given, as plain records.
+    """What an audit of one example is given, as plain records under ids that no other example has.
 
     Attributes:
-        book: The book with the rule alone, adopted where it is a voluntary code.
-        rule: The rule.
+        rule: The rule, adopted where it is a voluntary code.
         call_id: The call whose grade is asked.
+        phone: The number that every call of the scene goes to.
+        campaign: The campaign that they belong to.
         now: The moment of the audit, UTC.
         calls: Records of the calls table.
+        outcomes: Call id to `dropped`, `live` or `machine`.
         checks: Records of the ledger of Do-Not-Call checks.
         consents: Records of consent; None where the firm gives none.
         look_ups: Look-ups of reassigned numbers; None where the firm gives none.
         requests: Records of requests to be called.
-        outcomes: Call id to `dropped`, `live` or `machine`.
         declared: Declared days by rule id; None where nothing is said.
         purpose: What the firm says its calls are for.
         dialing: How it dials.
-        line_type: What the called line is.
         announced: Whether recordings and artificial voices are announced; None where nobody says.
     """
 
-    book: RuleBook
     rule: Rule
     call_id: str
+    phone: str
+    campaign: str
     now: datetime
     calls: list[dict[str, Any]]
+    outcomes: dict[str, str]
     checks: list[dict[str, Any]]
     consents: list[dict[str, Any]] | None
     look_ups: list[dict[str, Any]] | None
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    outcomes: dict[str, str] = field(default_factory=dict)
-    declared: dict[str, dict[date, str]] | None = None
-    purpose: str = "telemarketing_sales"
-    dialing: str = "manual"
-    line_type: str = "residential"
-    announced: bool | None = None
-
-    @property
-    def phone(self) -> str:
-        """The number that every call of the scene goes to."""
-        return str(self.calls[0]["to_number"])
+    requests: list[dict[str, Any]]
+    declared: dict[str, dict[date, str]]
+    purpose: str
+    dialing: str
+    announced: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +130,23 @@ def run(book: RuleBook) -> list[Result]:
     """
     numbered = [(r, n, e) for r in book.rules for n, e in enumerate(r.examples, start=1)]
     phones = {place: cycle(_phones(place)) for place in {rule.jurisdiction for rule in book.rules}}
-    grades = _grades_of(
-        [
-            _scene_of(
-                book, rule, example, _phone(rule, example) or next(phones[rule.jurisdiction])
-            )
-            for rule, _, example in numbered
-        ]
-    )
+    scenes = [
+        _scene_of(
+            str(row),
+            adopted(rule),
+            example,
+            _phone(rule, example) or next(phones[rule.jurisdiction]),
+        )
+        for row, (rule, _, example) in enumerate(numbered)
+    ]
     return [
         Result(rule.id, number, example, example.grade, *graded)
-        for (rule, number, example), graded in zip(numbered, grades, strict=True)
+        for (rule, number, example), graded in zip(numbered, _grades_of(book, scenes), strict=True)
     ]
 
 
-def _scene_of(book: RuleBook, rule: Rule, example: Example, phone: str) -> Scene:
+def _scene_of(name: str, rule: Rule, example: Example, phone: str) -> Scene:
     """The records of one example: the call, what went before it, and what the firm has on record."""
-    named = book.select([rule.id])
-    alone = tuple(each for each in named.rules if each.id == rule.id)
     # How far back records reach is a matter of days, the same by every clock.
     usual = "UTC" if rule.kind == "retention" else of_number(phone).names[0]
     zone = ZoneInfo(getattr(rule.parameters, "timezone", None) or usual)
@@ -158,22 +154,23 @@ def _scene_of(book: RuleBook, rule: Rule, example: Example, phone: str) -> Scene
     def utc(moment: datetime) -> datetime:
         return moment.replace(tzinfo=zone).astimezone(UTC)
 
-    start = utc(example.at)
+    campaign = f"cmp_{name}"
     calls, outcomes = _calls(rule, example, phone, utc)
-    checks, consents, look_ups = _records(example, phone, utc)
-    declared = None
+    checks, consents, look_ups, requests = _records(example, phone, utc)
+    declared = {}
     if example.declared is not None:
         declared = {rule.id: {example.at.date(): "emergency"} if example.declared else {}}
-    asks_consent = (
-        rule.kind in ("consent", "artificial_voice") and example.grade != "not evaluable"
+    has_consents = bool(consents) or (
+        rule.kind in _BY_CONSENTS and example.grade != "not evaluable"
     )
     return Scene(
-        book=replace(book, rules=alone), rule=alone[0], call_id="call", now=start + timedelta(days=1),
-        calls=calls, checks=checks,
-        consents=consents if consents or asks_consent else None, look_ups=look_ups or None,
-        requests=_requests(example, phone, utc), outcomes=outcomes, declared=declared, purpose=_purpose(rule, example),
-        dialing=example.dialing or _dialing(rule), line_type=rule.line_types[0],
-        announced=example.announced,
+        rule, f"{name}-call", phone, campaign, utc(example.at) + timedelta(days=1),
+        [call | {"id": f"{name}-{call['id']}", "campaign_id": campaign} for call in calls],
+        {f"{name}-{call}": kind for call, kind in outcomes.items()},
+        checks, consents if has_consents else None, look_ups or None,
+        [request | {"call_id": f"{name}-call"} for request in requests], declared,
+        _purpose(rule, example), example.dialing or _DIALING.get(rule.dialing, rule.dialing),
+        example.announced,
     )  # fmt: skip
 
 
@@ -223,7 +220,7 @@ def _calls(
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     shown = CALLER if example.from_number is None else example.from_number
     base = {
-        "direction": "outbound", "from_number": shown, "to_number": phone, "campaign_id": "cmp_1",
+        "direction": "outbound", "from_number": shown, "to_number": phone,
         "recording": example.recorded,
     }  # fmt: skip
     if isinstance(rule, AbandonmentRule):
@@ -254,35 +251,33 @@ def _calls(
 
 def _records(
     example: Example, phone: str, utc: Callable[[datetime], datetime]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    checks, consents, look_ups = [], [], []
-    if example.checked_at is not None:
-        checks.append({
-            "phone": phone, "listed": bool(example.listed), "checked_at": utc(example.checked_at),
-            "request_id": "req_example",
-        })  # fmt: skip
-    if example.granted_at is not None:
-        revoked = None if example.revoked_at is None else utc(example.revoked_at)
-        consents.append({
-            "phone": phone, "kind": example.consent or "written",
-            "granted_at": utc(example.granted_at), "revoked_at": revoked, "record": "example",
-        })  # fmt: skip
-    asked, ported = example.looked_up_at, example.ported_at
-    if asked is not None or ported is not None:
-        look_ups.append({
-            "phone": phone, "checked_at": utc(asked or example.at), "result": example.looked_up,
-            "ported_at": None if ported is None else utc(ported),
-        })  # fmt: skip
-    return checks, consents, look_ups
+) -> tuple[list[dict[str, Any]], ...]:
+    """What is on record of the number: checks, consents, look-ups, requests to be called."""
 
+    def at(moment: datetime | None) -> datetime | None:
+        return None if moment is None else utc(moment)
 
-def _requests(
-    example: Example, phone: str, utc: Callable[[datetime], datetime]
-) -> list[dict[str, Any]]:
-    if example.requested_at is None:
-        return []
-    at = utc(example.requested_at)
-    return [{"code": "requested", "phone": phone, "from_at": at, "record": "example"}]
+    checks = {
+        "phone": phone, "listed": bool(example.listed), "checked_at": at(example.checked_at),
+        "request_id": "req_example",
+    }  # fmt: skip
+    consents = {
+        "phone": phone, "kind": example.consent or "written", "granted_at": at(example.granted_at),
+        "revoked_at": at(example.revoked_at), "record": "example",
+    }  # fmt: skip
+    look_ups = {
+        "phone": phone, "checked_at": utc(example.looked_up_at or example.at),
+        "result": example.looked_up, "ported_at": at(example.ported_at),
+    }  # fmt: skip
+    requests = {
+        "code": "requested", "phone": phone, "from_at": at(example.requested_at), "record": "example",
+    }  # fmt: skip
+    return (
+        [checks] if example.checked_at else [],
+        [consents] if example.granted_at else [],
+        [look_ups] if example.looked_up_at or example.ported_at else [],
+        [requests] if example.requested_at else [],
+    )
 
 
 _OUTCOMES: Final = {"abandoned": "dropped", "machine": "machine", "conversation": "live"}
@@ -305,16 +300,10 @@ def _purpose(rule: Rule, example: Example) -> str:
     return "telemarketing_sales" if purpose in _NO_PURPOSE else purpose
 
 
-def _dialing(rule: Rule) -> str:
-    return {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}.get(
-        rule.dialing, rule.dialing
-    )
-
-
+#: How the firm of an example dials where its rule is on several ways of dialing.
+_DIALING: Final = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
 #: Kinds that one check asks: rules of them grade the same rows, so that they stand in each other's way.
 _FAMILIES: Final[Mapping[str, str]] = {"holiday": "calling_hours", "internal_dnc": "dnc_freshness"}
-#: Kinds to which it makes a difference whether a firm has a table of consents.
-_BY_CONSENTS: Final = frozenset({"consent", "artificial_voice"})
 
 
 @dataclass(slots=True)
@@ -369,7 +358,7 @@ def _apart(scene: Scene) -> tuple[object, ...]:
     return ("outcomes",) if scene.outcomes else ()
 
 
-def _grades_of(scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
+def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
     """The grade and the reason that an audit gives the call of each scene; None where no check asks its rule."""
     batches: list[_Batch] = []
     for number, scene in enumerate(scenes):
@@ -380,39 +369,29 @@ def _grades_of(scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
         batch.add(number, scene)
     grades: list[tuple[str | None, str]] = [(None, "")] * len(scenes)
     for batch in batches:
-        chosen = [_named(scenes[number], number) for number in batch.scenes]
-        given = _Grades(_audit(chosen))
-        for number, scene in zip(batch.scenes, chosen, strict=True):
-            grades[number] = given.of(scene)
+        given = _Grades(_audit(book, [scenes[number] for number in batch.scenes]))
+        for number in batch.scenes:
+            grades[number] = given.of(scenes[number])
     return grades
 
 
-def _named(scene: Scene, number: int) -> Scene:
-    """The scene with names of its own for its calls and its campaign."""
-    calls = [
-        call | {"id": f"{number}-{call['id']}", "campaign_id": f"cmp_{number}"}
-        for call in scene.calls
-    ]
-    outcomes = {f"{number}-{call}": kind for call, kind in scene.outcomes.items()}
-    return replace(scene, calls=calls, outcomes=outcomes, call_id=f"{number}-{scene.call_id}")
-
-
-def _audit(scenes: Sequence[Scene]) -> Audit:
-    rules = {rule.id: rule for scene in scenes for rule in scene.book.rules}
+def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
+    rules = {scene.rule.id: scene.rule for scene in scenes}
     declared: dict[str, dict[date, str]] = {}
     for scene in scenes:
-        for rule_id, days in (scene.declared or {}).items():
+        for rule_id, days in scene.declared.items():
             declared.setdefault(rule_id, {}).update(days)
+    requests = pd.DataFrame([request for scene in scenes for request in scene.requests])
     return audit(
         frames.from_records(frames.LEADS, ()),
         frames.from_records(frames.CALLS, [call for scene in scenes for call in scene.calls]),
         frames.from_records(frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]),
         now=max(scene.now for scene in scenes), rules=list(rules),
-        rulebook=replace(scenes[0].book, rules=tuple(rules.values())),
+        rulebook=replace(book, rules=tuple(rules.values())),
         practice=_practice(scenes), declared=Declared(declared),
         consents=_tables([s.consents for s in scenes], "granted_at", "revoked_at"),
         look_ups=_tables([s.look_ups for s in scenes], "checked_at", "ported_at"),
-        exemptions=_exemptions(scenes),
+        exemptions=requests.astype({"from_at": "datetime64[us, UTC]"}) if len(requests) else None,
         outcomes={call: kind for scene in scenes for call, kind in scene.outcomes.items()} or None,
     )  # fmt: skip
 
@@ -436,10 +415,8 @@ class _Grades:
             return None, ""
         if rule.kind == "abandonment_rate":
             # A rate of the caller as a whole is of no campaign.
-            campaign = scene.calls[0]["campaign_id"]
-            grades = self._by(frame, "campaign_id", campaign) or self._by(
-                frame, "rule_id", rule.id
-            )
+            grades = self._by(frame, "campaign_id", scene.campaign)
+            grades = grades or self._by(frame, "rule_id", rule.id)
         elif "call_id" in frame:
             grades = self._by(frame, "call_id", scene.call_id)
         else:
@@ -485,32 +462,15 @@ def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:
 
 
 def _practice(scenes: Sequence[Scene]) -> Practice:
-    campaigns = {scene.calls[0]["campaign_id"]: scene for scene in scenes}
+    registries = (s.rule.parameters.registry for s in scenes if isinstance(s.rule, FreshnessRule))
     return Practice(
         caller_ids=frozenset({CALLER}),
-        conducts={
-            campaign: Conduct(
-                recording_announced=scene.announced,
-                artificial_voice=True,
-                voice_announced=scene.announced,
-            )
-            for campaign, scene in campaigns.items()
-        },
-        purposes={campaign: scene.purpose for campaign, scene in campaigns.items()},
-        dialings={campaign: scene.dialing for campaign, scene in campaigns.items()},
-        line_types={call["to_number"]: s.line_type for s in scenes for call in s.calls},
-        covers=tuple(
-            Cover(rule.parameters.registry)
-            for scene in scenes
-            for rule in scene.book.of_kind(FreshnessRule)
-        ),
+        conducts={s.campaign: Conduct(None, s.announced, True, s.announced) for s in scenes},  # noqa: FBT003
+        purposes={scene.campaign: scene.purpose for scene in scenes},
+        dialings={scene.campaign: scene.dialing for scene in scenes},
+        line_types={scene.phone: scene.rule.line_types[0] for scene in scenes},
+        covers=tuple(Cover(registry) for registry in registries),
     )
-
-
-def _exemptions(scenes: Sequence[Scene]) -> pd.DataFrame | None:
-    """Requests to be called, each for the call of its own example."""
-    rows = [request | {"call_id": s.call_id} for s in scenes for request in s.requests]
-    return pd.DataFrame(rows).astype({"from_at": "datetime64[us, UTC]"}) if rows else None
 
 
 def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:
