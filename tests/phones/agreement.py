@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from dialframe.phones.column_reader import Column, read_column, to_arrow
+from dialframe.phones import _column_frame
+from dialframe.phones.column_reader import Column, read_column
 from dialframe.phones.parse_number import Reading, read_number
 
 
@@ -19,7 +20,8 @@ class Difference(NamedTuple):
 
 def rows(column: Column) -> list[Reading]:
     """A column as the readings of its rows."""
-    columns = [values.to_pylist() for values in to_arrow(column).itercolumns()]
+    frame = _column_frame(column, None)
+    columns = [pa.array(frame[name], from_pandas=True).to_pylist() for name in frame]
     return [Reading(*row) for row in zip(*columns, strict=True)]
 
 

@@ -124,14 +124,20 @@ def test_the_front_half_of_phonenumbers_is_where_it_was():
 def test_what_a_list_has_needs_no_second_tier():
     """The shapes of ordinary lists are settled by the tables alone."""
     texts = ["(212) 555-0142", "212.555.0142 ext 12", "+44 20 7946 0123", "1-800-FLOWERS",
-             "n/a", "2.12555E+9", "Tel: 212-555-0142", "212-555-0142 home", "0000000000"]  # fmt: skip
+             "n/a", "2.12555E+9", "Tel: 212-555-0142", "212-555-0142 home", "0000000000",
+             "٥٥٥-٠١٤٢", "２１２５５５０１４２０１４２", "٢.١٢e+٩", "२१२-५५५-०१४२ home", "212\u00a0555\u00a00142\u00a0x\u00a07",
+             "\u202a(212) 555-0142\u202c", "212-555-0142 • cell", "212-555-0142, 2125550143", "212-555-0142; 7",
+             "٥٥", "\u3000\u00a0"]  # fmt: skip
 
-    assert read_column(pa.array(texts, pa.large_string()), "US").repaired == 0
+    column = read_column(pa.array(texts, pa.large_string()), "US")
+
+    assert column.repaired == 0
+    assert rows(column) == [read_number(text, "US") for text in texts]
 
 
 def test_the_outcome_is_that_of_its_row():
     """Rows of the slower tiers come back to their own places."""
-    texts = ["212-555-0142", "212-555-0142; 3", "junk", "212-555-0143", "call; me", None]
+    texts = ["212-555-0142", "212-555-0142~3", "junk", "212-555-0143", "1~2", None]
 
     column = read_column(pa.array(texts, pa.large_string()), "US")
 

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from dialframe.phones import COLUMNS, column_reader, normalize
@@ -102,19 +101,6 @@ def test_few_values_load_neither_numba_nor_a_plan():
     )
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
-    """Region by region, with its types, reasons and extensions."""
-    column = pa.array(long, pa.large_string())
-    fast = column_reader.to_arrow(column_reader.read_column(column, "US"))
-    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
-    monkeypatch.setattr(column_reader, "pays", lambda texts: False)
-    few = column_reader.to_arrow(column_reader.read_column(column, "US"))
-
-    assert {name: few[name].to_pylist() for name in few.column_names} == {
-        name: fast[name].to_pylist() for name in fast.column_names
-    }
 
 
 def test_the_texts_of_all_blocks_are_counted_together(monkeypatch):

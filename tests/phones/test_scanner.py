@@ -37,8 +37,8 @@ def _is_right(char: str, cls: str, digit: int) -> bool:
         return starts and phonenumberutil.normalize_digits_only(char) == str(digit)
     if starts != (cls == "plus"):
         return False
-    if cls in ("mark", "plus"):
-        return is_mark == (cls == "mark") and is_plus == (cls == "plus")
+    if cls in ("mark", "space", "plus"):
+        return is_mark == (cls != "plus") and is_plus == (cls == "plus")
     return not is_mark and not is_plus and not viable and trimmed == (cls == "junk")
 
 

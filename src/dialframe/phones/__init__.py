@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Final
 
+import numpy as np
 import pandas as pd
 import phonenumbers
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
-from dialframe.phones.column_reader import Column, read_column, to_arrow
+from dialframe.phones import outcomes
+from dialframe.phones.column_reader import Column, read_column, to_texts
+from dialframe.phones.outcomes import REASONS
 from dialframe.phones.parse_number import (
     TYPES,
     Reading,
@@ -138,14 +141,25 @@ def _text(value: object) -> str | None:
 
 
 def _column_frame(column: Column, index: pd.Index | None) -> pd.DataFrame:
-    table = to_arrow(column)
-    data = {}
+    missing = column.outcome == outcomes.MISSING
+    kinds = np.full(outcomes.NO_TYPE + 1, -1, np.int8)
+    kinds[list(TYPES)] = range(len(TYPES))
+    reasons = tuple(filter(None, REASONS.values()))
+    codes = np.full(outcomes.HANDED_OVER + 1, -1, np.int8)
+    codes[[outcome for outcome, reason in REASONS.items() if reason]] = range(len(reasons))
+    data = {
+        "e164": column.e164,
+        "valid": pd.arrays.BooleanArray(column.outcome == outcomes.VALID, missing),
+        "possible": pd.arrays.BooleanArray(column.possible, missing),
+        "region": to_texts(column.region, column.regions),
+        "type": to_texts(kinds[column.kind], tuple(TYPES.values())),
+        "extension": column.extension,
+        "reason": to_texts(codes[column.outcome], reasons),
+    }
     for name, dtype in COLUMNS.items():
-        values = table[name]
-        if pa.types.is_dictionary(values.type):
-            values = values.cast(pa.large_string())
-        data[name] = pd.api.types.pandas_dtype(dtype).__from_arrow__(values)
-    return pd.DataFrame(data, index=index)
+        if dtype == "str":
+            data[name] = pd.api.types.pandas_dtype(dtype).__from_arrow__(data[name])
+    return pd.DataFrame(data, index=index, copy=False)
 
 
 def __dir__() -> list[str]:

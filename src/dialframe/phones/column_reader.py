@@ -240,32 +240,23 @@ def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
     return replace(_merged(column, left, readings), repaired=len(left), reread=reread)
 
 
-def to_arrow(column: Column) -> pa.Table:
-    """The columns of `normalize` as Arrow has them; region, type and reason are dictionaries."""
-    missing = column.outcome == outcomes.MISSING
-    kinds = np.full(256, -1, np.int8)
-    kinds[list(TYPES)] = range(len(TYPES))
-    reasons = sorted({reason for reason in REASONS.values() if reason})
-    codes = np.full(256, -1, np.int8)
-    for outcome, reason in REASONS.items():
-        codes[outcome] = reasons.index(reason) if reason else -1
-    return pa.table(
-        {
-            "e164": column.e164,
-            "valid": pa.array(column.outcome == outcomes.VALID, mask=missing),
-            "possible": pa.array(column.possible, mask=missing),
-            "region": _dictionary(column.region, column.regions),
-            "type": _dictionary(kinds[column.kind], tuple(TYPES.values())),
-            "extension": column.extension,
-            "reason": _dictionary(codes[column.outcome], tuple(reasons)),
-        }
-    )
+def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
+    """The word of each code as large strings, null for codes below zero."""
+    known = codes >= 0
+    every = [*words, ""]
+    codes = np.where(known, codes, len(words)).astype(np.int16)
+    if is_loaded():
+        from dialframe.phones.kernel import spell
 
-
-def _dictionary(indices: NDArray[Any], words: tuple[str, ...]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(indices, mask=indices < 0), pa.array(words, pa.large_string())
-    )
+        table = np.array([word.encode() for word in every])
+        letters = table.view(np.uint8).reshape(len(every), -1)
+        lengths = np.char.str_len(table).astype(np.uint8)
+        starts = np.empty(len(codes) + 1, np.int64)
+        texts = np.empty((len(codes) + 1) * table.itemsize, np.uint8)
+        texts = texts[: spell(codes, letters, lengths, starts, texts)]
+    else:
+        _, starts, texts = pa.array(every, pa.large_string()).take(pa.array(codes)).buffers()
+    return _strings(starts, texts, known)
 
 
 def _run(
@@ -291,8 +282,8 @@ def _run(
         e164_at, e164, extension_at, extension,
     )  # fmt: skip
     return Column(
-        e164=_strings(e164_at, e164, outcome == outcomes.VALID),
-        extension=_strings(extension_at, extension, np.diff(extension_at) > 0),
+        e164=_strings(e164_at, e164[: e164_at[-1]], outcome == outcomes.VALID),
+        extension=_strings(extension_at, extension[: extension_at[-1]], np.diff(extension_at) > 0),
         outcome=outcome,
         kind=kind,
         region=region,
@@ -312,9 +303,9 @@ def _starts(size: int) -> NDArray[np.int64]:
     return np.zeros(size + 1, np.int64)
 
 
-def _strings(starts: NDArray[np.int64], data: NDArray[np.uint8], known: NDArray[Any]) -> pa.Array:
+def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
     bits = np.packbits(known, bitorder="little")
-    buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data[: starts[-1]])]
+    buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_string(), len(known), buffers)
 
 
@@ -394,7 +385,9 @@ def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> 
 
 
 def _put(texts: pa.Array, rows: NDArray[np.intp], values: Sequence[str | None]) -> pa.Array:
-    """The texts with others in some rows."""
+    """The texts with others in some rows, in which there are none."""
+    if not any(values):
+        return texts
     order = np.arange(len(texts))
     order[rows] = np.arange(len(rows)) + len(texts)
     both = [texts, pa.array(values, pa.large_string())]

@@ -18,7 +18,7 @@ from dialframe.phones.number_automata import LONGEST
 from dialframe.phones.numbering_plans import fingerprint
 from dialframe.phones.outcomes import NOWHERE
 from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
-from dialframe.phones.scanner import HANDED, SCANNED_BYTES, VIABLE, plain, scan
+from dialframe.phones.scanner import HANDED, VIABLE, character, plain, scan
 
 #: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.
 E164_ROOM: Final = 24
@@ -37,6 +37,9 @@ _PLUS_SIGN: Final = 43
 _UNKNOWN: Final = 99
 _LOCAL_ONLY: Final = 4
 _NOT_A_NUMBER: Final = 1
+_ASCII: Final = 128
+_NINE: Final = 9
+_COMMA, _POINT, _EXPONENT = b",.e"
 _SHORTEST: Final = 2
 
 #: What reading a file that is no code of ours raises, by pickle's documentation.
@@ -110,9 +113,9 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
         if nulls[row] or start == stop:
             outcome[row] = outcomes.MISSING
             continue
-        count, plus, wide, ext, ext_digits = plain(data, start, stop, digits)
+        count, plus, ext, ext_digits = plain(data, start, stop, digits)
         if count == HANDED:
-            count, plus, wide, ext, ext_digits = scan(data, start, stop, digits)
+            count, plus, ext, ext_digits = scan(data, start, stop, digits)
         if count == HANDED:
             outcome[row] = outcomes.HANDED_OVER
             continue
@@ -131,13 +134,32 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
                 continue
             status = outcomes.INVALID + verdict
         if judge:
-            status = judged(data, start, stop, status, wide, not plus and home == ABROAD)
-            if status == outcomes.HANDED_OVER:
-                kind[row], region[row], possible[row] = outcomes.NO_TYPE, NOWHERE, False
-                extended = extension_at[row]
+            status = judged(data, start, stop, status, not plus and home == ABROAD)
         outcome[row] = status
     e164_at[len(offsets) - 1], extension_at[len(offsets) - 1] = written, extended
     return _FINGERPRINT
+
+
+@Jitted
+def spell(codes, words, lengths, starts, texts):
+    """Write the word of each code; returns the bytes written.
+
+    Args:
+        codes: For each row a row of `words`.
+        words: Bytes of the words, all of them as wide as the longest.
+        lengths: Of the words, in bytes.
+        starts: Where each row begins in `texts`; one more than there are rows.
+        texts: Bytes of all rows, with room for each to be the longest.
+    """
+    written = np.uintp(0)
+    for row in range(len(codes)):
+        code = np.uintp(codes[row])
+        starts[row] = written
+        for index in range(words.shape[1]):
+            texts[written + np.uintp(index)] = words[code, index]
+        written += np.uintp(lengths[code])
+    starts[len(codes)] = written
+    return written
 
 
 def loaded() -> Any:
@@ -197,45 +219,32 @@ def _write(e164, written, code, digits, begin, end):
     return written + end - begin
 
 
-_ASCII: Final = 128
-_WIDE_DIGIT: Final = 2
-_ALIEN: Final = 4
-
-
 @numba.njit
-def judged(data, start, stop, status, wide, no_home):
-    """The outcome that is more useful to a person than the parse's, as `reading.judged` finds it."""
-    if wide & _WIDE_DIGIT:
-        return outcomes.HANDED_OVER
+def judged(data, start, stop, status, no_home):
+    """The outcome that is more useful to a person than the parse's, as `parse_number.judged` finds it."""
     digits = same = up = down = 0
-    first = previous = np.intp(-9)
-    blank, exponent = True, False
-    for index in range(start, stop):
-        byte = data[index]
-        if stop - start > SCANNED_BYTES:
-            return outcomes.HANDED_OVER
-        if byte >= _ASCII:
-            if wide == 0:
-                return outcomes.HANDED_OVER
+    first = previous = np.int64(-9)
+    is_blank, has_exponent, at = True, False, start
+    while at < stop:
+        char, is_digit, width = character(data, at, stop)
+        at += width
+        is_blank &= _is_space(char)
+        has_exponent |= char | 0x20 == _EXPONENT
+        if not is_digit:
             continue
-        if not (byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31):
-            blank = False
-        if byte | 0x20 == 101:
-            exponent = True
-        if _ZERO <= byte < _ZERO + 10:
-            digit = np.intp(byte) - _ZERO
-            if digits == 0:
-                first = digit
-            same = same + 1 if digit == previous else 1
-            up = up + 1 if digit == (previous + 1) % 10 and digits > 0 else 1
-            down = down + 1 if digit == (previous + 9) % 10 and digits > 0 else 1
-            previous = digit
-            digits += 1
-    if wide and not wide & _ALIEN and (blank or exponent):
-        return outcomes.HANDED_OVER  # its wide characters may be blanks
-    if blank and not wide:
+        # Digits of other scripts repeat, but are not what people count with.
+        digit, is_ascii = np.int64(char) - _ZERO, char < _ASCII
+        first = digit if digits == 0 else first
+        same = same + 1 if digit == previous else 1
+        rises = digit == previous + 1 or (digit == 0 and previous == _NINE)
+        falls = digit == previous - 1 or (digit == _NINE and previous == 0)
+        up = (up + 1 if rises else 1) if is_ascii else 0
+        down = (down + 1 if falls else 1) if is_ascii else 0
+        previous = digit
+        digits += 1
+    if is_blank:
         return outcomes.MISSING
-    if exponent and not wide and _is_scientific(data, start, stop):
+    if has_exponent and _is_scientific(data, start, stop):
         return outcomes.PRECISION_LOST
     if _is_placeholder(digits, same, up, down, first):
         return outcomes.PLACEHOLDER
@@ -261,35 +270,55 @@ def _is_placeholder(digits, same, up, down, first):
 @numba.njit
 def _is_scientific(data, start, stop):
     """Whether the text is a number that a spreadsheet wrote with an exponent: `2.12555E+9`."""
-    while start < stop and (
-        data[start] == 32 or 9 <= data[start] <= 13 or 28 <= data[start] <= 31
-    ):
-        start += 1
-    while start < stop and (
-        data[stop - 1] == 32 or 9 <= data[stop - 1] <= 13 or 28 <= data[stop - 1] <= 31
-    ):
-        stop -= 1
-    at = start + 1 if start < stop and data[start] == _PLUS_SIGN else start
-    at, whole = _digits(data, at, stop)
+    at = _behind_spaces(data, start, stop)
+    if at < stop and data[at] == _PLUS_SIGN:
+        at += 1
+    at, whole = _behind_digits(data, at, stop)
     if whole != 1:
         return False
-    if at < stop and (data[at] == 46 or data[at] == 44):
-        at, fraction = _digits(data, at + 1, stop)
+    if at < stop and (data[at] == _POINT or data[at] == _COMMA):
+        at, fraction = _behind_digits(data, at + 1, stop)
         if fraction == 0:
             return False
-    if at >= stop or data[at] | 0x20 != 101:
+    if at >= stop or data[at] | 0x20 != _EXPONENT:
         return False
     at += 1
     if at < stop and data[at] == _PLUS_SIGN:
         at += 1
-    at, power = _digits(data, at, stop)
-    return at == stop and 1 <= power <= 3
+    at, power = _behind_digits(data, at, stop)
+    return 1 <= power <= 3 and _behind_spaces(data, at, stop) == stop
 
 
 @numba.njit
-def _digits(data, at, stop):
+def _behind_spaces(data, at, stop):
+    """Where a run of blanks ends."""
+    while at < stop:
+        char, _, width = character(data, at, stop)
+        if not _is_space(char):
+            break
+        at += width
+    return at
+
+
+@numba.njit
+def _behind_digits(data, at, stop):
     """Where a run of digits ends and how many they are."""
-    begin = at
-    while at < stop and _ZERO <= data[at] < _ZERO + 10:
-        at += 1
-    return at, at - begin
+    digits = 0
+    while at < stop:
+        _, is_digit, width = character(data, at, stop)
+        if not is_digit:
+            break
+        digits += 1
+        at += width
+    return at, digits
+
+
+@numba.njit(inline="always")
+def _is_space(char):
+    """Whether `str.isspace` holds of the character."""
+    if char < _ASCII:
+        return char == 32 or 9 <= char <= 13 or 28 <= char <= 31
+    return (
+        char in (0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+        or 0x2000 <= char <= 0x200A
+    )
