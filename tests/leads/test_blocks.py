@@ -96,3 +96,33 @@ def test_one_column_and_other_widths(width):
 
     found = [block.cells(row) for block in blocks for row in range(len(block))]
     assert found == [wide(cells, width) for cells in whole.cells]
+
+
+NASTY = st.text(alphabet="ab,;\"' \x1f\x85\u2028\ufeffé\n\r", max_size=9)
+
+
+@given(
+    st.lists(st.lists(NASTY, max_size=5), max_size=25),
+    st.sampled_from([",", ";", "a", " ", ""]),
+    st.sampled_from(['"', "'", None]),
+    st.integers(1, 4),
+    st.sampled_from([5, 40, 10_000]),
+)
+@settings(deadline=None, max_examples=300)
+def test_any_dialect_is_split_as_the_parser_splits_it(rows, delimiter, quote, width, size):
+    """Marks in the middle, signs that stand for no delimiter, quotes anywhere, empty lines between."""
+    dialect, shape = Dialect(delimiter, quote), Shape(width if delimiter else 1)
+    lines = [(delimiter or ",").join(cells) for cells in rows]
+    text = "".join(
+        line if line.count('"') % 2 else f"{line}\n\n" if at % 7 == 0 else f"{line}\n"
+        for at, line in enumerate(lines)
+    )
+    whole = parse(split_lines(text), dialect, shape)
+
+    blocks = walked(text, dialect, shape, size)
+
+    found = [block.cells(row) for block in blocks for row in range(len(block))]
+    assert found == [wide(cells, shape.width) for cells in whole.cells]
+    assert sum(block.usual for block in blocks) == sum(
+        len(cells) == shape.width for at, cells in enumerate(whole.cells) if at not in whole.faults
+    )

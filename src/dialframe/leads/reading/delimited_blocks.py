@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
@@ -29,6 +30,9 @@ _CONTACT_DIGITS: Final = 9
 #: Up to so many filled cells a record may be a blank line, a total or a remark.
 _NARROW: Final = 3
 _NONE: Final = np.zeros(0, np.int64)
+_MARK: Final = b"\xef\xbb\xbf"
+#: Stands for the delimiter of a file that has none.
+_UNUSED: Final = "\x1f"
 
 
 class Doubt(NamedTuple):
@@ -177,16 +181,16 @@ class _Walk:
         """The block of some lines, `odd` ones among them as they were read with care."""
         width, rows = self.shape.width, len(taken)
         places = np.stack([cut.begins[taken], cut.ends[taken]], axis=1)
-        is_odd = np.zeros(rows, np.bool_)
-        is_odd[list(odd)] = True
-        is_nothing = ~is_odd & (places[:, 0] == places[:, 1])
-        nothing, is_usual = np.flatnonzero(is_nothing), cut.cells[taken] == width
-        usual = np.flatnonzero(~is_odd & ~is_nothing & is_usual)
-        others = np.flatnonzero(~is_odd & ~is_nothing & ~is_usual)
+        is_clean = np.ones(rows, np.bool_)
+        is_clean[list(odd)] = False
+        is_nothing = is_clean & (places[:, 0] == places[:, 1])
+        nothing, clean = np.flatnonzero(is_nothing), np.flatnonzero(is_clean & ~is_nothing)
+        columns, others = self._columns(_lines(data, cut, taken[is_clean]))
+        usual, others = np.delete(clean, others), clean[others]
         texts_of = [data[begin:end].decode() for begin, end in places[others].tolist()]
         for row, text in zip(others.tolist(), texts_of, strict=True):
             odd[row] = _Odd(self.parser.scan(text).cells, None, (), text, 1)
-        columns, is_lead = _columns(data, cut, taken[usual], width, self.quote)
+        is_lead = _are_leads(columns)
         block = Block(
             self.records, columns, lines, nothing=nothing, usual=rows - len(nothing) * (width != 1),
             data=data, places=places,
@@ -210,6 +214,36 @@ class _Walk:
                     pa.array(order)
                 )
         return replace(block, usual=block.usual - not_usual)
+
+    def _columns(self, lines: bytes | memoryview) -> tuple[list[pa.Array], np.ndarray]:
+        """The columns of clean lines, and which of the lines are of another width; empty ones do not count."""
+        names = [str(at) for at in range(self.shape.width)]
+        others: list[int] = []
+
+        def leave_out(row: csv.InvalidRow) -> str:
+            others.append(row.number - 1)
+            return "skip"
+
+        if not len(lines):
+            return [texts.column([])] * len(names), np.array(others, np.int64)
+        if bytes(lines[: len(_MARK)]) == _MARK:
+            lines = _MARK + bytes(lines)  # one is taken off
+        table = csv.read_csv(
+            pa.py_buffer(lines),
+            csv.ReadOptions(use_threads=False, block_size=len(lines) + 1, column_names=names),
+            csv.ParseOptions(
+                # A line with the sign that no file has is read with care, as all of another width.
+                delimiter=self.dialect.delimiter or _UNUSED,
+                quote_char=self.dialect.quote or False,
+                invalid_row_handler=leave_out,
+            ),
+            csv.ConvertOptions(
+                check_utf8=False,
+                column_types=dict.fromkeys(names, texts.TEXT),
+                strings_can_be_null=False,
+            ),
+        )
+        return [texts.whole(column) for column in table.columns], np.array(others, np.int64)
 
 
 class _Window:
@@ -239,96 +273,65 @@ class _Window:
 
 
 class _Cut(NamedTuple):
-    """Lines of a text, and where they are cut into cells.
+    """Lines of a text.
 
     Attributes:
         begins: Where each line begins.
         ends: Where its text ends.
         behind: Where the next one begins.
         clean: Whether a strict reader would accept it by itself.
-        doubled: Whether a quote in it may be doubled.
-        cuts: Places of the delimiters that part cells.
-        first: The first of `cuts` of each line.
-        cells: Cells of each line.
     """
 
     begins: np.ndarray
     ends: np.ndarray
     behind: np.ndarray
     clean: np.ndarray
-    doubled: np.ndarray
-    cuts: np.ndarray
-    first: np.ndarray
-    cells: np.ndarray
 
 
 def _cut(data: bytes, stop: int, delimiter: int, quote: int) -> _Cut:
-    """Cut the lines of `data[:stop]`; a delimiter behind an odd number of quotes of its line is in a cell."""
+    """Cut `data[:stop]` into lines; in a clean one every quote opens or closes a cell, or is doubled in one."""
     view = np.frombuffer(data, np.uint8)
     begins, ends, behind = line_bounds(data, stop)
-    cuts = np.flatnonzero(view[:stop] == delimiter) if delimiter >= 0 else _NONE
-    clean, doubled = np.ones(len(begins), np.bool_), np.zeros(len(begins), np.bool_)
+    clean = np.ones(len(begins), np.bool_)
     quotes = np.flatnonzero(view[:stop] == quote) if quote >= 0 else _NONE
     if len(quotes):
         line = np.searchsorted(begins, quotes, side="right") - 1
         firsts = np.searchsorted(quotes, begins)
-        count = np.diff(firsts, append=len(quotes))
         opens = (np.arange(len(quotes)) - firsts[line]) % 2 == 0
         before, after = view[quotes - 1], view[np.minimum(quotes + 1, len(view) - 1)]
-        at_begin, at_end = quotes == begins[line], quotes + 1 == ends[line]
         fits = np.where(
             opens,
-            at_begin | (before == delimiter) | (before == quote),
-            at_end | (after == delimiter) | (after == quote),
+            (quotes == begins[line]) | (before == delimiter) | (before == quote),
+            (quotes + 1 == ends[line]) | (after == delimiter) | (after == quote),
         )
         clean[line[~fits]] = False
-        clean[count % 2 == 1] = False
-        doubled[line[~opens & ~at_end & (after == quote)]] = True
-        inside = np.zeros(stop, np.uint8)
-        inside[quotes] = 1
-        # A line with a quote too many ends where it ends.
-        inside[quotes[firsts[count % 2 == 1]]] = 0
-        cuts = cuts[np.bitwise_xor.accumulate(inside)[cuts] == 0]
-    first = np.searchsorted(cuts, begins)
-    cells = np.diff(first, append=len(cuts)) + 1
-    return _Cut(begins, ends, behind, clean, doubled, cuts, first, cells)
+        clean[np.diff(firsts, append=len(quotes)) % 2 == 1] = False
+    return _Cut(begins, ends, behind, clean)
 
 
-def _columns(
-    data: bytes, cut: _Cut, lines: np.ndarray, width: int, quote: int
-) -> tuple[list[pa.Array], np.ndarray]:
-    """The columns of clean lines of the usual width, and which lines are certainly leads."""
+def _lines(data: bytes, cut: _Cut, lines: np.ndarray) -> bytes | memoryview:
+    """Some lines with their ends."""
     if not len(lines):
-        return [texts.column([])] * width, np.zeros(0, np.bool_)
-    view, count = np.frombuffer(data, np.uint8), len(lines)
-    first, sign = cut.first[lines], chr(quote) if quote >= 0 else ""
-    doubled = np.flatnonzero(cut.doubled[lines])
-    filled = np.zeros(count, np.int64)
-    cells = pa.array(2 * np.arange(count))
-    bounds = np.empty(2 * count, np.int64)
-    columns = []
-    for at in range(width):
-        begins = cut.cuts.take(first + at - 1) + 1 if at else cut.begins[lines]
-        ends = cut.cuts.take(first + at) if at < width - 1 else cut.ends[lines]
-        heads = view.take(begins, mode="clip")
-        quoted = np.flatnonzero((heads == quote) & (ends > begins)) if quote >= 0 else _NONE
-        if len(quoted):
-            begins[quoted] += 1
-            ends[quoted] -= 1
-            heads[quoted] = view[begins[quoted]]
-        filled += (ends > begins) & (heads > ord(" ")) & (heads < _DELETE)
-        # The cells and what is between them, in turn: offsets of texts in the data as it stands.
-        bounds[::2], bounds[1::2] = begins, ends
-        column = texts.of_buffers(bounds, view).take(cells)
-        if len(doubled):
-            own = pc.replace_substring(texts.take(column, doubled), 2 * sign, sign)
-            column = texts.put(column, doubled, own)
-        columns.append(column)
-    is_lead = (filled > _NARROW) & (filled > width // 2)
+        return b""
+    apart = np.flatnonzero(cut.begins[lines[1:]] != cut.behind[lines[:-1]])
+    begins = cut.begins[lines[np.concatenate([[0], apart + 1])]].tolist()
+    ends = cut.behind[lines[np.concatenate([apart, [len(lines) - 1]])]].tolist()
+    parts = [memoryview(data)[begin:end] for begin, end in zip(begins, ends, strict=True)]
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _are_leads(columns: list[pa.Array]) -> np.ndarray:
+    """Which records are certainly leads."""
+    filled = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        data, starts = texts.raw(column)
+        heads = data.take(starts[:-1], mode="clip")
+        filled += (np.diff(starts) > 0) & (heads > ord(" ")) & (heads < _DELETE)
+    is_lead = (filled > _NARROW) & (filled > len(columns) // 2)
     for column in columns:
         unknown = np.flatnonzero(~is_lead)
         is_lead[unknown] = _are_contacts(texts.take(column, unknown))
-    return columns, is_lead
+    return is_lead
 
 
 def _are_contacts(cells: pa.Array) -> np.ndarray:

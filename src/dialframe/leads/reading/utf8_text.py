@@ -206,19 +206,21 @@ def line_bounds(data: bytes, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     view = np.frombuffer(data or b"\0", np.uint8)[:stop]
     ends = np.flatnonzero(view == ord("\n"))
     behind = ends + 1
-    returns = np.flatnonzero(view == ord("\r"))
-    if len(returns):
-        # A line feed takes up to two carriage returns before it; any other one ends a line itself.
-        taken = np.zeros(stop, np.bool_)
-        for taken_before in (0, 1):
-            hit = (behind - ends == taken_before + 1) & (ends > 0)
-            hit &= view[ends - 1] == ord("\r")
-            ends = ends - hit
-            taken[ends[hit]] = True
-        alone = returns[~taken[returns]]
-        if len(alone):
-            ends = np.sort(np.concatenate([ends, alone]))
-            behind = np.sort(np.concatenate([behind, alone + 1]))
+    returns = np.count_nonzero(view == ord("\r"))
+    # A line feed takes up to two carriage returns before it; any other one ends a line itself.
+    taken: list[np.ndarray] = []
+    for own in (1, 2) if returns else ():
+        hit = (behind - ends == own) & (ends > 0)
+        hit &= view[ends - 1] == ord("\r")
+        ends = ends - hit
+        returns -= np.count_nonzero(hit)
+        taken.append(ends[hit])
+        if not returns:
+            break
+    if returns:
+        alone = np.setdiff1d(np.flatnonzero(view == ord("\r")), np.concatenate(taken))
+        ends = np.sort(np.concatenate([ends, alone]))
+        behind = np.sort(np.concatenate([behind, alone + 1]))
     if stop > (behind[-1] if len(behind) else 0):
         ends, behind = np.append(ends, stop), np.append(behind, stop)
     return np.concatenate([[0], behind])[:-1], ends, behind
