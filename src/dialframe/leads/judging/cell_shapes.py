@@ -109,6 +109,7 @@ _THOUSANDS: Final = r"^[0-9]{1,3}(?:[.,][0-9]{3}){2,}$"
 _FLOAT: Final = r"^\+?[0-9]{6,}[.,]0+$"
 _LABELED: Final = r"(?i)^[0-9 +.()-]*(?:x|ext\.?|extension) ?[0-9]{1,5}$"
 _PLACEHOLDER_DIGITS: Final = 5
+_ZERO: Final = np.uint8(ord("0"))
 
 
 def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
@@ -120,7 +121,7 @@ def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
     filled = np.flatnonzero(sizes)
     if not len(filled):
         return shapes, cells
-    kinds = _KINDS[data]
+    kinds = _KINDS.take(data)
     blank = np.flatnonzero(data == _BLANK)
     edge = np.zeros(len(data) + 1, np.bool_)
     edge[starts] = True
@@ -156,20 +157,39 @@ for _digit in range(10):
 def counts_on(cells: pa.Array) -> np.ndarray:
     """Which texts have five digits or more that are all the same, or count up or down."""
     data, starts = _bytes_of(cells)
-    is_digit = data - np.uint8(ord("0")) < 10
-    begins = np.concatenate([[0], np.cumsum(is_digit)])[starts]
-    digits = data[is_digit] - np.uint8(ord("0"))
     found = np.zeros(len(cells), np.bool_)
-    rows = np.flatnonzero(np.diff(begins) >= _PLACEHOLDER_DIGITS)
-    if len(rows):
-        steps = np.full(len(digits), 7, np.uint8)
-        steps[1:] = _STEPS[digits[:-1] * 10 + digits[1:]]
-        filled = np.flatnonzero(np.diff(begins))
-        steps[begins[filled]] = 7
-        same = np.zeros(len(cells), np.uint8)
-        same[filled] = np.bitwise_and.reduceat(steps, begins[filled])
-        found[rows] = same[rows] != 0
+    rows = np.flatnonzero(np.diff(starts) >= _PLACEHOLDER_DIGITS)
+    # Three digits at the end that do not count on are enough for nearly all.
+    ends = starts[1:][rows]
+    tail = data[ends - 3] - _ZERO, data[ends - 2] - _ZERO, data[ends - 1] - _ZERO
+    are_digits = np.maximum(np.maximum(tail[0], tail[1]), tail[2]) < 10
+    steps = np.full(len(rows), 7, np.uint8)
+    steps[are_digits] = _steps(*(own[are_digits] for own in tail[:2]))
+    steps[are_digits] &= _steps(*(own[are_digits] for own in tail[1:]))
+    rows = rows[steps != 0]
+    found[rows] = _all_count_on(texts.take(cells, rows))
     return found
+
+
+def _all_count_on(cells: pa.Array) -> np.ndarray:
+    """The same, all digits looked at."""
+    data, starts = _bytes_of(cells)
+    is_digit = data - _ZERO < 10
+    begins = np.concatenate([[0], np.cumsum(is_digit)])[starts]
+    digits = data[is_digit] - _ZERO
+    counts = np.diff(begins)
+    filled = np.flatnonzero(counts)
+    same = np.zeros(len(cells), np.uint8)
+    if len(filled):
+        steps = np.full(len(digits), 7, np.uint8)
+        steps[1:] = _steps(digits[:-1], digits[1:])
+        steps[begins[filled]] = 7
+        same[filled] = np.bitwise_and.reduceat(steps, begins[filled])
+    return (same != 0) & (counts >= _PLACEHOLDER_DIGITS)
+
+
+def _steps(digits: np.ndarray, following: np.ndarray) -> np.ndarray:
+    return _STEPS.take(digits * np.uint8(10) + following)
 
 
 def numbers(e164: pa.Array) -> np.ndarray:
