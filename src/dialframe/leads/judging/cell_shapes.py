@@ -185,11 +185,11 @@ def _all_count_on(cells: pa.Array) -> np.ndarray:
         steps[1:] = _steps(digits[:-1], digits[1:])
         steps[begins[filled]] = 7
         same[filled] = np.bitwise_and.reduceat(steps, begins[filled])
-    return (same != 0) & (counts >= _PLACEHOLDER_DIGITS)
+    return np.asarray((same != 0) & (counts >= _PLACEHOLDER_DIGITS))
 
 
 def _steps(digits: np.ndarray, following: np.ndarray) -> np.ndarray:
-    return _STEPS.take(digits * np.uint8(10) + following)
+    return np.asarray(_STEPS.take(digits * np.uint8(10) + following))
 
 
 def numbers(e164: pa.Array) -> np.ndarray:
