@@ -76,7 +76,7 @@ def measure(title: str, texts: list[str]) -> None:
     done = column_reader.read_column(column, "US")
     wide = sum(not text.isascii() for text in texts)
     print(f"{title}: {rows} rows, {wide / rows:.1%} beyond ASCII, {done.e164.null_count / rows:.1%} not valid, "
-          f"{done.repaired} rows in tier 2, {done.reread} in tier 3")  # fmt: skip
+          f"{done.left} left to phonenumbers")  # fmt: skip
     base = statistics.median(spent["phonenumbers"])
     for name, times in spent.items():
         middle = statistics.median(times)

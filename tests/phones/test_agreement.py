@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from phonenumbers import phonenumberutil
 
 from dialframe.phones import column_reader, read_number
 from dialframe.phones.column_reader import read_column
@@ -107,21 +106,13 @@ def test_columns_without_text_are_read(texts):
 
 
 def test_extensions_of_each_length_survive():
-    """Up to the twenty digits that a label allows, in whichever tier."""
+    """Up to the twenty digits that a label allows, whoever reads them."""
     texts = [f"212-555-0142 ext. {'1234567890' * 2:.{n}}" for n in range(1, 21)]
 
     assert differences(texts, ["US"] * len(texts)) == []
 
 
-def test_the_front_half_of_phonenumbers_is_where_it_was():
-    """The second tier calls these by name; an upgrade that renames them is told here."""
-    assert phonenumberutil._MAX_INPUT_STRING_LENGTH == 250
-    for name in ("_build_national_number_for_parsing", "_is_viable_phone_number",
-                 "_maybe_strip_extension", "_normalize"):  # fmt: skip
-        assert callable(getattr(phonenumberutil, name))
-
-
-def test_what_a_list_has_needs_no_second_tier():
+def test_what_a_list_has_is_left_to_nobody():
     """The shapes of ordinary lists are settled by the tables alone."""
     texts = ["(212) 555-0142", "212.555.0142 ext 12", "+44 20 7946 0123", "1-800-FLOWERS",
              "n/a", "2.12555E+9", "Tel: 212-555-0142", "212-555-0142 home", "0000000000",
@@ -131,16 +122,16 @@ def test_what_a_list_has_needs_no_second_tier():
 
     column = read_column(pa.array(texts, pa.large_string()), "US")
 
-    assert column.repaired == 0
+    assert column.left == 0
     assert rows(column) == [read_number(text, "US") for text in texts]
 
 
 def test_the_outcome_is_that_of_its_row():
-    """Rows of the slower tiers come back to their own places."""
+    """Rows that phonenumbers reads come back to their own places."""
     texts = ["212-555-0142", "212-555-0142~3", "junk", "212-555-0143", "1~2", None]
 
     column = read_column(pa.array(texts, pa.large_string()), "US")
 
-    assert column.repaired == 2
+    assert column.left == 2
     assert np.flatnonzero(column.kind != 255).tolist() == [0, 1, 3]
     assert rows(column) == [read_number(text, "US") for text in texts]

@@ -1,11 +1,7 @@
-"""A column of texts through three tiers, each slower and surer than the last.
+"""A column of texts as numbers, each the way that is quickest for it, with the answer that phonenumbers would give.
 
-1. The usual shapes are read by numpy (`vectorized`). Where many others are left, and there is a compiler, the
-   compiled kernel reads the whole column: it knows all shapes but of a few rows in a thousand.
-2. Of what the kernel hands over phonenumbers finds the digits, and the kernel reads those.
-3. What is left phonenumbers reads itself.
-
-Every tier gives the answer that the third would give.
+Numpy reads the usual shapes (`vectorized`). Where many others are left, and there is a compiler, compiled code reads the whole
+column (`kernel`). What neither knows, phonenumbers reads itself, each text once.
 """
 
 from __future__ import annotations
@@ -15,31 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from phonenumbers import SUPPORTED_REGIONS, NumberParseException, ValidationResult
-from phonenumbers.phonenumberutil import (
-    _MAX_INPUT_STRING_LENGTH,
-    _PLUS_CHARS_PATTERN,
-    _build_national_number_for_parsing,
-    _is_viable_phone_number,
-    _maybe_strip_extension,
-    _normalize,
-)
+from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
-from dialframe.phones.parse_number import (
-    TYPES,
-    Reading,
-    is_placeholder,
-    judged,
-    read_number,
-)
+from dialframe.phones.parse_number import TYPES, Reading, is_placeholder, read_number
 from dialframe.phones.vectorized import ABROAD, Usual, plan, read_usual
 
 #: From so many rows on, reading the plan's tables from disk is the quicker way; once they are there, of any.
@@ -47,7 +29,6 @@ SHORT: Final = 500
 #: Texts in unusual shapes from which on the kernel is worth loading, and compiling, for a process.
 MANY: Final = 30_000
 VERY_MANY: Final = 200_000
-_LEAST_DIGITS: Final = 3
 #: Verdicts on lengths that are in use: everywhere, and next door.
 _POSSIBLE: Final = (ValidationResult.IS_POSSIBLE, ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
 #: The last digits of every placeholder: all the same, or counting up or down.
@@ -76,8 +57,7 @@ class Column:
         region: Index into `regions`, or `NOWHERE`.
         possible: Whether the length is in use.
         regions: Codes of the regions.
-        repaired: How many texts went through the second tier.
-        reread: How many of them went through the third.
+        left: How many texts phonenumbers itself has read.
     """
 
     e164: pa.Array
@@ -87,16 +67,7 @@ class Column:
     region: NDArray[np.int16]
     possible: NDArray[np.bool_]
     regions: tuple[str, ...]
-    repaired: int = 0
-    reread: int = 0
-
-
-class _Front(NamedTuple):
-    """What phonenumbers' own front half makes of a text: its digits, or why there are none."""
-
-    digits: str = ""
-    extension: str | None = None
-    error: int | None = None
+    left: int = 0
 
 
 class _ReadWithout:
@@ -157,24 +128,31 @@ def read_column(
         spell: Whether `e164` and `extension` are wanted; they may be null without, and a placeholder invalid.
     """
     texts = texts.cast(pa.large_string())
-    if is_loaded():
-        return _by_kernel(texts, regions)
-    column, left = _by_tables(texts, regions, spell=spell)
+    loaded = is_loaded()
+    column = _by_kernel(texts, regions) if loaded else _by_tables(texts, regions, spell=spell)
+    left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
+    if not len(left):
+        return column
     cells = texts.take(pa.array(left)).to_pylist()
-    at_home = [regions[row] for row in left.tolist()] if isinstance(regions, list) else regions
-    homes = at_home if isinstance(at_home, list) else [at_home] * len(cells)
+    homes = (
+        [regions[row] for row in left.tolist()]
+        if isinstance(regions, list)
+        else [regions] * len(left)
+    )
     known: dict[tuple[str | None, str | None], int] = {}
     which = [known.setdefault(pair, len(known)) for pair in zip(cells, homes, strict=True)]
-    if pays(len(known)):
-        return _by_kernel(texts, regions)
+    if not loaded and pays(len(known)):
+        from dialframe.phones import kernel  # noqa: F401, from now on it is loaded
+
+        return read_column(texts, regions)
     readings = [read_number(*pair) for pair in known]
-    return _merged(column, left, [readings[at] for at in which]) if readings else column
+    return _merged(column, left, [readings[at] for at in which])
 
 
 def _by_tables(
     texts: pa.Array, regions: list[str | None] | str | None, *, spell: bool = True
-) -> tuple[Column, NDArray[np.intp]]:
-    """The column with the rows of usual shapes, and the rows that are left; of few all are."""
+) -> Column:
+    """The column with the rows of usual shapes, the others handed over; of few all are."""
     count = len(texts)
     regions_of = (*sorted(SUPPORTED_REGIONS), WORLD)
     column = Column(
@@ -187,7 +165,7 @@ def _by_tables(
         regions=regions_of,
     )
     if count < SHORT and not plan.cache_info().currsize:
-        return column, np.arange(count)
+        return column
     usual = read_usual(texts, regions, spell=spell)
     rows, tables = usual.rows, plan()
     column.outcome[rows] = np.where(
@@ -198,18 +176,17 @@ def _by_tables(
         usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
     )
     column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
-    left = column.outcome == outcomes.HANDED_OVER
     if not spell:
-        return column, np.flatnonzero(left)
+        return column
     _find_placeholders(column, texts, usual)
     places = np.zeros(count, np.int64)
     places[rows] = np.arange(len(rows))
-    whole = replace(
+    left = column.outcome == outcomes.HANDED_OVER
+    return replace(
         column,
         e164=usual.e164.take(pa.array(places, mask=column.outcome != outcomes.VALID)),
         extension=usual.extension.take(pa.array(places, mask=left)),
     )
-    return whole, np.flatnonzero(left)
 
 
 def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
@@ -224,20 +201,38 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
 
 
 def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
+    """The column by compiled code, with few rows handed over."""
+    from dialframe.phones import kernel, scanner
     from dialframe.phones.parsing import PLAN
 
     names = tuple(PLAN.regions.tolist())
     places = {name: index for index, name in enumerate(names)} | {None: ABROAD}
     at_home = regions if isinstance(regions, list) else [regions]
     homes = np.array([places[region] for region in at_home], np.int16)
-    column = _run(texts, homes, names, judge=True)
-    left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
-    if not len(left):
-        return column
-    readings, reread = _repaired(
-        texts.take(pa.array(left)).to_pylist(), left, at_home, homes, names
+    size = len(texts)
+    _, offsets, data = texts.buffers()
+    starts = _read_only(offsets or bytes(8), np.int64)[texts.offset : texts.offset + size + 1]
+    nulls = texts.is_null().to_numpy(zero_copy_only=False)
+    outcome, kind = np.empty(size, np.uint8), np.empty(size, np.uint8)
+    region, possible = np.empty(size, np.int16), np.empty(size, np.bool_)
+    e164_at, extension_at = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+    # Only the pages that are written to become memory.
+    e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
+    extension = np.empty(size * scanner.EXTENSION_ROOM, np.uint8)
+    kernel.loaded()(
+        _read_only(data or b"\0", np.uint8),
+        starts, nulls, homes, int(len(homes) > 1), outcome, kind, region, possible,
+        e164_at, e164, extension_at, extension,
+    )  # fmt: skip
+    return Column(
+        e164=_strings(e164_at, e164[: e164_at[-1]], outcome == outcomes.VALID),
+        extension=_strings(extension_at, extension[: extension_at[-1]], np.diff(extension_at) > 0),
+        outcome=outcome,
+        kind=kind,
+        region=region,
+        possible=possible,
+        regions=names,
     )
-    return replace(_merged(column, left, readings), repaired=len(left), reread=reread)
 
 
 def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
@@ -259,39 +254,6 @@ def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
     return _strings(starts, texts, known)
 
 
-def _run(
-    texts: pa.Array, homes: NDArray[np.int16], names: tuple[str, ...], *, judge: bool
-) -> Column:
-    """The first tier."""
-    from dialframe.phones import kernel, scanner
-
-    size = len(texts)
-    _, offsets, data = texts.buffers()
-    first = texts.offset
-    starts = _read_only(offsets or bytes(8), np.int64)[first : first + size + 1]
-    nulls = texts.is_null().to_numpy(zero_copy_only=False)
-    outcome, kind = np.empty(size, np.uint8), np.empty(size, np.uint8)
-    region, possible = np.empty(size, np.int16), np.empty(size, np.bool_)
-    e164_at, extension_at = _starts(size), _starts(size)
-    # Only the pages that are written to become memory.
-    e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
-    extension = np.empty(size * scanner.EXTENSION_ROOM, np.uint8)
-    kernel.loaded()(
-        _read_only(data or b"\0", np.uint8),
-        starts, nulls, homes, int(len(homes) > 1), judge, outcome, kind, region, possible,
-        e164_at, e164, extension_at, extension,
-    )  # fmt: skip
-    return Column(
-        e164=_strings(e164_at, e164[: e164_at[-1]], outcome == outcomes.VALID),
-        extension=_strings(extension_at, extension[: extension_at[-1]], np.diff(extension_at) > 0),
-        outcome=outcome,
-        kind=kind,
-        region=region,
-        possible=possible,
-        regions=names,
-    )
-
-
 def _read_only(buffer: Any, dtype: type[np.generic]) -> NDArray[Any]:
     """The buffer as an array of the one kind that the kernel is compiled for."""
     array = np.frombuffer(buffer, dtype)
@@ -299,74 +261,10 @@ def _read_only(buffer: Any, dtype: type[np.generic]) -> NDArray[Any]:
     return array
 
 
-def _starts(size: int) -> NDArray[np.int64]:
-    return np.zeros(size + 1, np.int64)
-
-
 def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
     bits = np.packbits(known, bitorder="little")
     buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_string(), len(known), buffers)
-
-
-def _repaired(
-    texts: list[str],
-    rows: NDArray[np.intp],
-    at_home: list[str | None],
-    homes: NDArray[np.int16],
-    names: tuple[str, ...],
-) -> tuple[list[Reading], int]:
-    """The second tier, and the third for what it cannot settle."""
-    one = len(at_home) == 1
-    fronts = [_front(text) for text in texts]
-    found = _run(
-        pa.array([front.digits for front in fronts], pa.large_string()),
-        homes if one else homes[rows],
-        names,
-        judge=False,
-    )
-    numbers, outcome = found.e164.to_pylist(), found.outcome.tolist()
-    readings, reread = [], 0
-    for i, (text, row, front) in enumerate(zip(texts, rows.tolist(), fronts, strict=True)):
-        region = at_home[0] if one else at_home[row]
-        if (
-            front.error is None
-            and (len(front.digits) < _LEAST_DIGITS or outcome[i] == outcomes.HANDED_OVER)
-        ) or not text.strip():
-            readings.append(read_number(text, region))
-            reread += 1
-            continue
-        result = outcome[i] if front.error is None else front.error
-        read = result >= outcomes.INVALID
-        if result != outcomes.VALID:
-            result = judged(text, region, result)
-        readings.append(
-            Reading(
-                e164=numbers[i],
-                valid=result == outcomes.VALID,
-                possible=read and bool(found.possible[i]),
-                region=names[found.region[i]] if read and found.region[i] != NOWHERE else None,
-                type=TYPES[int(found.kind[i])] if read else None,
-                extension=front.extension if read else None,
-                reason=REASONS[result],
-            )
-        )
-    return readings, reread
-
-
-def _front(text: str) -> _Front:
-    if len(text) > _MAX_INPUT_STRING_LENGTH:
-        return _Front(error=NumberParseException.TOO_LONG)
-    try:
-        text = _build_national_number_for_parsing(text)
-    except NumberParseException as problem:
-        return _Front(error=problem.error_type)
-    if not _is_viable_phone_number(text):
-        return _Front(error=NumberParseException.NOT_A_NUMBER)
-    extension, text = _maybe_strip_extension(text)
-    plus = _PLUS_CHARS_PATTERN.match(text)
-    digits = "+" + _normalize(text[plus.end() :]) if plus else _normalize(text)
-    return _Front(digits, extension or None)
 
 
 def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> Column:
@@ -381,6 +279,7 @@ def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> 
         column,
         e164=_put(column.e164, rows, e164),
         extension=_put(column.extension, rows, extension),
+        left=len(rows),
     )
 
 

@@ -84,7 +84,7 @@ class Jitted:
 
 
 @Jitted
-def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, possible,
+def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
            e164_at, e164, extension_at, extension):  # fmt: skip
     """Read every row of a column; returns the fingerprint of the tables in this code.
 
@@ -94,7 +94,6 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
         nulls: Which rows are missing.
         homes: Places of the regions at home, one each or one for all.
         stride: 1 where there is a home for each row, 0 where there is one for all.
-        judge: Whether to look for placeholders, lost digits and ambiguous regions.
         outcome: One of `outcomes` for each row.
         kind: `PhoneNumberType` of each row that was read, `NO_TYPE` of others.
         region: Place of the region of each row, or `NOWHERE`.
@@ -133,9 +132,7 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
                 written = _write(e164, written, code, digits, begin, end)
                 continue
             status = outcomes.INVALID + verdict
-        if judge:
-            status = judged(data, start, stop, status, not plus and home == ABROAD)
-        outcome[row] = status
+        outcome[row] = judged(data, start, stop, status, not plus and home == ABROAD)
     e164_at[len(offsets) - 1], extension_at[len(offsets) - 1] = written, extended
     return _FINGERPRINT
 
@@ -175,7 +172,7 @@ def _probe() -> int:
     small, flags = np.zeros(0, np.uint8), np.zeros(0, np.bool_)
     places, starts = np.zeros(1, np.int16), np.zeros(1, np.int64)
     return int(
-        kernel(data, offsets, flags, places, 0, True, small, small, places, flags,
+        kernel(data, offsets, flags, places, 0, small, small, places, flags,
                starts, small, starts.copy(), small)
     )  # fmt: skip
 
