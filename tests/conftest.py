@@ -48,7 +48,7 @@ DEAR = (
     "widgets", "test_readme.py",
 )  # fmt: skip
 #: Folders that go to one process as a whole: their tests share an account, a server or a browser.
-WHOLE = ("assistant", "browser", "sandbox/contract", "widgets")
+WHOLE = ("assistant", "browser", "widgets")
 
 
 #: A folder in memory, and how many bytes must be free in it: there a flush to the disk costs nothing.

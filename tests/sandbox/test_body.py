@@ -64,29 +64,6 @@ def test_twenty_levels_are_allowed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("media_type", "taken"),
-    [
-        ("application/json", True),
-        ("application/json; charset=utf-8", True),
-        ('Application/JSON;charset="UTF-8"', True),
-        ("application/json; charset=latin-1", False),
-        ("application/merge-patch+json", False),
-        ("text/plain", False),
-        ("application/jsonx", False),
-        (None, False),
-    ],
-)
-def test_media_types(media_type: str | None, taken: bool) -> None:
-    """JSON in UTF-8 and nothing else."""
-    if taken:
-        request_checks.check_media_type(media_type)
-        return
-    with pytest.raises(Refusal) as caught:
-        request_checks.check_media_type(media_type)
-    assert (caught.value.code, caught.value.status) == ("unsupported_media_type", 415)
-
-
-@pytest.mark.parametrize(
     "value",
     [
         {"note": "my key is svc_test_abc_def"},

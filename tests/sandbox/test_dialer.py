@@ -26,7 +26,7 @@ from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
 from forked import Forked
-from sandbox.calling import Api, Json, ok
+from sandbox.service_bench import Json, Party, Site, answered
 
 #: A Monday, 14:00 UTC: working hours in all of the United States but Hawaii.
 MONDAY = dt.datetime(2026, 11, 23, 14, tzinfo=dt.UTC).timestamp()
@@ -411,12 +411,12 @@ def test_attempts_on_a_lead_keep_their_distance(make: Callable[..., Account]) ->
 
 def test_answer_rate_is_kept(make: Callable[..., Account]) -> None:
     """All answered by people, or nobody at all."""
-    for rate, answered in ((1, 40), (0, 0)):
+    for rate, people in ((1, 40), (0, 0)):
         account = make().dialing(answer_rate=rate, max_attempts=1)
         account.campaign(numbers(40))
         account.advance(86_400)
         ((count,),) = account.rows("SELECT count(answered_at) FROM calls")
-        assert count == answered
+        assert count == people
 
 
 def test_pause_ends_dialing(make: Callable[..., Account]) -> None:
@@ -539,11 +539,10 @@ def free() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def calling(free: Sandbox) -> Iterator[Api]:
+def calling(free: Sandbox) -> Iterator[Party]:
     """Its first client."""
-    api = Api(free.base_url, free.api_key)
-    yield api
-    api.close()
+    with Site(free.ready()) as site:
+        yield site.first_client()
 
 
 @pytest.mark.parametrize(
@@ -558,17 +557,17 @@ def calling(free: Sandbox) -> Iterator[Api]:
     ],
 )
 def test_dial_now_is_checked_at_dial_time(
-    free: Sandbox, calling: Api, change: Json, code: str | None
+    free: Sandbox, calling: Party, change: Json, code: str | None
 ) -> None:
     """It is a call record and an entry of the outbox, or a refusal and neither of them."""
     api, console, me = calling, free.console, free.client_id
     campaign = console.create_campaign(me, "r", status="running")["id"]
     console.update_account(change)
     body = {"campaign_id": campaign, "phone": numbers(1)[0], "dial_now": True}
-    answer = ok(api.post("/v1/leads", body))
+    answer = answered(api.post("/v1/leads", body), 200)
     assert answer["dial_now"]["status"] == "queued"
     calls, outbox = api.walk("/v1/calls"), console.outbox(me)
-    lead = ok(api.get(f"/v1/leads/{answer['lead_id']}"))
+    lead = answered(api.get(f"/v1/leads/{answer['lead_id']}"), 200)
     if code is None:
         assert [call["to_number"] for call in calls] == [lead["phone"]]
         assert [entry["call_id"] for entry in outbox] == [calls[0]["id"]]
@@ -582,14 +581,14 @@ def test_dial_now_is_checked_at_dial_time(
 
 @pytest.mark.parametrize(("window_s", "dialed"), [(300, 1), (60, 0)])
 def test_dial_now_lasts_as_long_as_its_window(
-    free: Sandbox, calling: Api, window_s: int, dialed: int
+    free: Sandbox, calling: Party, window_s: int, dialed: int
 ) -> None:
     """A reason that goes away within the window: one call and one refusal; after it: no call."""
     api, console, me = calling, free.console, free.client_id
     campaign = console.create_campaign(me, "r", status="running")["id"]
     console.update_account({"balance": 0})
     body = {"campaign_id": campaign, "phone": numbers(1)[0], "dial_now": True}
-    answer = ok(api.post("/v1/leads", {**body, "dial_within_seconds": window_s}))
+    answer = answered(api.post("/v1/leads", {**body, "dial_within_seconds": window_s}), 200)
     assert answer["dial_now"]["expires_at"] is not None
     console.advance_clock(90)
     assert console.outbox(me) == []
@@ -599,10 +598,12 @@ def test_dial_now_lasts_as_long_as_its_window(
     assert [entry["code"] for entry in console.refusals(me)] == ["insufficient_balance"]
 
 
-def test_texts_are_delivered_or_not(free: Sandbox, calling: Api) -> None:
+def test_texts_are_delivered_or_not(free: Sandbox, calling: Party) -> None:
     """Queued, then sent, then delivered, undelivered or failed; what did not arrive says why."""
     sent = [
-        ok(calling.post("/v1/sms", {"to": phone, "body": "x", "client_reference": phone}), 202)
+        answered(
+            calling.post("/v1/sms", {"to": phone, "body": "x", "client_reference": phone}), 202
+        )
         for phone in numbers(80)
     ]
     assert {message["status"] for message in sent} == {"queued"}
@@ -617,7 +618,7 @@ def test_texts_are_delivered_or_not(free: Sandbox, calling: Api) -> None:
         assert (report["error_code"] is None) == (report["status"] == "delivered")
 
 
-def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) -> None:
+def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Party) -> None:
     """With a record, a disposition and an agent who is free again."""
     api, console, me = calling, free.console, free.client_id
     console.update_account({"dialer": {"enabled": True, "answer_rate": 1}})
@@ -626,14 +627,14 @@ def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) ->
     campaign = console.create_campaign(me, "c")["id"]
     (lead,) = console.add_leads(me, [{"campaign_id": campaign, "phone": numbers(1)[0]}])
     body = {"to": numbers(1)[0], "agent_extension": "100", "lead_id": lead}
-    started = ok(api.post("/v1/calls", body), 201)
+    started = answered(api.post("/v1/calls", body), 201)
     console.advance_clock(3 * 86_400)
-    call = ok(api.get(f"/v1/calls/{started['call_id']}"))
+    call = answered(api.get(f"/v1/calls/{started['call_id']}"), 200)
     assert call["status"] == "completed"
     assert call["answered_at"] < call["ended_at"]
-    assert ok(api.get(f"/v1/leads/{lead}"))["attempts"] >= 1
-    assert ok(api.get(f"/v1/calls/{call['id']}/transcript"))["segments"]
-    entries = ok(api.get(f"/v1/leads/{lead}/history"))["data"]
+    assert answered(api.get(f"/v1/leads/{lead}"), 200)["attempts"] >= 1
+    assert answered(api.get(f"/v1/calls/{call['id']}/transcript"), 200)["segments"]
+    entries = answered(api.get(f"/v1/leads/{lead}/history"), 200)["data"]
     assert call["id"] in [entry["call_id"] for entry in entries]
     body = {"to": numbers(2)[1], "agent_extension": "100"}
     assert api.post("/v1/calls", body).status_code == 201
@@ -657,7 +658,7 @@ def test_a_click_to_call_lasts_half_an_hour_at_most(
     ]
 
 
-def test_a_lead_marked_do_not_call_is_not_clicked_either(free: Sandbox, calling: Api) -> None:
+def test_a_lead_marked_do_not_call_is_not_clicked_either(free: Sandbox, calling: Party) -> None:
     """Though its number is on no list."""
     console, me = free.console, free.client_id
     console.add_agent(me, "100", "a@example.com")
@@ -683,12 +684,9 @@ def test_real_time_drives_it_too(free: Sandbox) -> None:
     assert max(at) - min(at) >= dt.timedelta(seconds=0.39)
 
 
-def test_an_advance_says_what_it_played(free: Sandbox, calling: Api) -> None:
+def test_an_advance_says_what_it_played(calling: Party) -> None:
     """`now` and `played`, over HTTP."""
-    token = {"Authorization": f"Bearer {free.console_token}"}
-    answer = calling.http.post(
-        "/console/clock", json={"advance_seconds": 60}, headers=token
-    ).json()
+    answer = calling.service.console.do("POST", "/clock", {"advance_seconds": 60}, status=200)
     assert set(answer) == {"now", "played"}
     assert {"calls", "events"} <= set(answer["played"])
     assert set(answer["played"].values()) == {0}
@@ -707,21 +705,24 @@ def test_nobody_gets_two_calls_at_once(make: Callable[..., Account]) -> None:
     assert len(rows) > 150
 
 
-def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: Api) -> None:
+def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: Party) -> None:
     """Whatever leads it has: the next call to it waits until the one before has ended."""
     api, console, me = calling, free.console, free.client_id
     dialer = {"enabled": True, "answer_rate": 1, "hours": None}
     console.update_account({"dialer": dialer, "calling_hours": None})
     console.add_agent(me, "100", "a@example.com")
     console.add_caller_id(me, "+12125550180")
-    ok(api.post("/v1/calls", {"to": numbers(2)[1], "agent_extension": "100"}), 201)
+    answered(api.post("/v1/calls", {"to": numbers(2)[1], "agent_extension": "100"}), 201)
     campaigns = [console.create_campaign(me, "c", status="running")["id"] for _ in range(3)]
     phones = numbers(20)
     console.add_leads(
         me, [{"campaign_id": c, "phone": phone} for phone in phones for c in campaigns[:2]]
     )
     console.advance_clock(40)
-    ok(api.post("/v1/leads", {"campaign_id": campaigns[2], "phone": phones[0], "dial_now": True}))
+    answered(
+        api.post("/v1/leads", {"campaign_id": campaigns[2], "phone": phones[0], "dial_now": True}),
+        200,
+    )
     console.advance_clock(7_200)
     calls: dict[str, list[Json]] = {}
     for call in api.walk("/v1/calls", limit=100):
@@ -735,7 +736,7 @@ def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: 
             assert later["created_at"] >= earlier["ended_at"]
 
 
-def test_a_lead_marked_do_not_call_gets_no_callback(free: Sandbox, calling: Api) -> None:
+def test_a_lead_marked_do_not_call_gets_no_callback(free: Sandbox, calling: Party) -> None:
     """Though its number is on no list, and the callback was asked for."""
     api, console, me = calling, free.console, free.client_id
     console.update_account({"dialer": {"enabled": True, "hours": None}, "calling_hours": None})
@@ -743,13 +744,13 @@ def test_a_lead_marked_do_not_call_gets_no_callback(free: Sandbox, calling: Api)
     lead = {"campaign_id": campaign, "phone": numbers(1)[0], "status": "dnc"}
     (lead_id,) = console.add_leads(me, [lead])
     at = (moment(console.advance_clock(0)) + dt.timedelta(minutes=5)).isoformat()
-    ok(api.post("/v1/callbacks", {"lead_id": lead_id, "scheduled_at": at}), 201)
+    answered(api.post("/v1/callbacks", {"lead_id": lead_id, "scheduled_at": at}), 201)
     console.advance_clock(86_400)
     assert console.outbox(me) == api.walk("/v1/calls") == []
     assert [(one["kind"], one["code"]) for one in console.refusals(me)] == [("callback", "on_dnc")]
 
 
-def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Api) -> None:
+def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Party) -> None:
     """The promise that a call led to is moved and cancelled like any other; nobody rings then."""
     api, console, me = calling, free.console, free.client_id
     console.update_account({"dialer": {"enabled": True, "answer_rate": 1, "hours": None}})
@@ -759,9 +760,9 @@ def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Api)
     promised = api.walk("/v1/callbacks", campaign_id=campaign, status="pending")
     assert len(promised) > 2
     for callback in promised:
-        assert ok(api.get(f"/v1/leads/{callback['lead_id']}"))["status"] == "callback"
-        ok(api.post(f"/v1/callbacks/{callback['id']}/cancel"))
-        lead = ok(api.get(f"/v1/leads/{callback['lead_id']}"))
+        assert answered(api.get(f"/v1/leads/{callback['lead_id']}"), 200)["status"] == "callback"
+        answered(api.post(f"/v1/callbacks/{callback['id']}/cancel"), 200)
+        lead = answered(api.get(f"/v1/leads/{callback['lead_id']}"), 200)
         assert (lead["next_attempt_at"], lead["attempts"]) == (None, 1)
     console.advance_clock(10 * 86_400)
     called = [entry["lead_id"] for entry in console.outbox(me)]

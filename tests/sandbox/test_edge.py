@@ -21,7 +21,7 @@ from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.asgi_app import Edge
-from sandbox.calling import Api, refused
+from sandbox.service_bench import Party, problem
 
 
 def run(app: Any, incoming: list[Message], path: str = "/v1/me", **headers: str) -> list[Message]:
@@ -105,16 +105,16 @@ def test_console_takes_longer_bodies() -> None:
     assert run(echo, [request(long)], path="/consoles")[0]["status"] == 413
 
 
-def test_sender_that_waits_for_leave_sends_nothing(api: Api) -> None:
+def test_sender_that_waits_for_leave_sends_nothing(api: Party) -> None:
     """`Expect: 100-continue` with too long a body is refused before the body comes."""
-    parts = urlsplit(api.base_url)
+    parts = urlsplit(api.service.base_url)
     head = b"POST /v1/dnc HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n"
     with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
         line.sendall(head)
         assert line.recv(65_536).startswith(b"HTTP/1.1 413")
 
 
-def test_line_goes_on_after_refusals(sandbox: Sandbox, api: Api) -> None:
+def test_line_goes_on_after_refusals(sandbox: Sandbox, api: Party) -> None:
     """One connection serves what comes after a 413, a 404 and a 401."""
     connection = http.client.HTTPConnection(urlsplit(sandbox.base_url).netloc, timeout=5)
     statuses = []
@@ -129,10 +129,10 @@ def test_line_goes_on_after_refusals(sandbox: Sandbox, api: Api) -> None:
         statuses.append(answer.status)
     assert statuses == [413, 404, 401]
     connection.close()
-    refused(api.get("/v1/me%0A"), 404, "route_not_available")
+    problem(api.get("/v1/me%0A"), 404, "route_not_available")
 
 
-def test_foreign_hosts_are_refused(sandbox: Sandbox, api: Api) -> None:
+def test_foreign_hosts_are_refused(sandbox: Sandbox, api: Party) -> None:
     """A name that was made to lead here gets nothing, not even the console or its documents."""
     port = sandbox.base_url.rpartition(":")[2]
     for path in ("/v1/me", "/console/account", "/openapi.json", "/mcp"):
@@ -143,14 +143,14 @@ def test_foreign_hosts_are_refused(sandbox: Sandbox, api: Api) -> None:
             "x.localhost.",
         ):
             answer = api.send("GET", path, headers={"Host": host})
-            refused(answer, 400, "validation_failed")
+            problem(answer, 400, "validation_failed")
     for host in (f"localhost:{port}", f"127.0.0.1:{port}", f"LOCALHOST:{port}", "[::1]", "box"):
         assert api.send("GET", "/v1/me", headers={"Host": host}).status_code == 200
 
 
-def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
+def test_documents_are_served(sandbox: Sandbox, api: Party) -> None:
     """The OpenAPI description with its webhooks, and a page for the type of every problem."""
-    document = api.http.get("/openapi.json").json()
+    document = httpx.get(f"{sandbox.base_url}/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     assert document["servers"] == [{"url": sandbox.base_url}]
     assert set(document["webhooks"]) == {
@@ -162,10 +162,10 @@ def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
     address = api.get("/v1/nowhere").json()["type"]
     assert address == f"{sandbox.base_url}/docs/errors/route-not-available"
     for code in BY_CODE:
-        page = api.http.get(address.replace("route-not-available", code.replace("_", "-")))
+        page = httpx.get(address.replace("route-not-available", code.replace("_", "-")))
         assert page.status_code == 200
         assert f"<h1>{code}</h1>" in page.text
-    assert api.http.get("/docs/errors/no-such-thing").status_code == 404
+    assert httpx.get(f"{sandbox.base_url}/docs/errors/no-such-thing").status_code == 404
 
 
 def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

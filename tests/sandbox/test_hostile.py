@@ -12,12 +12,10 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox
-from sandbox.calling import Api, ok, phone
+from sandbox.service_bench import Party
 
 IDS = {
     name: f"{prefix}00000000-0000-4000-8000-000000000000"
@@ -46,11 +44,11 @@ GOOD: dict[str, object] = {
 class Line:
     """One connection that thousands of requests go through, with no more client than they need."""
 
-    def __init__(self, api: Api) -> None:
-        parts = urlsplit(api.base_url)
+    def __init__(self, api: Party) -> None:
+        parts = urlsplit(api.service.base_url)
         self._line = HTTPConnection(parts.hostname or "", parts.port, timeout=20)
         self._headers = {
-            "Authorization": f"Bearer {api.api_key}",
+            "Authorization": f"Bearer {api.key}",
             "Content-Type": "application/json",
         }
 
@@ -69,7 +67,7 @@ class Line:
 
 
 @pytest.fixture(scope="module")
-def line(api: Api) -> Iterator[Line]:
+def line(api: Party) -> Iterator[Line]:
     """A connection of the first client."""
     with closing(Line(api)) as opened:
         yield opened
@@ -92,11 +90,11 @@ def test_any_value_in_any_field(line: Line, name: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["custom_fields", "full_name", "email", "external_id", "phone"])
-def test_any_value_in_a_lead(sandbox: Sandbox, api: Api, field: str) -> None:
+def test_any_value_in_a_lead(sandbox: Sandbox, api: Party, field: str) -> None:
     """What a lead of an import holds is accepted, refused by lead, or refused at once."""
     campaign = sandbox.console.create_campaign(sandbox.client_id, "c", status="ready")["id"]
     for value in (*VALUES, {"k": "v"}, {str(n): [n] for n in range(20)}):
-        lead = {"phone": phone(), field: value}
+        lead = {"phone": api.phone(), field: value}
         answer = api.post(f"/v1/leads/import?campaign_id={campaign}", {"leads": [lead]})
         assert answer.status_code in (200, 400), (field, value, answer.text)
 
@@ -112,21 +110,14 @@ def test_any_query(line: Line, name: str) -> None:
             assert status < 500, (field, value, text)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.binary(max_size=200))
-def test_any_body(api: Api, raw: bytes) -> None:
-    """Any bytes as a body."""
-    assert api.send("POST", "/v1/dnc/check", raw=raw).status_code in (200, 400)
-
-
 @pytest.mark.parametrize(
     "header",
     ["Authorization", "Idempotency-Key", "X-Correlation-ID", "If-Match", "Content-Type",
      "Content-Length", "Transfer-Encoding", "Expect", "Accept-Encoding", "Host"],
 )  # fmt: skip
-def test_any_header(api: Api, header: str) -> None:
+def test_any_header(api: Party, header: str) -> None:
     """Odd values are refused by the API or by the edge, and the line goes on or is closed."""
-    parts = urlsplit(api.base_url)
+    parts = urlsplit(api.service.base_url)
     for value in (b"", b"\xff\xfe", b"x" * 9_000, b'"', b",,,", b"-1", b"chunked, chunked"):
         lines = [
             b"PATCH /v1/leads/" + IDS["lead_id"].encode() + b" HTTP/1.1",
@@ -135,7 +126,7 @@ def test_any_header(api: Api, header: str) -> None:
                 line
                 for name, line in (
                     ("Host", b"Host: x"),
-                    ("Authorization", b"Authorization: Bearer " + api.api_key.encode()),
+                    ("Authorization", b"Authorization: Bearer " + api.key.encode()),
                     ("Content-Length", b"Content-Length: 2"),
                 )
                 if name != header and not (header == "Transfer-Encoding" and "Length" in name)
@@ -149,37 +140,3 @@ def test_any_header(api: Api, header: str) -> None:
             while part := line.recv(65_536):
                 answer += part
         assert not answer or answer.startswith(b"HTTP/1.1 4"), answer[:200]
-
-
-@pytest.mark.parametrize("value", ["x" * 129, "a b", "ü", "a,b", "<x>"])
-def test_correlation_ids(api: Api, value: str) -> None:
-    """1-128 of `A-Z a-z 0-9 . _ : -`, on reads and writes; anything else is refused."""
-    for method, path in (("GET", "/v1/me"), ("POST", "/v1/dnc")):
-        answer = api.http.request(
-            method,
-            path,
-            headers={
-                b"Authorization": f"Bearer {api.api_key}".encode(),
-                b"Idempotency-Key": uuid.uuid4().hex.encode(),
-                b"X-Correlation-ID": value.encode(),
-            },
-        )
-        assert (answer.status_code, answer.json()["code"]) == (400, "validation_failed")
-        assert answer.json()["errors"][0]["pointer"] == "/X-Correlation-ID"
-    good = {"X-Correlation-ID": "Az09._:-" * 16}
-    ok(api.send("GET", "/v1/me", headers=good))
-
-
-def test_hung_up_request_does_nothing(api: Api) -> None:
-    """A body that breaks off before its announced end is never taken for a whole one."""
-    parts = urlsplit(api.base_url)
-    body = json.dumps({"phone": "+12025550166"}).encode()
-    head = (
-        f"POST /v1/dnc HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.api_key}\r\n"
-        f"Idempotency-Key: cut\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body) + 1}\r\n\r\n"
-    )
-    with socket.create_connection((parts.hostname, parts.port), timeout=3) as line:
-        line.sendall(head.encode() + body)
-    check = {"phones": ["+12025550166"]}
-    assert ok(api.post("/v1/dnc/check", check))["data"][0]["listed"] is False

@@ -14,7 +14,7 @@ import pytest
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.handlers import HANDLERS
-from sandbox.calling import Api, Json
+from sandbox.service_bench import Json, Party
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,13 @@ def unlisted() -> str:
     return f"+442079460{next(_numbers):03d}"
 
 
-def _first(api: Api, path: str, **wanted: str) -> Json:
-    row: Json = api.get(path, limit=1, **wanted).json()["data"][0]
+def _first(api: Party, path: str, **wanted: str) -> Json:
+    row: Json = api.get(path, {"limit": 1, **wanted}).json()["data"][0]
     return row
 
 
 @pytest.fixture(scope="module")
-def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
+def requests(sandbox: Sandbox, api: Party) -> dict[str, tuple[str, str, Any]]:
     """A good request for every operation: method, path, body."""
     console, me = sandbox.console, sandbox.client_id
     paused = console.create_campaign(me, "p", status="paused")["id"]
@@ -126,7 +126,7 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
 
 @pytest.mark.parametrize("name", [row.name for row in operations.ALL])
 def test_answer_has_the_rows_shape(
-    api: Api, requests: dict[str, tuple[str, str, Any]], name: str
+    api: Party, requests: dict[str, tuple[str, str, Any]], name: str
 ) -> None:
     """Its status, its model without a field more or less, its ETag."""
     row = operations.BY_NAME[name]
@@ -148,7 +148,7 @@ def test_answer_has_the_rows_shape(
             assert set(entry) == set(shape.model_fields)
 
 
-def test_report_counts_the_accounts_calls(sandbox: Sandbox, api: Api) -> None:
+def test_report_counts_the_accounts_calls(sandbox: Sandbox, api: Party) -> None:
     """Each call of the range once, by UTC day, campaign and disposition."""
     rows = api.walk("/v1/calls", limit=100)
     day = rows[-1]["created_at"][:10]

@@ -15,7 +15,7 @@ import pytest
 from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox import Sandbox, start
-from sandbox.calling import Api, Json, ok
+from sandbox.service_bench import Json, Party, Site, answered
 
 SEEDS = int(os.environ.get("DIALFRAME_REHEARSALS", "1"))
 LEADS = int(os.environ.get("DIALFRAME_REHEARSAL_LEADS", "200"))
@@ -38,7 +38,7 @@ def number(place: int) -> str:
     return f"+1{CODES[place % 12]}{200 + place * 7 % 700}{1000 + place:04d}"
 
 
-def imported(sandbox: Sandbox, api: Api, campaigns: list[str]) -> Counter[str]:
+def imported(sandbox: Sandbox, api: Party, campaigns: list[str]) -> Counter[str]:
     """The list, in batches of 200 over the campaigns; the outcomes of its leads."""
     outcomes: Counter[str] = Counter()
     for batch, first in enumerate(range(0, LEADS, 200)):
@@ -47,12 +47,13 @@ def imported(sandbox: Sandbox, api: Api, campaigns: list[str]) -> Counter[str]:
         for place, row in ODD.items():
             rows[place] = row
         sandbox.console.add_dnc(sandbox.client_id, [rows[5]["phone"]])
-        answer = ok(
+        answer = answered(
             api.post(
                 "/v1/leads/import",
                 {"leads": rows},
                 params={"campaign_id": campaigns[batch % len(campaigns)]},
-            )
+            ),
+            200,
         )
         outcomes.update(result["reason"] or result["status"] for result in answer["data"])
     return outcomes
@@ -68,10 +69,9 @@ def local_hours(entry: Json) -> list[str]:
 @pytest.mark.parametrize("seed", range(1, SEEDS + 1))
 def test_a_disturbed_week_balances(seed: int) -> None:
     """Numbers listed, a country blocked, sending stopped, the balance gone: each holds from then on."""
-    with start(size="empty", seed=seed) as sandbox:
-        console, me = sandbox.console, sandbox.client_id
-        api = Api(sandbox.base_url, sandbox.api_key)
-        api.http.timeout = 600
+    with start(size="empty", seed=seed) as sandbox, Site(sandbox.ready()) as site:
+        console, me, api = sandbox.console, sandbox.client_id, site.first_client()
+        site.http.timeout = 600
         console.update_account(
             {"rate_limits": None, "balance": 100_000, "sanctioned_countries": ["FR"]}
         )
@@ -86,7 +86,7 @@ def test_a_disturbed_week_balances(seed: int) -> None:
         }  # fmt: skip
         console.update_account({"dialer": {"enabled": True}})
         for campaign in campaigns:
-            ok(api.post(f"/v1/campaigns/{campaign}/resume", {}))
+            answered(api.post(f"/v1/campaigns/{campaign}/resume", {}), 200)
 
         def after(setting: Json, days: int = 1) -> list[Json]:
             """The outbox as a setting finds it; then days go by."""
@@ -126,7 +126,6 @@ def test_a_disturbed_week_balances(seed: int) -> None:
                     "SELECT type, data ->> 'call_id', data ->> 'disposition_code' FROM events"
                 )
             )
-        api.close()
     assert sorted(entry["call_id"] for entry in outbox) == sorted(calls)
     assert len(leads) == outcomes["accepted"]
     assert +Counter({lead["phone"]: lead["attempts"] for lead in leads}) == Counter(

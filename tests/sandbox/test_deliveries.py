@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     DAY_S,
     EVENT,
     EVENT_TYPES,

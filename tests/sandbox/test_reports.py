@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.contract.service_bench import Console, Json, Party, answered, invalid, iso
+from sandbox.service_bench import Console, Json, Party, answered, invalid, iso
 
 PAIRS = [
     ("from", "to"),

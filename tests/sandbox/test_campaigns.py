@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.contract.service_bench import Console, Party, answered, problem, shaped
+from sandbox.service_bench import Console, Party, answered, problem, shaped
 
 STATES = ("draft", "ready", "running", "paused", "completed")
 

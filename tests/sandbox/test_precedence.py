@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import CAMPAIGN, MIB, PHONE, Console, Party, fresh_key, problem
+from sandbox.service_bench import CAMPAIGN, MIB, PHONE, Console, Party, fresh_key, problem
 
 
 @dataclass(frozen=True)

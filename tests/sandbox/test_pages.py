@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     SOON,
     Console,
     Party,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     CAMPAIGN,
     LONDON,
     PHONE,

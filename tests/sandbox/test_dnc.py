@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     LONDON,
     Console,
     Party,

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     CALL,
     LONDON,
     MIB,

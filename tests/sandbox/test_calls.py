@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     CALL,
     CAMPAIGN,
     LEAD,

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     LONDON,
     Console,
     Json,

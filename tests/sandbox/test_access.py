@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     BY_NAME,
     LAG_S,
     LEAD,
@@ -250,7 +250,7 @@ def test_no_other_scope_opens_an_operation(
 def test_new_client_can_read_itself(console: Console) -> None:
     """A new client holds no scopes; its keys can call GET /v1/me."""
     made = console.do("POST", "/clients", {"name": "plain"}, status=201)
-    plain = Party(console._service, made["api_key"], made["client_id"])
+    plain = Party(console.service, made["api_key"], made["client_id"])
 
     assert isinstance(answered(plain.get("/v1/me"), 200), dict)
     problem(plain.get("/v1/leads"), 403, "insufficient_scope")
@@ -323,6 +323,7 @@ def test_nothing_of_one_client_is_visible_to_another(party: Party, other: Party)
     for path in ("/v1/leads", "/v1/campaigns", "/v1/calls", "/v1/appointments"):
         assert other.walk(path) == []
     assert other.walk("/v1/leads", external_id="shared-id") == []
+    assert other.walk("/v1/leads", campaign_id=campaign) == []
     assert other.walk("/v1/callbacks", campaign_id=campaign) == []
     for path in (f"/v1/leads/{lead}", f"/v1/campaigns/{campaign}", f"/v1/calls/{call}"):
         answered(party.get(path), 200)

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     DAY_S,
     LONDON,
     OPERATIONS,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import httpx
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     PHONE,
     PUBLIC_URL,
     SOON,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from sandbox.contract.service_bench import Console, Party, common, problem
+from sandbox.service_bench import Console, Party, common, problem
 
 
 @dataclass(frozen=True)

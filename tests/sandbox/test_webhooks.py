@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.contract.service_bench import (
+from sandbox.service_bench import (
     EVENT_TYPES,
     PUBLIC_URL,
     WEBHOOK,

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -522,7 +522,7 @@ def _is_problem(response: httpx.Response) -> None:
     body = response.json()
     assert {"type", "title", "status", "detail", "instance", "code", "request_id"} <= set(body)
     assert body["type"].endswith("/errors/" + body["code"].replace("_", "-"))
-    assert all(isinstance(body[name], str) for name in ("title", "detail", "instance", "code"))
+    assert all(isinstance(body[name], str) and body[name] for name in ("title", "detail", "code"))
     assert body["status"] == response.status_code
     assert body["instance"] == f"urn:service:request:{body['request_id']}"
     if "idempotency-replayed" not in response.headers:
@@ -602,20 +602,41 @@ def _serve(options: list[str], log: str, env: dict[str, str]) -> None:
     main()
 
 
-class Service:
-    """A running sandbox: its process, its first line, a pool of connections."""
+class Site:
+    """A sandbox at an address: what it said when it was ready, its console, a pool of connections."""
+
+    def __init__(self, ready: Json) -> None:
+        self.ready = ready
+        self.base_url: str = ready["base_url"]
+        self.http = httpx.Client(trust_env=False, timeout=60)
+        self.console = Console(self)
+
+    def first_client(self) -> Party:
+        """The client that the first line tells of."""
+        return Party(self, self.ready["api_key"], self.ready["client_id"])
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Service(Site):
+    """A sandbox in a process of its own."""
 
     def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
         self._log = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed in close()
         self.process = Forked(_serve, list(options), self._log.name, env or {})
-        self.http = httpx.Client(trust_env=False, timeout=60)
         try:
-            self.ready: Json = json.loads(self._first_line())
+            super().__init__(json.loads(self._first_line()))
         except BaseException:
-            self.close()
+            self._end()
             raise
-        self.base_url: str = self.ready["base_url"]
-        self.console = Console(self)
 
     def _first_line(self) -> str:
         readable, _, _ = select.select([self.process.stdout], [], [], 300)
@@ -627,10 +648,6 @@ class Service:
         """What the service wrote to standard error."""
         return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
 
-    def first_client(self) -> Party:
-        """The client that the first line tells of."""
-        return Party(self, self.ready["api_key"], self.ready["client_id"])
-
     def stop(self, how: signal.Signals) -> tuple[int, float, list[str]]:
         """Signal the process; its exit status, the seconds that it took and what it still printed."""
         began = time.monotonic()
@@ -640,24 +657,21 @@ class Service:
 
     def close(self) -> None:
         """End the process and let go of everything."""
-        self.http.close()
+        super().close()
+        self._end()
+
+    def _end(self) -> None:
         if not self.process.stdout.closed:
             self.process.kill()
             self.process.stdout.close()
         self._log.close()
 
-    def __enter__(self) -> Service:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 class Console:
     """The administrator's and operator's side of the service."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, service: Site) -> None:
+        self.service = service
         self._url = service.ready["console_url"]
         self._token = service.ready["console_token"]
 
@@ -666,7 +680,7 @@ class Console:
         headers = {"Authorization": f"Bearer {self._token}", **more.pop("headers", {})}
         if body is not None:
             more["json"] = body
-        return self._service.http.request(method, self._url + path, headers=headers, **more)
+        return self.service.http.request(method, self._url + path, headers=headers, **more)
 
     def do(self, method: str, path: str, body: Any = None, *, status: int) -> Any:
         """A console call that must succeed."""
@@ -678,13 +692,13 @@ class Console:
         """A new API client with every scope, unless told otherwise."""
         body = {"name": "a client", "scopes": SCOPES if scopes is None else list(scopes)}
         made = self.do("POST", "/clients", {**body, "sending": sending, **more}, status=201)
-        return Party(self._service, made["api_key"], made["client_id"])
+        return Party(self.service, made["api_key"], made["client_id"])
 
     def further_key(self, party: Party, *, sending: bool = True) -> Party:
         """The same client with a further key."""
         path = f"/clients/{party.client_id}/keys"
         made = self.do("POST", path, {"sending": sending}, status=201)
-        return Party(self._service, made["api_key"], party.client_id)
+        return Party(self.service, made["api_key"], party.client_id)
 
     def change_client(self, party: Party, **changes: Any) -> Any:
         """Change a client's access and let the contract's 15 seconds pass."""
@@ -740,7 +754,7 @@ class Console:
 class Party:
     """One API client with one of its keys."""
 
-    def __init__(self, service: Service, key: str, client_id: str) -> None:
+    def __init__(self, service: Site, key: str, client_id: str) -> None:
         self.service, self.key, self.client_id = service, key, client_id
         self.http = service.http
         self._extensions = itertools.count(1001)
