@@ -439,7 +439,9 @@ class Journal:
         """A transaction; where all is read, all is compared with its hashes first."""
         try:
             try:
-                notes = [note for each in self._witnesses if (note := each.last()) is not None]
+                notes = [
+                    note for witness in self._witnesses if (note := witness.last()) is not None
+                ]
                 noted = max(notes, default=None)
             except ValueError as problem:
                 raise self._damaged(str(problem)) from None

@@ -112,8 +112,8 @@ def request_id_of(headers: Mapping[str, str], beside: str = "") -> str | None:
     Whatever stands between may write this header, and it is shown to people and to assistants: words have
     no place in it.
     """
-    given = headers.get("x-request-id") or beside
-    return given if _REQUEST_ID.fullmatch(given) else None
+    request_id = headers.get("x-request-id") or beside
+    return request_id if _REQUEST_ID.fullmatch(request_id) else None
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

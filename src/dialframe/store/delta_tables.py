@@ -224,8 +224,8 @@ class _Counted:
         for part in self._parts:
             try:
                 yield self._shelf.load(part, self._layout)
-            except Damaged as found:
-                raise refused(self._database, self._shelf, part, str(found)) from None
+            except Damaged as damaged:
+                raise refused(self._database, self._shelf, part, str(damaged)) from None
             except Vanished:
                 raise StoreError(
                     f"{part.name}: it was replaced meanwhile; publish again"

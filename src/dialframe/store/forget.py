@@ -111,8 +111,8 @@ def forget(
 
 def traces(table: pa.Table, layout: Layout, person: Person) -> Any:
     """Which rows may be about a person or mention them, as a numpy array: too many, never too few."""
-    phones = (table[layout.names[place]] for place in layout.phone_places)
-    texts = (table[layout.names[place]] for place, _ in layout.prose_places)
+    phones = (table[layout.names[position]] for position in layout.phone_places)
+    texts = (table[layout.names[position]] for position, _ in layout.prose_places)
     masks = [
         np.zeros(table.num_rows, dtype=bool),
         *(_true(pc.equal(_digits(column), person.digits)) for column in phones),
@@ -253,10 +253,10 @@ def _with_rows(table: pa.Table, layout: Layout, rows: dict[int, Row]) -> pa.Tabl
         return table
     mask = np.zeros(table.num_rows, dtype=bool)
     mask[list(rows)] = True
-    for place, _ in layout.prose_places:
-        name = layout.names[place]
+    for position, _ in layout.prose_places:
+        name = layout.names[position]
         column = table.schema.get_field_index(name)
-        values = pa.array([row.values[place] for row in rows.values()], pa.large_string())
+        values = pa.array([row.values[position] for row in rows.values()], pa.large_string())
         replaced = pc.replace_with_mask(table[name].combine_chunks(), pa.array(mask), values)
         table = table.set_column(column, table.schema.field(column), replaced)
     return table

@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,9 +27,9 @@ from dialframe.store.files.damaged_files import (
     refused,
 )
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, ordered
+from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, ordered
 from dialframe.store.files.rows import Value, instant, microseconds, plain, read_tail
-from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
+from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.snapshot import (
     Selection,
     Snapshot,
@@ -384,12 +383,12 @@ def _batches(
             for start in range(0, piece.num_rows, rows):
                 table = piece.slice(start, rows).select(taken.columns)
                 yield from table.cast(shown).combine_chunks().to_batches()
-    except Vanished as found:
+    except Vanished as vanished:
         raise StoreError(
-            f"{shelf.folder / found.part.name}: it was replaced while it was read; read again"
+            f"{shelf.folder / vanished.part.name}: it was replaced while it was read; read again"
         ) from None
-    except Damaged as found:
-        raise refused(database, shelf, found.part, str(found)) from None
+    except Damaged as damaged:
+        raise refused(database, shelf, damaged.part, str(damaged)) from None
 
 
 def _history(
@@ -405,22 +404,13 @@ def _history(
     tables = []
     for table in (*(shelf.load(part, layout) for part in parts), tail):
         kept = table if wanted is None else table.filter(pc.is_in(table[key], wanted))
-        tables.append(_with_until(kept, patches))
+        tables.append(patches.taken_in(kept))
     history = ordered(pa.concat_tables(tables), [*dict.fromkeys((key, "_observed_at", "seq"))])
     names = [*layout.table.names, *(column.name for column in HISTORY)]
-    place = history.schema.get_field_index("_until")
     until = history["_until"].cast(pa.timestamp("us", "UTC"))
-    shown = history.set_column(place, "_until", until).select(names)
+    index = history.schema.get_field_index("_until")
+    shown = history.set_column(index, "_until", until).select(names)
     return shown if shown.num_rows else shown.schema.empty_table().combine_chunks()
-
-
-def _with_until(table: pa.Table, patches: Patches) -> pa.Table:
-    untils = patches.untils_of(integers(table["seq"]))
-    until = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
-    ends = np.minimum(until, untils)
-    place = table.schema.get_field_index("_until")
-    column = pa.array(ends, pa.int64(), mask=ends == FOREVER)
-    return table.set_column(place, table.schema.field(place), column)
 
 
 def _known(layout: Layout, columns: Sequence[str] | None) -> None:

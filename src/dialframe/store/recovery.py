@@ -399,9 +399,7 @@ def _follow(
     connection: sqlite3.Connection, layout: Layout, table: pa.Table, seqs: Any, untils: Any
 ) -> None:
     """Write down from when on each version is followed, where its part does not say so."""
-    known = read_patches(connection, layout).untils_of(seqs)
-    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
-    wrong = np.minimum(own, known) != untils
+    wrong = read_patches(connection, layout).ends(table) != untils
     pairs = list(zip(seqs[wrong].tolist(), untils[wrong].tolist(), strict=True))
     waiting = {seq for (seq,) in connection.execute(f"SELECT seq FROM {layout.versions}")}
     add_patches(connection, layout, [pair for pair in pairs if pair[0] not in waiting])
@@ -413,7 +411,7 @@ def _follow(
 
 def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table) -> None:
     connection.execute(f"DELETE FROM {layout.heads}")
-    place = (
+    campaign = (
         layout.place(layout.campaign_column) if layout.scoped and layout.campaign_column else None
     )
     for start in range(0, latest.num_rows, _ROWS):
@@ -421,7 +419,7 @@ def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table)
         observed = integers(piece["_observed_at"]).tolist()
         gone = [bool(value) for value in piece["_gone"].to_pylist()]
         versions = list(rows_of(layout, piece))
-        campaigns = [None if place is None else row.values[place] for _, row in versions]
+        campaigns = [None if campaign is None else row.values[campaign] for _, row in versions]
         scopes = scope_numbers(
             connection, layout, (name for name in campaigns if isinstance(name, str))
         )
@@ -479,8 +477,8 @@ def _mend_parts(database: Database, shelf: Shelf) -> list[str]:
             shelf.verify(part)
         except Vanished:
             set_aside(database, shelf, part, "its file is missing")
-        except Damaged as found:
-            set_aside(database, shelf, part, str(found))
+        except Damaged as damaged:
+            set_aside(database, shelf, part, str(damaged))
         else:
             continue
         words.append(f"{part.name}: set aside, {part.rows} versions of {part.table} are missing")

@@ -19,7 +19,7 @@ from dialframe.store.files.catalog import (
     read_patches,
     scope_numbers,
 )
-from dialframe.store.files.parts import Shelf, integers
+from dialframe.store.files.parts import Shelf
 from dialframe.store.files.rows import Bad, Row, Value, digest_of, read_tail, rows_of
 from dialframe.store.files.table_layouts import FOREVER, Layout
 
@@ -124,11 +124,11 @@ def append_late(
     """
     if not late:
         return 0
-    known = _all_versions(connection, shelf, layout, [one.row.key for one in late])
+    known = _all_versions(connection, shelf, layout, [observation.row.key for observation in late])
     seq, sealed = counted(connection, layout)
     made: list[Version] = []
-    for one in late:
-        added, followed = _placed(one, known[one.row.key], seq)
+    for observation in late:
+        added, followed = _placed(observation, known[observation.row.key], seq)
         seq += len(added)
         made += added
         for version in followed:
@@ -136,10 +136,10 @@ def append_late(
         if len(added) > 1:
             connection.execute(
                 f"UPDATE {layout.heads} SET seq = ?, since = ? WHERE _key = ?",
-                (added[-1].seq, added[-1].observed_at, one.row.key),
+                (added[-1].seq, added[-1].observed_at, observation.row.key),
             )
     insert_versions(connection, layout, made)
-    count_on(connection, layout, seq, max(one.observed_at for one in late))
+    count_on(connection, layout, seq, max(observation.observed_at for observation in late))
     return len(made)
 
 
@@ -185,30 +185,28 @@ def _all_versions(
         if pc.any(hit).as_py():
             tables.append(shelf.load(part, layout).filter(hit))
     table = pa.concat_tables(tables)
-    untils = read_patches(connection, layout).untils_of(integers(table["seq"]))
-    found: dict[str, list[Version]] = {key: [] for key in keys}
-    for version in _versions(layout, table, untils.tolist()):
-        found[version.key].append(version)
+    ends = read_patches(connection, layout).ends(table)
+    by_key: dict[str, list[Version]] = {key: [] for key in keys}
+    for version in _versions(layout, table, ends.tolist()):
+        by_key[version.key].append(version)
     return {
         key: sorted(versions, key=lambda version: (version.observed_at, version.seq))
-        for key, versions in found.items()
+        for key, versions in by_key.items()
     }
 
 
-def _versions(layout: Layout, table: pa.Table, patched: Iterable[int]) -> Iterable[Version]:
+def _versions(layout: Layout, table: pa.Table, ends: Iterable[int]) -> Iterable[Version]:
     observed = table["_observed_at"].cast(pa.int64()).to_pylist()
     facts = zip(
         rows_of(layout, table),
         observed,
         table["_request_id"].to_pylist(),
-        table["_until"].to_pylist(),
         table["_gone"].to_pylist(),
-        patched,
+        ends,
         strict=True,
     )
-    for (seq, row), observed_at, request_id, until, gone, patch in facts:
-        ends = min(patch, FOREVER if until is None else until)
-        yield Version(seq, row.key, row.values, observed_at, request_id, ends, bool(gone))
+    for (seq, row), observed_at, request_id, gone, until in facts:
+        yield Version(seq, row.key, row.values, observed_at, request_id, until, bool(gone))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -257,13 +256,9 @@ def _patched_in(table: pa.Table, known: Patches) -> tuple[pa.Table, list[tuple[i
         return table, []
     seqs = integers(table["seq"])
     untils = known.untils_of(seqs)
-    hit = untils < FOREVER
-    place = table.schema.get_field_index("_until")
-    until = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
-    ends = np.minimum(until, untils)
-    column = pa.array(ends, mask=ends == FOREVER)
-    folded = list(zip(seqs[hit].tolist(), untils[hit].tolist(), strict=True))
-    return table.set_column(place, table.schema.field(place), column), folded
+    patched = untils < FOREVER
+    folded = list(zip(seqs[patched].tolist(), untils[patched].tolist(), strict=True))
+    return known.taken_in(table), folded
 
 
 def rewrite(

@@ -130,15 +130,15 @@ def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
     shown = plain(taken.layout, taken.columns)
     groups = _overlapping(taken.layout, tables)
     del tables
-    found = []
+    ordered_tables = []
     while groups:
         group = groups.pop(0)
-        found.append(
+        ordered_tables.append(
             group[0].select(taken.columns).cast(shown)
             if len(group) == 1
             else _merged(taken.layout, group, shown)
         )
-    return pa.concat_tables(found)
+    return pa.concat_tables(ordered_tables)
 
 
 def empty(layout: Layout, columns: Sequence[str]) -> pa.Table:

@@ -185,16 +185,16 @@ replies.finds(operations.CAMPAIGNS_GET, CAMPAIGN)
 def progress(context: Context[CampaignRef]) -> Reply:
     """Counts of a campaign's leads, attempts and answered calls; its shape is assumed."""
     campaign = context.find(CAMPAIGN, context.request.campaign_id)
-    mine = (context.client, context.request.campaign_id)
+    campaign_key = (context.client, context.request.campaign_id)
     by_status = context.db.execute(
         "SELECT status, count(*), sum(attempts) FROM leads"
         " WHERE client = ? AND campaign_id = ? GROUP BY status ORDER BY status",
-        mine,
+        campaign_key,
     ).fetchall()
     (answered,) = context.db.execute(
         "SELECT count(*) FROM calls"
         " WHERE client = ? AND campaign_id = ? AND answered_at IS NOT NULL",
-        mine,
+        campaign_key,
     ).fetchone()
     return answer(
         {

@@ -94,14 +94,14 @@ def update(context: Context[WebhookUpdate]) -> Reply:
 @on(operations.WEBHOOKS_DELETE)
 def delete(context: Context[WebhookRef]) -> Reply:
     """Delete an endpoint; what it was still to receive is cancelled. Its answer is assumed."""
-    mine = (context.client, context.request.webhook_id)
+    webhook = (context.client, context.request.webhook_id)
     _find(context, context.request.webhook_id)
-    context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", mine)
+    context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", webhook)
     context.db.execute(
         "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL,"
         " failure_reason = 'endpoint_deleted'"
         " WHERE client = ? AND webhook_id = ? AND status IN ('pending', 'retry_scheduled')",
-        mine,
+        webhook,
     )
     return Reply(204)
 

@@ -95,7 +95,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     _spoken("INFO", (4.6, 0.8), final=False),
     Outcome("", "no_answer", (("ORIGINATOR_CANCEL", 1.0),)),
 )
-CODE: dict[str, int] = {outcome.code: place for place, outcome in enumerate(OUTCOMES)}
+CODE: dict[str, int] = {outcome.code: number for number, outcome in enumerate(OUTCOMES)}
 ABANDONED = CODE[""]
 STATUSES: tuple[str, ...] = tuple(sorted({outcome.status for outcome in OUTCOMES}))
 CAUSES: tuple[str, ...] = tuple(

@@ -274,7 +274,7 @@ class SyntheticAccount:
 _HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint8)
 _PAIRS = _HEX.reshape(256, 2)
 _DASHES = (8, 13, 18, 23)
-_DIGITS = tuple(place for place in range(36) if place not in _DASHES)
+_DIGITS = tuple(position for position in range(36) if position not in _DASHES)
 
 
 def draw(rng: np.random.Generator, prefix: str, count: int) -> list[str]:

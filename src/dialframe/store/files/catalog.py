@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from dialframe.chained_log import ORIGIN
-from dialframe.store.files.parts import Part
+from dialframe.store.files.parts import Part, integers
 from dialframe.store.files.rows import instant
-from dialframe.store.files.table_layouts import Layout
+from dialframe.store.files.table_layouts import FOREVER, Layout
 
 _COLUMNS: Final = (
     "name, table_name, history, rows, size_bytes, digest, first_seq, last_seq, first_time, "
@@ -48,6 +49,18 @@ class Patches:
             hit = self.seqs[places] == seqs
             untils[hit] = self.untils[places[hit]]
         return untils
+
+    def ends(self, table: pa.Table) -> Any:
+        """From when on each version of a part or the tail is followed, by its own `_until` or a patch."""
+        until = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+        return np.minimum(until, self.untils_of(integers(table["seq"])))
+
+    def taken_in(self, table: pa.Table) -> pa.Table:
+        """The versions with the patches in their `_until`."""
+        ends = self.ends(table)
+        column = pa.array(ends, pa.int64(), mask=ends == FOREVER)
+        index = table.schema.get_field_index("_until")
+        return table.set_column(index, table.schema.field(index), column)
 
 
 def live_parts(connection: sqlite3.Connection, layout: Layout) -> list[Part]:

@@ -93,13 +93,13 @@ def read_steadily(
                 with database.reading() as connection:
                     use = read(connection)
                 return use()
-        except Damaged as found:
-            raise refused(database, shelf, found.part, str(found)) from None
-        except Vanished as found:
+        except Damaged as damaged:
+            raise refused(database, shelf, damaged.part, str(damaged)) from None
+        except Vanished as vanished:
             # Who replaces a part says so before the file goes: named again, it is missing.
-            if missing == found.part.name:
-                raise refused(database, shelf, found.part, "its file is missing") from None
-            missing = found.part.name
+            if missing == vanished.part.name:
+                raise refused(database, shelf, vanished.part, "its file is missing") from None
+            missing = vanished.part.name
 
 
 def without_damaged(database: Database, shelf: Shelf, work: Callable[[], T]) -> T:
@@ -107,10 +107,10 @@ def without_damaged(database: Database, shelf: Shelf, work: Callable[[], T]) -> 
     while True:
         try:
             return work()
-        except Damaged as found:
-            set_aside(database, shelf, found.part, str(found))
-        except Vanished as found:
-            set_aside(database, shelf, found.part, "its file is missing")
+        except Damaged as damaged:
+            set_aside(database, shelf, damaged.part, str(damaged))
+        except Vanished as vanished:
+            set_aside(database, shelf, vanished.part, "its file is missing")
 
 
 def refused(database: Database, shelf: Shelf, part: Part, why: str) -> StoreError:
@@ -139,19 +139,19 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
     """Take a damaged part, and every other one of its table, out of the store."""
     layout = BY_NAME[part.table]
     with exclusive(database.folder / PARTS_LOCK, wait=True), database.writing() as connection:
-        alive = {damage.name: damage for damage in live_parts(connection, layout)}
+        alive = {live.name: live for live in live_parts(connection, layout)}
         bad = {part.name: why} if part.name in alive else {}
         seqs = [_tail_seqs(connection, layout)]
-        for damage in alive.values():
-            if damage.name in bad:
+        for live in alive.values():
+            if live.name in bad:
                 continue
             try:
-                shelf.verify(damage)
-                seqs.append(integers(shelf.load(damage, layout, ["seq"])["seq"]))
+                shelf.verify(live)
+                seqs.append(integers(shelf.load(live, layout, ["seq"])["seq"]))
             except Vanished:
-                bad[damage.name] = "its file is missing"
-            except Damaged as found:
-                bad[damage.name] = str(found)
+                bad[live.name] = "its file is missing"
+            except Damaged as damaged:
+                bad[live.name] = str(damaged)
         if bad:
             _note(connection, [(alive[name], reason) for name, reason in bad.items()])
             _unlearn(connection, layout, np.concatenate(seqs))
