@@ -24,8 +24,7 @@ from dialframe import analytics
 from dialframe.analytics import DEFAULT
 from dialframe.analytics.attempt import arrays
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
-from dialframe.phones.area_codes import area_codes
-from dialframe.phones.zones import of_number
+from dialframe.phones.zones import area_codes, of_number
 
 _CODES = ("NA", "B", "A", "ADC", "NI", "NP", "CALLBK", "APPT", "SALE", "HUP", "WN", "DNC")
 _CAUSES = {True: "NORMAL_CLEARING", False: "NO_ANSWER"}

@@ -48,7 +48,7 @@ JOIN = (
 
 def draw(calls: int, checks: int, step: int = 0) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
     """Calls of 180 days in order of time to two numbers in five of those that were checked."""
-    from dialframe.phones.area_codes import area_codes
+    from dialframe.phones.zones import area_codes
 
     rng = np.random.default_rng(SEED + step)
     codes = np.array([int(a.code) for a in area_codes().values() if a.region == "US" and a.zones])

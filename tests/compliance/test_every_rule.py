@@ -32,8 +32,7 @@ from dialframe.compliance.rules.rule_model import (
     RetentionRule,
     Rule,
 )
-from dialframe.phones.area_codes import area_codes
-from dialframe.phones.zones import of_number
+from dialframe.phones.zones import area_codes, of_number
 
 #: Every rule as if it had been read beyond doubt: what it asks is tested here, not how sure it is.
 BOOK = hand.trusted(rulebook.load())

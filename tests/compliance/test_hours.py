@@ -18,7 +18,7 @@ from dialframe.compliance.hours import COLUMNS
 from dialframe.compliance.rules import rulebook
 from dialframe.errors import ConfigError
 from dialframe.phones import zones
-from dialframe.phones.area_codes import area_codes
+from dialframe.phones.zones import area_codes
 
 BOOK = rulebook.load().select(["us"])
 EASTERN, CENTRAL = "America/New_York", "America/Chicago"

@@ -19,7 +19,7 @@ from phonenumbers.timezone import time_zones_for_geographical_number, time_zones
 
 from compliance import hand
 from dialframe.flows import firm_records
-from dialframe.phones import area_codes, number_places, zones
+from dialframe.phones import number_places, zones
 from dialframe.phones.zones import NO_NUMBER, NO_ZONE, of_number, states_by_number
 
 EASTERN, CENTRAL, MOUNTAIN = "America/New_York", "America/Chicago", "America/Denver"
@@ -86,7 +86,7 @@ def test_the_table_of_area_codes_is_what_the_library_says() -> None:
 
 def test_nineteen_area_codes_have_more_than_one_zone() -> None:
     """The codes over which a zone boundary runs, by the library's data."""
-    us = [code for code in area_codes.area_codes().values() if code.region == "US"]
+    us = [code for code in zones.area_codes().values() if code.region == "US"]
     assert " ".join(code.code for code in us if len(code.zones) > 1) == MIXED
 
 
@@ -181,31 +181,31 @@ def test_no_area_code_has_a_zone_that_its_state_does_not_have() -> None:
     # Its tables take a second to load.
     from phonenumbers import geocoder
 
-    named = {code: code for code in area_codes.state_zones()}
+    named = {code: code for code in zones.state_zones()}
     told: dict[str, str] = {}
-    us = [a.code for a in area_codes.area_codes().values() if (a.kind, a.region) == _US]
+    us = [a.code for a in zones.area_codes().values() if (a.kind, a.region) == _US]
     for code in us:
         states: Counter[str] = Counter()
         for exchange in range(200, 1000, 25):
             number = PhoneNumber(country_code=1, national_number=int(f"{code}{exchange}0123"))
             words = geocoder.description_for_number(number, "en").split(",")[-1].strip()
-            state = named.get(words) or area_codes.state_code(words.removesuffix(" State"))
+            state = named.get(words) or zones.state_code(words.removesuffix(" State"))
             states.update([state] if state else [])
         if states:
             told[code] = states.most_common(1)[0][0]
     assert set(us) - set(told) == {"729"}
     for code, state in told.items():
-        ours = {_behaves(zone) for zone in area_codes.area_codes()[code].zones}
+        ours = {_behaves(zone) for zone in zones.area_codes()[code].zones}
         # The library files a part of the Aleutians under Honolulu, which is not Alaskan time.
-        known = {_behaves(zone) for zone in area_codes.state_zones()[state]}
+        known = {_behaves(zone) for zone in zones.state_zones()[state]}
         known |= {_behaves("Pacific/Honolulu")} if state == "AK" else set()
         assert ours <= known, (code, state)
 
 
 def test_every_zone_of_the_tables_exists() -> None:
     """Each name opens as a zone."""
-    named = {zone for area in area_codes.area_codes().values() for zone in area.zones}
-    named |= {zone for names in area_codes.state_zones().values() for zone in names}
+    named = {zone for area in zones.area_codes().values() for zone in area.zones}
+    named |= {zone for names in zones.state_zones().values() for zone in names}
     assert named <= available_timezones()
 
 
@@ -296,7 +296,7 @@ def test_a_state_beside_an_area_code_adds_and_never_narrows() -> None:
 )
 def test_states_are_read_by_code_and_by_name(text: str, code: str | None) -> None:
     """A spelling that is not sure is no state."""
-    assert area_codes.state_code(text) == code
+    assert zones.state_code(text) == code
 
 
 def test_states_come_from_a_custom_field_and_all_of_them_count() -> None:
@@ -321,9 +321,9 @@ def test_values_that_are_no_state_are_named() -> None:
     assert zones.unknown_states(None) == []
 
 
-CODES = st.sampled_from(sorted(area_codes.area_codes()))
+CODES = st.sampled_from(sorted(zones.area_codes()))
 PHONES = st.builds(lambda code, line: f"+1{code}55501{line:02d}", CODES, st.integers(0, 99))
-STATES = st.sampled_from([*sorted(area_codes.state_zones()), "Nowhere"])
+STATES = st.sampled_from([*sorted(zones.state_zones()), "Nowhere"])
 
 
 @given(PHONES, st.lists(STATES, max_size=3))
@@ -331,7 +331,7 @@ def test_knowing_more_never_takes_a_zone_away(phone: str, states: list[str]) -> 
     """A state adds its zones to a US number and leaves the others."""
     alone, more = of_number(phone), of_number(phone, states)
     assert set(alone.names) <= set(more.names)
-    known = {zone for state in states for zone in area_codes.state_zones().get(state, ())}
+    known = {zone for state in states for zone in zones.state_zones().get(state, ())}
     assert "US" not in alone.regions or known <= set(more.names)
 
 
@@ -378,7 +378,7 @@ def test_an_australian_mobile_may_be_in_every_zone_of_its_country() -> None:
 )
 def test_a_zip_code_names_its_state(zip_code: str, state: str) -> None:
     """Five digits or nine."""
-    assert area_codes.state_code(zip_code) == state
+    assert zones.state_code(zip_code) == state
     assert f"US-{state}" in of_number(hand.TOLL_FREE, zip_code).regions
 
 

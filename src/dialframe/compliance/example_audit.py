@@ -34,8 +34,7 @@ from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook, adopted
 from dialframe.errors import ConfigError
-from dialframe.phones.area_codes import area_codes
-from dialframe.phones.zones import of_number
+from dialframe.phones.zones import area_codes, of_number
 
 __all__ = ["Result", "phone_of", "run"]
 

@@ -203,9 +203,8 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
 def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
     """The column by compiled code, with few rows handed over."""
     from dialframe.phones import kernel, scanner
-    from dialframe.phones.parsing import PLAN
 
-    names = tuple(PLAN.regions.tolist())
+    names = tuple(plan().regions.tolist())
     places = {name: index for index, name in enumerate(names)} | {None: ABROAD}
     at_home = regions if isinstance(regions, list) else [regions]
     homes = np.array([places[region] for region in at_home], np.int16)

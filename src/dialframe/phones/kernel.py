@@ -1,7 +1,11 @@
-"""A column of texts to numbers in one pass over its bytes, compiled.
+"""A column of texts to numbers in one pass over its bytes, compiled: digits to a national number as phonenumbers' `parse` does.
 
 Importing this module loads numba. The tables are constants of the compiled code, which is why the
 code on disk carries the fingerprint of its tables: `loaded` compiles anew where they differ.
+
+A number under way is a span `start, stop` of one scratch array of digits. A national prefix that
+is rewritten (`15` of an Argentine mobile, the missing area code of an Antiguan number) makes a new
+span further up in the same array.
 """
 
 from __future__ import annotations
@@ -12,35 +16,50 @@ from typing import Any, Final
 
 import numba
 import numpy as np
+from phonenumbers import NumberParseException, PhoneNumberType, ValidationResult
 
-from dialframe.phones import outcomes, parsing, scanner
+from dialframe.phones import outcomes, scanner
 from dialframe.phones.number_automata import LONGEST
-from dialframe.phones.numbering_plans import fingerprint
+from dialframe.phones.numbering_plans import LENGTHS, fingerprint
 from dialframe.phones.outcomes import NOWHERE
-from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
 from dialframe.phones.scanner import HANDED, VIABLE, character, plain, scan
+from dialframe.phones.vectorized import ABROAD, plan
 
 #: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.
 E164_ROOM: Final = 24
+#: Room for a number in the scratch array, and for the two rewritings that a parse can make.
+_ROOM: Final = 128
+_SCRATCH: Final = 3 * _ROOM
+
+_PLAN: Final = plan()
 #: What the compiled code depends on besides this file, whose age numba watches itself.
-_FINGERPRINT: Final = fingerprint(PLAN, outcomes, scanner, parsing)
+_FINGERPRINT: Final = fingerprint(_PLAN, outcomes, scanner)
 _REGION, _KIND, _LONE, _HOME, _STEP = (
-    PLAN.region,
-    PLAN.kind,
-    PLAN.lone_region,
-    PLAN.home,
-    PLAN.step,
-)
-_MAIN, _CODE = PLAN.main, PLAN.code
-_ZERO: Final = 48
-_PLUS_SIGN: Final = 43
-_UNKNOWN: Final = 99
-_LOCAL_ONLY: Final = 4
-_NOT_A_NUMBER: Final = 1
-_ASCII: Final = 128
-_NINE: Final = 9
-_COMMA, _POINT, _EXPONENT = b",.e"
+    _PLAN.region, _PLAN.kind, _PLAN.lone_region, _PLAN.home, _PLAN.step,
+)  # fmt: skip
+_GENERAL, _ROOT, _MAIN, _CODE = _PLAN.general, _PLAN.root, _PLAN.main, _PLAN.code
+_LENGTH, _BIT, _INSERT = _PLAN.length, _PLAN.bit, _PLAN.insert
+_PREFIX, _MATCH, _END = _PLAN.prefix_step, _PLAN.prefix_match, _PLAN.prefix_end
+_INTERNATIONAL, _NATIONAL = _PLAN.international, _PLAN.national
+
+#: A national number was read; other statuses are the error types of phonenumbers' parse.
+_READ: Final = -1
+_INVALID_COUNTRY_CODE: Final = int(NumberParseException.INVALID_COUNTRY_CODE)
+_NOT_A_NUMBER: Final = int(NumberParseException.NOT_A_NUMBER)
+_TOO_SHORT_AFTER_IDD: Final = int(NumberParseException.TOO_SHORT_AFTER_IDD)
+_TOO_SHORT_NSN: Final = int(NumberParseException.TOO_SHORT_NSN)
+_TOO_LONG_NSN: Final = int(NumberParseException.TOO_LONG)
+_POSSIBLE: Final = int(ValidationResult.IS_POSSIBLE)
+_LOCAL_ONLY: Final = int(ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
+_TOO_LONG: Final = int(ValidationResult.TOO_LONG)
+_UNKNOWN: Final = int(PhoneNumberType.UNKNOWN)
 _SHORTEST: Final = 2
+_CODE_DIGITS: Final = 3
+
+_ASCII: Final = 128
+_ZERO: Final = 48
+_NINE: Final = 9
+_PLUS_SIGN, _COMMA, _POINT, _EXPONENT = b"+,.e"
 
 #: What reading a file that is no code of ours raises, by pickle's documentation.
 _UNLOADABLE: Final = (
@@ -103,7 +122,7 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
         extension_at: The same for `extension`.
         extension: Bytes of the extensions, of rows that were read.
     """
-    digits = np.zeros(SCRATCH, np.uint8)
+    digits = np.zeros(_SCRATCH, np.uint8)
     written = extended = 0
     for row in range(len(offsets) - 1):
         start, stop, home = offsets[row], offsets[row + 1], np.intp(homes[row * stride])
@@ -119,9 +138,9 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
             outcome[row] = outcomes.HANDED_OVER
             continue
         status, code, begin, end, state = _resolved(digits, count, plus, home)
-        if status == READ:
-            verdict = length_verdict(_MAIN[code], end - begin)
-            possible[row] = verdict in (0, _LOCAL_ONLY)
+        if status == _READ:
+            verdict = _length_verdict(_MAIN[code], end - begin)
+            possible[row] = verdict in (_POSSIBLE, _LOCAL_ONLY)
             kind[row] = _KIND[state]
             region[row] = _REGION[state] if state != 0 else _LONE[code]
             for index in range(ext, ext + ext_digits):
@@ -185,17 +204,162 @@ def _resolved(digits, count, plus, home):
         # Three digits that no prefix or calling code begins with: the number is as written.
         first = np.intp(digits[0]) * 100 + np.intp(digits[1]) * 10 + np.intp(digits[2])
         state = np.intp(_HOME[home, first])
-    status = READ
+    status = _READ
     if state != 0 and count <= LONGEST:
         for index in range(3, count):
             state = np.intp(_STEP[state, digits[index]])
     elif count < _SHORTEST:
         status = _NOT_A_NUMBER
     else:
-        status, code, begin, end = number(digits, count, plus, home)
-        if status == READ:
-            state = state_of(digits, begin, end, code)
+        status, code, begin, end = _number(digits, count, plus, home)
+        if status == _READ:
+            state = _state_of(digits, begin, end, code)
     return status, code, begin, end, state
+
+
+@numba.njit
+def _number(digits, stop, plus, home):
+    """Parse `digits[:stop]` as written by somebody at home; returns status, code, start, stop."""
+    if home == ABROAD and not plus:
+        return _INVALID_COUNTRY_CODE, 0, 0, stop
+    status, code, start, stop = _without_code(digits, stop, plus, home)
+    if status == _INVALID_COUNTRY_CODE and plus:
+        # No such code: perhaps the plus was a slip.
+        status, code, start, stop = _without_code(digits, stop, False, home)
+        if code == 0 and status == _READ:
+            status = _INVALID_COUNTRY_CODE
+    if status != _READ:
+        return status, 0, 0, stop
+    place = home
+    if code == 0:
+        code = _CODE[home]
+    else:
+        place = _MAIN[code]
+    if stop - start < _SHORTEST:
+        return _TOO_SHORT_NSN, 0, 0, stop
+    shorter, end = _without_national_prefix(digits, start, stop, place)
+    verdict = _length_verdict(place, end - shorter)
+    if verdict in (_POSSIBLE, _TOO_LONG):
+        start, stop = shorter, end
+    if stop - start < _SHORTEST:
+        return _TOO_SHORT_NSN, 0, 0, stop
+    if stop - start > LONGEST:
+        return _TOO_LONG_NSN, 0, 0, stop
+    return _READ, code, start, stop
+
+
+@numba.njit(inline="always")
+def _length_verdict(place, length):
+    """The `ValidationResult` of so many digits at a place."""
+    return _LENGTH[place, min(length, LENGTHS - 1)]
+
+
+@numba.njit(inline="always")
+def _state_of(digits, start, stop, code):
+    """The state of the numbering automaton in which the national number ends; 0 is no number."""
+    state = np.intp(_ROOT[code])
+    for at in range(start, stop):
+        state = np.intp(_STEP[state, digits[at]])
+        if state == 0:
+            break
+    return state
+
+
+@numba.njit
+def _without_code(digits, stop, plus, home):
+    """Take the calling code off; a code of 0 says that there was none."""
+    start, abroad = 0, plus
+    if not plus:
+        end, event = _prefix(_INTERNATIONAL[home], digits, 0, stop)
+        # Calling codes do not begin with 0, so what does was no international prefix.
+        if event >= 0 and not (end < stop and digits[end] == 0):
+            start, abroad = end, True
+    if abroad:
+        if stop - start <= _SHORTEST:
+            return _TOO_SHORT_AFTER_IDD, 0, start, stop
+        code = 0
+        for at in range(start, min(start + _CODE_DIGITS, stop)):
+            code = code * 10 + digits[at]
+            if code == 0:
+                break
+            if _MAIN[code] >= 0:
+                return _READ, code, at + 1, stop
+        return _INVALID_COUNTRY_CODE, 0, 0, stop
+    return _without_home_code(digits, stop, home)
+
+
+@numba.njit
+def _without_home_code(digits, stop, home):
+    """Take a calling code without a plus off, where the number is a better one without it."""
+    code = _CODE[home]
+    width = 1 if code < 10 else (2 if code < 100 else 3)
+    if code == 0 or stop < width:
+        return _READ, 0, 0, stop
+    written = 0
+    for at in range(width):
+        written = written * 10 + digits[at]
+    if written != code:
+        return _READ, 0, 0, stop
+    start, end = _without_national_prefix(digits, width, stop, home)
+    better = not _is_general(digits, 0, stop, home) and _is_general(digits, start, end, home)
+    if better or _length_verdict(home, stop) == _TOO_LONG:
+        return _READ, code, start, end
+    return _READ, 0, 0, stop
+
+
+@numba.njit
+def _without_national_prefix(digits, start, stop, place):
+    """Take the national prefix off, unless that makes no number of what was one."""
+    root = _NATIONAL[place]
+    if root == 0 or stop == start:
+        return start, stop
+    end, event = _prefix(root, digits, start, stop)
+    if event < 0:
+        return start, stop
+    after, last = end, stop
+    if event != 0:
+        after, last = _rewritten(digits, start, stop, end, event, place)
+    if _is_general(digits, start, stop, place) and not _is_general(digits, after, last, place):
+        return start, stop
+    return after, last
+
+
+@numba.njit
+def _rewritten(digits, start, stop, end, event, place):
+    """What is inserted, the kept group of the prefix and the rest, in the next room."""
+    first = _ROOM * (start // _ROOM + 1)
+    last = first
+    for at in range(_INSERT[place, 0]):
+        digits[last] = _INSERT[place, 1 + at]
+        last += 1
+    for at in range(start + (event >> 8 & 255), start + (event >> 16)):
+        digits[last] = digits[at]
+        last += 1
+    for at in range(end, stop):
+        digits[last] = digits[at]
+        last += 1
+    return first, last
+
+
+@numba.njit(inline="always")
+def _is_general(digits, start, stop, place):
+    return _GENERAL[_state_of(digits, start, stop, _CODE[place])] & _BIT[place] != 0
+
+
+@numba.njit(inline="always")
+def _prefix(root, digits, start, stop):
+    """Where `re.match` would end, and what it matched; -1 for nothing."""
+    state = np.intp(root)
+    end, event = start, _MATCH[state]
+    for at in range(start, stop):
+        state = np.intp(_PREFIX[state, digits[at]])
+        if state == 0:
+            return end, event
+        if _MATCH[state] >= 0:
+            end, event = at + 1, _MATCH[state]
+    if _END[state] >= 0:
+        end, event = stop, _END[state]
+    return end, event
 
 
 @numba.njit(inline="always")
@@ -245,7 +409,7 @@ def judged(data, start, stop, status, no_home):
         return outcomes.PRECISION_LOST
     if _is_placeholder(digits, same, up, down, first):
         return outcomes.PLACEHOLDER
-    if status == 0 and no_home:
+    if status == _INVALID_COUNTRY_CODE and no_home:
         return outcomes.AMBIGUOUS_REGION
     return status
 

@@ -31,7 +31,7 @@ from dialframe.compliance.rules.rule_parameters import (
     SectorBanParameters,
     Window,
 )
-from dialframe.phones.area_codes import area_codes
+from dialframe.phones.zones import area_codes
 
 __all__ = [
     "DAYS", "KINDS", "AbandonmentRule", "AnyRule", "ArtificialVoiceRule", "Book", "CallerIdRule",
