@@ -14,16 +14,12 @@ from dialframe import opt_outs
 from dialframe.compliance import advisory, engine, hours, notes, pieces
 from dialframe.compliance.checks import (
     abandonment,
-    artificial_voice,
     attempt_caps,
-    caller_id,
     consent,
     emergency,
     internal_dnc,
-    recording_consent,
     records,
     retention,
-    sector_ban,
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
@@ -404,13 +400,12 @@ def _parts(run: Engine) -> Parts:
     """Frames of every further check, those of calls made when they are asked for."""
     view = run.view
 
-    def of(
-        check: Check, make: Callable[[View], pd.DataFrame] | None = None
-    ) -> Pending[pd.DataFrame]:
+    def of(name: str, make: Callable[[View], pd.DataFrame] | None = None) -> Pending[pd.DataFrame]:
+        check = engine.BY_NAME[name]
         return Pending(
             lambda: (
                 (make or check.table)(view)
-                if check.name in run.ran
+                if name in run.ran
                 else shaped(pd.DataFrame(), check.columns)
             )
         )
@@ -420,16 +415,16 @@ def _parts(run: Engine) -> Parts:
             "attempts": Pending(
                 lambda: _attempts(run) if "attempt_caps" in run.ran else _attempts_of_none(view)
             ),
-            "requests": of(internal_dnc.CHECK, internal_dnc.requests),
-            "abandonment": of(abandonment.CHECK, abandonment.table),
-            "consent": of(consent.CHECK, consent.table),
+            "requests": of("internal_dnc", internal_dnc.requests),
+            "abandonment": of("abandonment", abandonment.table),
+            "consent": of("consent", consent.table),
             "records": Pending(lambda: _records(view, ran="records" in run.ran)),
-            "retention": of(retention.CHECK, retention.table),
-            "emergencies": of(emergency.CHECK, _emergencies),
-            "sectors": of(sector_ban.CHECK),
-            "caller_ids": of(caller_id.CHECK),
-            "recordings": of(recording_consent.CHECK),
-            "voices": of(artificial_voice.CHECK),
+            "retention": of("retention", retention.table),
+            "emergencies": of("emergency", _emergencies),
+            "sectors": of("sector_ban"),
+            "caller_ids": of("caller_id"),
+            "recordings": of("recording_consent"),
+            "voices": of("artificial_voice"),
         }
     )
 

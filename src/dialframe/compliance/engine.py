@@ -11,22 +11,19 @@ import pandas as pd
 
 from dialframe.compliance.checks import (
     abandonment,
-    artificial_voice,
     attempt_caps,
-    caller_id,
     calling_hours,
     consent,
     emergency,
     internal_dnc,
     listed_number,
-    recording_consent,
     records,
     retention,
     scrub_at_call,
     scrub_coverage,
     sector_ban,
 )
-from dialframe.compliance.checks.check_results import Check, View
+from dialframe.compliance.checks.check_results import Check, View, answered
 from dialframe.compliance.tables import Database, prepare
 from dialframe.compliance.tables.intake import (
     take_callbacks,
@@ -36,13 +33,11 @@ from dialframe.compliance.tables.intake import (
 )
 
 #: Every check, in the order of a report. The first four are told whether or not a rule asks for them.
-CHECKS: Final[tuple[Check, ...]] = tuple(
-    module.CHECK
-    for module in (
-        calling_hours, scrub_at_call, scrub_coverage, listed_number, attempt_caps, emergency,
-        internal_dnc, abandonment, consent, records, retention, sector_ban, caller_id,
-        recording_consent, artificial_voice,
-    )
+CHECKS: Final[tuple[Check, ...]] = (
+    calling_hours.CHECK, scrub_at_call.CHECK, scrub_coverage.CHECK, listed_number.CHECK,
+    attempt_caps.CHECK, emergency.CHECK, internal_dnc.CHECK, abandonment.CHECK, consent.CHECK,
+    records.CHECK, retention.CHECK, sector_ban.CHECK,
+    *(answered(name) for name in ("caller_id", "recording_consent", "artificial_voice")),
 )  # fmt: skip
 ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")
 _FEW: Final = 50_000

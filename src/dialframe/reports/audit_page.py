@@ -7,89 +7,12 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance import Audit
+from dialframe.compliance.checks.check_results import texts
 from dialframe.compliance.dnc import cost
 from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact
 from dialframe.reports.html_page import Page, Section, Sheet
 
-#: Checks, gravest first: name, what a finding of each means, and what to do about it.
-CHECKS: Final = {
-    "listed_number": (
-        "Do-Not-Call lists and requests",
-        "Called although listed, or after a request not to be called",
-        "put the number on the internal list, then find out how it came to be dialed",
-    ),
-    "calling_hours": (
-        "Calling hours and days",
-        "Called outside the permitted hours or days",
-        "compare the local times with the campaign's schedule and mend the schedule",
-    ),
-    "emergency": (
-        "Declared emergencies",
-        "Called into a declared emergency",
-        "stop dialing the area until the declaration ends",
-    ),
-    "sector_ban": (
-        "Banned subjects",
-        "Called on a subject on which nobody may be called",
-        "stop the campaign; its purpose in the practice file is one that the law bans",
-    ),
-    "attempt_caps": (
-        "Number of attempts",
-        "Called more often than permitted",
-        "lower the attempts of the campaign in the window that the rule names",
-    ),
-    "internal_dnc": (
-        "Requests honored in time",
-        "Request not to be called, honored too late",
-        "put the number on the internal list today and find where the request was lost",
-    ),
-    "consent": (
-        "Consent",
-        "Called without consent on record",
-        "look for the record of consent; without one, call the number no more",
-    ),
-    "recording_consent": (
-        "Consent to recording",
-        "Recorded without the consent of everybody on the line",
-        "announce recordings at the start, ask for consent where the law does, or record no more",
-    ),
-    "artificial_voice": (
-        "Artificial voices",
-        "Artificial voice that was not disclosed or not agreed to",
-        "let the voice say at the start what it is; call nobody who did not agree where the law asks",
-    ),
-    "caller_id": (
-        "Number shown",
-        "Called with a number shown that the rules do not permit",
-        "compare the caller IDs of the campaign with the numbers that are the firm's own",
-    ),
-    "abandonment": (
-        "Abandoned calls",
-        "Too many abandoned calls",
-        "lower the pacing of the campaign",
-    ),
-    "scrub_at_call": (
-        "Check before the call",
-        "Called without a recent Do-Not-Call check on record",
-        "look for other evidence of a check; from now on, check before dialing",
-    ),
-    "scrub_coverage": (
-        "Recent check of the number",
-        "Number without a recent Do-Not-Call check",
-        "check the numbers of next_checks.csv before they are called",
-    ),
-    "records": (
-        "Record of the call",
-        "Record of the call is not complete",
-        "read which field is missing and complete it from the carrier's records",
-    ),
-    "retention": (
-        "Keeping of records",
-        "Stored calls do not go back as far as records must be kept",
-        "see whether older calls are kept elsewhere",
-    ),
-}  # fmt: skip
 #: What helps where an input is missing, by words of the missing input.
 _HELP: Final = (
     ("table of consents", "give them with --consents FILE"),
@@ -106,15 +29,13 @@ _HELP: Final = (
 
 def title_of(check: str) -> str:
     """What a finding of a check means, in a few words."""
-    check_words = CHECKS.get(check)
     words = check.replace("_", " ")
-    return check_words[1] if check_words else words[:1].upper() + words[1:]
+    return texts()[check].finding if check in texts() else words[:1].upper() + words[1:]
 
 
 def name_of(check: str) -> str:
     """A check by its short name."""
-    words = CHECKS.get(check)
-    return words[0] if words else title_of(check)
+    return texts()[check].short if check in texts() else title_of(check)
 
 
 def answers(result: Audit) -> tuple[str, ...]:
@@ -202,7 +123,7 @@ def counts(result: Audit) -> pd.DataFrame:
 
 def in_order(names: pd.Series) -> pd.Series:
     """Position of each check by gravity."""
-    order = {name: position for position, name in enumerate(CHECKS)}
+    order = {name: position for position, name in enumerate(texts())}
     return names.map(order).fillna(len(order))
 
 
@@ -258,10 +179,9 @@ def _which_first(result: Audit) -> str:
 
 
 def _what_to_do(check: str, grade: str) -> str:
-    advice = CHECKS.get(check, ("", "", "read the findings"))[2]
     if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
         return "read what decides in each row; more records (checks, states) can settle it"
-    return advice
+    return texts()[check].advice if check in texts() else "read the findings"
 
 
 def _help(missing: object) -> str:

@@ -91,7 +91,4 @@ def _conditions(law: AbandonmentRule) -> str:
     return f"whether {' and '.join(said)} {whether} kept is not in the data"
 
 
-CHECK: Final = Check(
-    "abandonment", "Campaigns and periods within the permitted share of abandoned calls",
-    "campaign period", words, COLUMNS, by_call=False,
-)  # fmt: skip
+CHECK: Final = Check("abandonment", "campaign period", words, COLUMNS, by_call=False)

@@ -54,7 +54,4 @@ def _one(law: CapRule, row: object) -> str:
     return f"{said}; {missing} is missing" if severity == _OPEN else said
 
 
-CHECK: Final = Check(
-    "attempt_caps", "Calls within the permitted number of attempts", "call", words,
-    COLUMNS, attempts_only=True,
-)  # fmt: skip
+CHECK: Final = Check("attempt_caps", "call", words, COLUMNS, attempts_only=True)

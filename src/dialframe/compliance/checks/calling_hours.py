@@ -62,10 +62,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     return told
 
 
-CHECK: Final = Check(
-    "calling_hours", "Calls inside the permitted hours and days of the called party", "call", words,
-    COLUMNS, grouped=True,
-)  # fmt: skip
+CHECK: Final = Check("calling_hours", "call", words, COLUMNS, grouped=True)
 
 
 def _key(values: Any) -> tuple[Any, ...]:

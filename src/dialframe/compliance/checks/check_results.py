@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -141,12 +142,30 @@ def query(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Texts:
+    """What `words.toml` says of a check; its fields are explained there."""
+
+    title: str
+    short: str
+    finding: str
+    advice: str
+    lacking: Sequence[str] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def texts() -> Mapping[str, Texts]:
+    """What `words.toml` says of each check, by its name, gravest first."""
+    text = (resources.files("dialframe.compliance.checks") / "words.toml").read_text("utf-8")
+    return {name: Texts(**values) for name, values in tomllib.loads(text).items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its query, what it asks, what it counts, and its words.
+    """One check: its query, what it counts, and its words; what it asks stands in `words.toml`.
 
     Attributes:
         name: Name of the query's file and of its table.
-        title: What it asks.
         unit: What it counts, in the singular.
         words: Adds `reason`, `evidence` and `detail` to rows.
         columns: Columns of its frame.
@@ -159,7 +178,6 @@ class Check:
     """
 
     name: str
-    title: str
     unit: str
     words: Callable[[pd.DataFrame, View], pd.DataFrame]
     columns: tuple[Column, ...]
@@ -167,6 +185,11 @@ class Check:
     attempts_only: bool = False
     whole: tuple[str, ...] = ()
     grouped: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it asks."""
+        return texts()[self.name].title
 
     def settle(self, view: View) -> None:
         """Run the query, and settle what passes nothing for certain."""
@@ -434,29 +457,21 @@ def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
     return told
 
 
-def answered(name: str, title: str, reasons: Mapping[str, str], whole: tuple[str, ...]) -> Check:
-    """A check whose query gives each call an answer, with the reason for each answer.
-
-    Args:
-        name: Name of the check.
-        title: What it asks.
-        reasons: Answer to its words.
-        whole: Missing inputs that the whole audit lacks.
-    """
+def answered(name: str) -> Check:
+    """A check whose query gives each call one answer: what it means stands in `words.toml`."""
+    told = texts()[name]
 
     def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         """The reason of each answer, and the doubt of the rule where that made it uncertain."""
         sentences = []
         answers = zip(rows["answer"], rows["grade"], rows["rules"], strict=True)
         for answer, grade, numbers in answers:
-            doubts = dict.fromkeys(
-                r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason
-            )
-            sentence = reasons.get(str(answer), "")
-            sentences.append("; ".join((sentence, *doubts)) if grade == UNCERTAIN else sentence)
+            doubts = (r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason)
+            parts = (told.reasons.get(str(answer), ""), *dict.fromkeys(doubts))
+            sentences.append("; ".join(parts) if grade == UNCERTAIN else parts[0])
         return rows.assign(reason=pd.Series(sentences, index=rows.index, dtype="object"))
 
-    return Check(name, title, "call", words, call_columns(), whole=whole, grouped=True)
+    return Check(name, "call", words, call_columns(), whole=tuple(told.lacking), grouped=True)
 
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:

@@ -106,6 +106,5 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
 
 
 CHECK: Final = Check(
-    "consent", "Calls with the consent, or the look-up, that the rules ask for", "call", words,
-    COLUMNS, whole=(NO_CONSENTS, NO_LOOK_UPS, NO_PORTING),
-)  # fmt: skip
+    "consent", "call", words, COLUMNS, whole=(NO_CONSENTS, NO_LOOK_UPS, NO_PORTING)
+)

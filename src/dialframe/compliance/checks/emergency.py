@@ -37,11 +37,4 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
 
 
-CHECK: Final = Check(
-    "emergency",
-    "Calls outside of declared emergencies",
-    "call",
-    words,
-    call_columns(),
-    whole=(NO_DECLARED,),
-)
+CHECK: Final = Check("emergency", "call", words, call_columns(), whole=(NO_DECLARED,))

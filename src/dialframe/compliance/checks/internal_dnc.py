@@ -70,11 +70,4 @@ def requests(view: View) -> pd.DataFrame:
     )  # fmt: skip
 
 
-CHECK: Final = Check(
-    "internal_dnc",
-    "Requests not to be called, honored in time",
-    "request",
-    words,
-    COLUMNS,
-    by_call=False,
-)
+CHECK: Final = Check("internal_dnc", "request", words, COLUMNS, by_call=False)

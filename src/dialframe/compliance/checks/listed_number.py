@@ -267,7 +267,4 @@ def _doubt(row: Any) -> str:
     return f", but listed for less than {days} days as far as is known"
 
 
-CHECK: Final = Check(
-    "listed_number", "Calls to numbers on a Do-Not-Call list, or after a request", "call", words,
-    COLUMNS, grouped=True,
-)  # fmt: skip
+CHECK: Final = Check("listed_number", "call", words, COLUMNS, grouped=True)

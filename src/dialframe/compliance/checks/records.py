@@ -25,6 +25,4 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     return rows.assign(absent=absent, evidence=absent, reason=reason)
 
 
-CHECK: Final = Check(
-    "records", "Calls on record with every field that the rules ask for", "call", words, COLUMNS
-)
+CHECK: Final = Check("records", "call", words, COLUMNS)

@@ -48,11 +48,4 @@ def table(view: View) -> pd.DataFrame:
     return shaped(graded(rows, view, words), COLUMNS)
 
 
-CHECK: Final = Check(
-    "retention",
-    "Rules on keeping records, by how far back stored calls go",
-    "rule",
-    words,
-    COLUMNS,
-    by_call=False,
-)
+CHECK: Final = Check("retention", "rule", words, COLUMNS, by_call=False)

@@ -102,11 +102,4 @@ def lists_of(rules: Sequence[Rule]) -> str:
     return f"; list: {whole}" if whole else ""
 
 
-CHECK: Final = Check(
-    "scrub_at_call",
-    "Calls with a Do-Not-Call check on record that was recent enough",
-    "call",
-    words,
-    COLUMNS,
-    grouped=True,
-)
+CHECK: Final = Check("scrub_at_call", "call", words, COLUMNS, grouped=True)

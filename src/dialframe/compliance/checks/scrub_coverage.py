@@ -66,7 +66,4 @@ def numbers(view: View) -> pd.DataFrame:
     )  # fmt: skip
 
 
-CHECK: Final = Check(
-    "scrub_coverage", "Callable numbers with a Do-Not-Call check that is recent enough", "number",
-    words, NUMBERS, by_call=False,
-)  # fmt: skip
+CHECK: Final = Check("scrub_coverage", "number", words, NUMBERS, by_call=False)

@@ -41,6 +41,4 @@ def _reason(laws: list[Rule], grade: str, missing: object) -> str:
     return f"a record lifts the ban on calls about {subjects}"
 
 
-CHECK: Final = Check(
-    "sector_ban", "Calls on subjects that are banned", "call", words, call_columns()
-)
+CHECK: Final = Check("sector_ban", "call", words, call_columns())
