@@ -23,7 +23,7 @@ from compliance.test_every_rule import BOOK, DAY, TICK, at, number, practice, si
 from dialframe import compliance
 from dialframe.compliance import hours
 from dialframe.compliance.practice import Conduct, Practice
-from dialframe.compliance.rules import rulebook_lint
+from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts, special_days
 from dialframe.compliance.rules.rule_model import AnyRule, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook, adopted
@@ -211,7 +211,7 @@ def changed(rule: Rule, path: str, change: Callable[[Any], Any]) -> Rule:
         spot = spot[0] if isinstance(spot, (tuple, list)) else spot
     spot[last] = change(spot[last])
     made = RULE.validate_python(values)
-    problem = rulebook_lint.contradiction(book_of(made).rules)
+    problem = rulebook.contradiction(book_of(made).rules)
     if problem is not None:
         raise ConfigError(problem[1])
     return made

@@ -396,7 +396,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
 
     from pydantic import ValidationError
 
-    from dialframe.compliance.rules import rulebook_lint
+    from dialframe.compliance.rules import rulebook, toml_forms
 
     try:
         text = _text(file)
@@ -407,7 +407,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
         position = re.search(r"at line (\d+)", str(error))
         return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
-        return sorted(rulebook_lint.form_problems(error, text))
+        return sorted(toml_forms.form_problems(error, text))
     if not rules and not read_toml(text).get("change"):
         return [
             (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")
@@ -417,7 +417,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
     except ConfigError as error:
         line, _, words = str(error).removeprefix(f"{file}, line ").partition(": ")
         return [(int(line) if line.isdigit() else 1, words)]
-    return sorted(rulebook_lint.evidence_problems(rules, text))
+    return sorted(rulebook.evidence_problems(rules, text))
 
 
 def _read_rules(text: str) -> tuple[Rule, ...]:

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
-from dialframe.compliance.rules.rulebook_lint import read_form
+from dialframe.compliance.rules.toml_forms import read_form
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 import phonenumbers
 from pydantic import Field, model_validator
 
 from dialframe.compliance.rules.rule_parameters import (
     DAYS,
+    KINDS,
     AbandonmentParameters,
     AppliesTo,
     ArtificialVoiceParameters,
@@ -40,13 +41,6 @@ __all__ = [
     "SectorBanRule", "Window", "allowed", "citations", "ids", "nowhere",
 ]  # fmt: skip
 
-Kind = Literal[
-    "calling_hours", "holiday", "attempt_cap", "dnc_freshness", "internal_dnc",
-    "abandonment_rate", "consent", "retention", "recording_consent", "caller_id",
-    "artificial_voice", "sector_ban",
-]  # fmt: skip
-#: Kinds of rules, in the order of `Kind`.
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
 #: A voluntary code is advice: it is evaluated apart and nothing in it is a violation of law, until
 #: a firm adopts it by naming the rule (`adopted_code`); from then on it counts like any other.
 Status = Literal["in_force", "superseded", "voluntary_code", "adopted_code"]

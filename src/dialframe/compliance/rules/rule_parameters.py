@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date, time
 from itertools import pairwise
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 from zoneinfo import available_timezones
 
 from pydantic import (
@@ -22,6 +22,13 @@ from pydantic import (
     model_validator,
 )
 
+Kind = Literal[
+    "calling_hours", "holiday", "attempt_cap", "dnc_freshness", "internal_dnc",
+    "abandonment_rate", "consent", "retention", "recording_consent", "caller_id",
+    "artificial_voice", "sector_ban",
+]  # fmt: skip
+#: Kinds of rules, in the order of `Kind`.
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 #: Days of the week, Monday first.
 DAYS: Final[tuple[Day, ...]] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

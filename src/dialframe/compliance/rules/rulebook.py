@@ -8,7 +8,7 @@ elsewhere in this room. A firm's own changes and rules come from a file of their
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
@@ -17,7 +17,8 @@ from typing import Final, TypeVar, cast
 
 from pydantic import TypeAdapter
 
-from dialframe.compliance.rules import rulebook_lint
+from dialframe.compliance.rules import toml_forms
+from dialframe.compliance.rules.calendars import day_of, is_known, statutory_calendars
 from dialframe.compliance.rules.rule_model import (
     DAYS,
     AbandonmentRule,
@@ -33,6 +34,7 @@ from dialframe.compliance.rules.rule_model import (
     RetentionRule,
     Rule,
     Window,
+    nowhere,
 )
 from dialframe.errors import ConfigError
 
@@ -50,6 +52,7 @@ FILES: Final = (
     "meta", "us_federal", "us_states", "americas", "europe", "asia_pacific", "middle_east_africa",
 )  # fmt: skip
 
+_LEAST_GRADES: Final = 2
 _BOOK: Final = TypeAdapter(Book)
 _R = TypeVar("_R", bound=Rule)
 
@@ -232,12 +235,12 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
         ConfigError: The text is not TOML, misses a field, has an unknown one, names a rule twice
             or lets a rule overlap the one that it replaces; the line is named.
     """
-    book = rulebook_lint.read_form(_BOOK, text, name)
-    problem = rulebook_lint.contradiction(book.rule)
+    book = toml_forms.read_form(_BOOK, text, name)
+    problem = contradiction(book.rule)
     if problem is not None:
         rule_id, said = problem
         raise ConfigError(
-            f"{name}, line {rulebook_lint.of_rule(text, rule_id)}: {said}; correct the text"
+            f"{name}, line {toml_forms.of_rule(text, rule_id)}: {said}; correct the text"
         )
     return RuleBook(
         version=book.meta.version,
@@ -254,3 +257,143 @@ def adopted(rule: _R) -> _R:
     if rule.status != "voluntary_code":
         return rule
     return cast("_R", rule.model_copy(update={"status": "adopted_code"}))
+
+
+def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
+    """A rule and why it cannot stand beside the others; None where all can."""
+    seen: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.id in seen:
+            return rule.id, f"rule ids occur twice: {rule.id}"
+        seen[rule.id] = rule
+    alike: dict[tuple[object, ...], list[Rule]] = {}
+    for rule in rules:
+        alike.setdefault(_reach(rule), []).append(rule)
+    for rule in rules:
+        if isinstance(rule, HoursRule):
+            linked = rule.parameters.holiday_rule
+            if linked is not None and not isinstance(seen.get(linked), HolidayRule):
+                return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
+        found = (
+            nowhere(rule.jurisdiction)
+            or _replaced(rule, seen)
+            or _same_twice(rule, alike[_reach(rule)])
+            or _uncharted(rule)
+            or _reaches_nothing(rule)
+        )
+        if found is not None:
+            return rule.id, found
+    return None
+
+
+def _uncharted(rule: Rule) -> str | None:
+    """A calendar of holidays that nobody has."""
+    wanted: list[tuple[str, str]] = []
+    if isinstance(rule, HolidayRule):
+        days = rule.parameters
+        if days.statutory is not None and days.statutory not in statutory_calendars():
+            known = ", ".join(statutory_calendars())
+            return (
+                f"{rule.id}: there is no statutory calendar {days.statutory!r}; there are {known}"
+            )
+        for local in days.local_only:
+            if local.on and day_of(local.on, 2024) is None:
+                return f"{rule.id}: {local.on!r} is no day of a year, such as 01-01 or easter -2"
+        wanted += [(days.calendar, days.subdiv)] if days.calendar is not None else []
+        wanted += [(local.calendar, local.subdiv) for local in days.local_only if local.calendar]
+    elif isinstance(rule, HoursRule):
+        p = rule.parameters
+        special = (each for each in (p.before_holiday, p.sunday_and_holiday) if each is not None)
+        wanted += [(each.calendar, each.subdiv) for each in special]
+    elif isinstance(rule, HonorRule) and rule.parameters.holiday_calendar is not None:
+        wanted.append((rule.parameters.holiday_calendar, ""))
+    for country, subdiv in wanted:
+        if not is_known(country, subdiv):
+            name = f"{country}-{subdiv}" if subdiv else country
+            return f"{rule.id}: there is no calendar of holidays of {name!r}"
+    return None
+
+
+#: How a call is dialed that a term of `applies_to` speaks of, and the `dialing` that leaves none of them.
+_NEVER: Final[Mapping[str, frozenset[str]]] = {
+    "prerecorded": frozenset({"autodialer", "predictive"}),
+    "informational_prerecorded": frozenset({"autodialer", "predictive"}),
+    "autodialed": frozenset({"prerecorded"}),
+}
+
+
+def _reaches_nothing(rule: Rule) -> str | None:
+    """A rule whose terms leave no call that it could reach."""
+    if all(rule.dialing in _NEVER.get(term, frozenset()) for term in rule.applies_to):
+        return (
+            f"the rule reaches no call: it applies to {', '.join(rule.applies_to)} and its dialing is "
+            f"{rule.dialing!r}; correct one of the two"
+        )
+    return None
+
+
+def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
+    if rule.replaces is None:
+        return None
+    old = seen.get(rule.replaces)
+    if old is None:
+        return f"replaces {rule.replaces!r}, which is no rule of the file"
+    if old.effective_to is None or rule.effective_from is None:
+        return f"{rule.id} replaces {old.id}, but one of them has no day between them"
+    if rule.effective_from <= old.effective_to:
+        return (
+            f"{rule.id} begins on {rule.effective_from} and overlaps {old.id}, "
+            f"which ends on {old.effective_to}"
+        )
+    return None
+
+
+def _same_twice(rule: Rule, alike: Sequence[Rule]) -> str | None:
+    """Two rules of one kind, place, reach and citation whose days overlap are one rule twice."""
+    for other in alike:
+        if other.id >= rule.id:
+            continue
+        ends = [each.effective_to for each in (rule, other)]
+        begins = [each.effective_from for each in (rule, other)]
+        if ends[1] is not None and begins[0] is not None and begins[0] > ends[1]:
+            continue
+        if ends[0] is not None and begins[1] is not None and begins[1] > ends[0]:
+            continue
+        return f"{rule.id} overlaps {other.id}: same citation and reach on the same days"
+    return None
+
+
+def _reach(rule: Rule) -> tuple[object, ...]:
+    check = rule.parameters.check if isinstance(rule, FreshnessRule) else ""
+    return (
+        rule.kind, rule.jurisdiction, rule.citation, rule.applies_to, rule.line_types,
+        rule.dialing, check,
+    )  # fmt: skip
+
+
+def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]:
+    """What a rule lacks that makes it worth believing: a sentence, an address, a first day, examples."""
+    problems = []
+    for rule in rules:
+        line = toml_forms.of_rule(text, rule.id)
+        lacks = []
+        if not rule.quotation:
+            lacks.append(
+                "a quotation of the sentence that it rests on, with quoted_from and read_on"
+            )
+        if rule.effective_from is None and rule.since is None:
+            lacks.append('effective_from, or since = "always" with since_reason')
+        if not rule.confidence_reason:
+            lacks.append("confidence_reason")
+        if len({example.grade for example in rule.examples}) < _LEAST_GRADES:
+            lacks.append("an example inside and one outside of it")
+        linked = any("://" in source for source in (*rule.sources, rule.quoted_from))
+        if not linked and rule.confidence != "low":
+            lacks.append('a source with an address, or confidence = "low"')
+        problems += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
+        problems += [
+            (line, f"{rule.id}: the example at {example.at} lies outside the days of the rule")
+            for example in rule.examples
+            if not rule.holds_on(example.at.date())
+        ]
+    return problems
