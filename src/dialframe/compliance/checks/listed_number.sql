@@ -20,49 +20,11 @@
 -- | only the screen at import said not listed                            | uncertain     |
 -- | anything else                                                        | not evaluable |
 
-create or replace table listing_rules as
--- Empty without case_rules, registries, rules.
--- Rules on numbers on a list; where a jurisdiction has none of its own, the one on the age of its list.
-with in_force as (
-  select distinct c.case_id, r.jurisdiction
-  from cases c join rules r on r.asked join registries g using (rule)
-  join turns lo on lo.stretch = c.first_stretch join turns hi on hi.stretch = c.last_stretch
-  where g.asks = 'listed_number_called' and (r.effective_from is null or hi.starts_on >= r.effective_from)
-    and (r.effective_to is null or lo.starts_on <= r.effective_to)
-)
-select k.case_id, k.rule, k.lifted, g.*exclude(rule)
-from case_rules k join rules r using (rule) join registries g using (rule)
-where r.asked and (g.asks = 'listed_number_called'
-  or not exists (select 1 from in_force f where f.case_id = k.case_id and f.jurisdiction = r.jurisdiction));
-
-create or replace table listing_law as
--- Empty without listing_rules.
--- What the rules of a case ask together: the strictest age, and whether every list is covered by the service's check.
-select case_id,
-  list(rule order by rule) filter (not lifted) as rules,
-  min(max_age - coalesce(refreshed, interval 0 day)) filter (not lifted) as max_age,
-  min(listed_grace) filter (not lifted) as listed_grace,
-  coalesce(bool_and(check_since is not null) filter (not lifted), false) as declared,
-  max(check_since) filter (not lifted) as since,
-  coalesce(bool_and(screen_since is not null) filter (not lifted), false) as screen_declared,
-  bool_and(lifted) as exempt,
-  list(rule order by rule) filter (lifted) as lifted_rules,
-  -- Lists that the check covers and whose rules a record lifts: "listed" may speak of them alone.
-  coalesce(list(registry) filter (lifted and check_since is not null), []) as lifted_lists,
-  not list_has_all(coalesce(list(registry) filter (not lifted), []), lifted_lists) as may_be_lifted
-from listing_rules group by case_id;
-
 create or replace table own_list_law as
 -- Empty without case_rules, request_rules, rules.
 select k.case_id, list(k.rule order by k.rule) as rules
 from case_rules k join request_rules q using (rule) join rules r using (rule)
 where r.asked and not k.lifted group by k.case_id;
-
-create or replace table spoken as
--- Empty without checks or leads or refusals or requests.
--- Numbers that anything on record speaks against.
-select phone from checks where listed union select phone from requests union select phone from refusals
-union select phone from leads where status = 'dnc' and phone is not null;
 
 create or replace table checks_at_call as
 -- Empty without checks, records_around.
@@ -90,7 +52,8 @@ create or replace table listed_runs as
 -- Empty without checks.
 -- For each check that said listed, the oldest one since the last that did not.
 with turns as (
-  select phone, at_utc, listed, count(*) filter (not listed) over (partition by phone order by at_utc) as turn from checks
+  select phone, at_utc, listed, count(*) filter (not listed) over (partition by phone order by at_utc) as turn
+  from checks where phone in (select phone from checks where listed)
 )
 select phone, at_utc, min(at_utc) over (partition by phone, turn) as listed_since from turns where listed;
 
@@ -156,8 +119,13 @@ from records_around c join refusals f on f.phone = c.phone and f.began_at < c.at
 
 create or replace view listed_evidence as
 -- Empty without records_around.
--- Everything on record around each call, side by side. Of a number that nothing speaks against there are checks and screens alone.
-with around as (
+-- Everything on record around each call that is looked at, side by side: every call to a number that something
+-- speaks against, and of the others one for all that `scrub_at_call` found in the same situation. Of these
+-- there are checks and screens alone.
+with chosen as (
+  select call from records_around where phone in (select phone from spoken)
+  union select first from scrub_at_call_situations where not is_spoken union select call from shown
+), around as (
   select r.call, r.at_utc, r.phone, r.case_id, r.check_at as at_check_at, r.listed as at_check_listed,
     case when r.check_at = r.at_utc then b.before_at else r.check_at end as check_at,
     case when r.check_at = r.at_utc then b.before_listed else r.listed end as check_listed,
@@ -167,7 +135,8 @@ with around as (
     coalesce(max_age_us, epoch_us(t.default_age)) as limit_us, coalesce(w.declared, false) as declared, w.since,
     coalesce(w.may_be_lifted, false) as may_be_lifted,
     coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list, w.lifted_rules
-  from records_around r cross join settings t left join checks_at_call b using (call) left join listing_law w on w.case_id = r.case_id
+  from chosen join records_around r using (call) cross join settings t
+  left join checks_at_call b using (call) left join listing_law w on w.case_id = r.case_id
 )
 select l.*,
   case when g.phone is null then l.next_at else a.following_at end as following_at,
@@ -210,21 +179,23 @@ from listed_evidence;
 
 create or replace view listed_looked_at as
 -- Empty without calls or listed_decided.
--- The answers alone: they decide the grade.
+-- The answers alone: they decide the grade. `same`: the situation whose calls all have them, where it is not this call alone.
 select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed or denied as doubtful, refused_at is not null as refused,
   clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
-  law, '' as missing_input
-from listed_decided
+  law, '' as missing_input, g.situation as same
+from listed_decided d left join (select first as call, situation from scrub_at_call_situations where not is_spoken) g using (call)
+where g.situation is not null or d.phone in (select phone from spoken)
 union all by name
-select call, null as case_id, false as by_check, false as by_flag, false as by_request, false as asked, false as may_be_listed,
+select first as call, null as case_id, false as by_check, false as by_flag, false as by_request, false as asked, false as may_be_listed,
   false as doubtful, false as refused, false as clean, false as clean_later, false as screened, false as recorded,
-  null as following_source, -1 as law, missing_input
-from calls where graded and missing_input is not null;
+  null as following_source, -1 as law, missing_input, situation as same
+from scrub_at_call_situations where missing_input is not null;
 
 create or replace table listed_number_situations as
 -- Empty without listed_looked_at.
-select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls, list(call) as members
-from listed_looked_at group by all;
+select row_number() over () as situation, l.* exclude (call, same), min(call) as first,
+  sum(coalesce(g.calls, 1))::bigint as calls, flatten(list(coalesce(g.members, [call]))) as members
+from listed_looked_at l left join scrub_at_call_situations g on g.situation = l.same group by all;
 
 create or replace view listed_number_members as
 -- Empty without listed_number_situations.

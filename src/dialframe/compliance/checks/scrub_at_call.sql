@@ -22,16 +22,51 @@ create or replace macro us_between(earlier, later) as
   -- Whole microseconds: intervals take longer to compare.
   epoch_us(later) - epoch_us(earlier);
 
-create or replace table scrub_limits as
--- Empty without scrub_needs.
--- What a case holds records against: ages, and the days from which the service's answers cover the lists.
-select case_id, bool_or(by_quarter) as by_quarter,
-  list(distinct epoch_us(max_age)) filter (check_since is not null)
-    || list(distinct epoch_us(max_age - refreshed)) filter (check_since is not null) as check_ages,
-  list(distinct check_since) filter (check_since is not null) as check_days,
-  list(distinct epoch_us(max_age)) filter (screen_since is not null) as screen_ages,
-  list(distinct screen_since) filter (screen_since is not null) as screen_days
-from scrub_needs group by case_id;
+create or replace table listing_rules as
+-- Empty without case_rules, registries, rules.
+-- Rules on numbers on a list; where a jurisdiction has none of its own, the one on the age of its list.
+with in_force as (
+  select distinct c.case_id, r.jurisdiction
+  from cases c join rules r on r.asked join registries g using (rule)
+  join turns lo on lo.stretch = c.first_stretch join turns hi on hi.stretch = c.last_stretch
+  where g.asks = 'listed_number_called' and (r.effective_from is null or hi.starts_on >= r.effective_from)
+    and (r.effective_to is null or lo.starts_on <= r.effective_to)
+)
+select k.case_id, k.rule, k.lifted, g.*exclude(rule)
+from case_rules k join rules r using (rule) join registries g using (rule)
+where r.asked and (g.asks = 'listed_number_called'
+  or not exists (select 1 from in_force f where f.case_id = k.case_id and f.jurisdiction = r.jurisdiction));
+
+create or replace table listing_law as
+-- Empty without listing_rules.
+-- What the rules of a case ask together: the strictest age, and whether every list is covered by the service's check.
+select case_id,
+  list(rule order by rule) filter (not lifted) as rules,
+  min(max_age - coalesce(refreshed, interval 0 day)) filter (not lifted) as max_age,
+  min(listed_grace) filter (not lifted) as listed_grace,
+  coalesce(bool_and(check_since is not null) filter (not lifted), false) as declared,
+  max(check_since) filter (not lifted) as since,
+  coalesce(bool_and(screen_since is not null) filter (not lifted), false) as screen_declared,
+  bool_and(lifted) as exempt,
+  list(rule order by rule) filter (lifted) as lifted_rules,
+  -- Lists that the check covers and whose rules a record lifts: "listed" may speak of them alone.
+  coalesce(list(registry) filter (lifted and check_since is not null), []) as lifted_lists,
+  not list_has_all(coalesce(list(registry) filter (not lifted), []), lifted_lists) as may_be_lifted
+from listing_rules group by case_id;
+
+create or replace table record_limits as
+-- Empty without cases.
+-- What the rules of a case, here and in `listed_number`, hold records against: ages, and the days from which
+-- the service's answers cover the lists.
+with limits as (
+  select case_id, by_quarter, [epoch_us(max_age), epoch_us(max_age - coalesce(refreshed, interval 0 day))] as ages, [check_since, screen_since] as days
+  from scrub_needs where check_since is not null or screen_since is not null
+  union all
+  select c.case_id, false, [epoch_us(coalesce(w.max_age, s.default_age))], [w.since]
+  from cases c cross join settings s left join listing_law w using (case_id) where coalesce(w.exempt, true) or w.declared or w.screen_declared
+)
+select case_id, bool_or(by_quarter) as by_quarter, list_distinct(flatten(list(ages))) as ages, list_distinct(flatten(list(days))) as days
+from limits group by case_id;
 
 create or replace table checked_numbers as
 -- Empty without checks.
@@ -91,23 +126,36 @@ from calls c left join checked_numbers k on k.phone = c.phone left join screened
 left join records_between b on b.call = c.call left join screens_between p on p.call = c.call
 where c.graded and c.missing_input is null;
 
+create or replace table spoken as
+-- Empty without checks or leads or refusals or requests.
+-- Numbers that anything on record speaks against.
+select phone from checks where listed union select phone from requests union select phone from refusals
+union select phone from leads where status = 'dnc' and phone is not null;
+
+create or replace macro limits_past(ages, age_us) as
+  -- How many of some limits an age is past.
+  coalesce(len(list_filter(ages, lambda limit_us: limit_us < age_us)), 0);
+
+create or replace macro days_since(days, at_utc) as
+  coalesce(len(list_filter(days, lambda day: day <= at_utc)), 0);
+
 create or replace view scrub_looked_at as
 -- Empty without calls or records_around.
--- What decides the grade of a call: which records there are, how many limits of age they are past, from
--- how many days of cover on they were made, whether in the quarter of the call, and the input without
--- which the call cannot be placed.
-select r.call, r.case_id, check_at is not null as checked, next_at is not null as checked_after, screen_at is not null as screened,
-  coalesce(screen_at > check_at, screen_at is not null) as screen_is_newer,
-  len(list_filter(n.check_ages, lambda age_us: age_us < us_between(check_at, r.at_utc))) as check_age,
-  len(list_filter(n.check_days, lambda day: day <= check_at)) as check_cover,
+-- What decides the grade of a call, here and, where nothing speaks against its number, in `listed_number`:
+-- which records there are, how many limits of age they are past, from how many days of cover on they were
+-- made, whether in the quarter of the call, and the input without which the call cannot be placed.
+select r.call, r.case_id, r.phone in (select phone from spoken) as is_spoken,
+  check_at is not null as checked, next_at is not null as checked_after, screen_at is not null as screened,
+  coalesce(screen_at > check_at, screen_at is not null) as screen_is_newer, coalesce(check_at = at_utc, false) as at_call,
+  limits_past(n.ages, us_between(check_at, r.at_utc)) as check_age, days_since(n.days, check_at) as check_cover,
+  limits_past(n.ages, us_between(r.at_utc, next_at)) as next_age, days_since(n.days, next_at) as next_cover,
+  limits_past(n.ages, us_between(screen_at, r.at_utc)) as screen_age, days_since(n.days, screen_at) as screen_cover,
   n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', check_at) as check_in_quarter,
-  len(list_filter(n.screen_ages, lambda age_us: age_us < us_between(screen_at, r.at_utc))) as screen_age,
-  len(list_filter(n.screen_days, lambda day: day <= screen_at)) as screen_cover,
   n.by_quarter and date_trunc('quarter', r.at_utc) = date_trunc('quarter', screen_at) as screen_in_quarter,
   null::varchar as missing_input
-from records_around r left join scrub_limits n using (case_id)
-union all
-select call, null, false, false, false, false, null, null, null, null, null, null, missing_input
+from records_around r left join record_limits n using (case_id)
+union all by name
+select call, false as is_spoken, false as checked, false as checked_after, false as screened, false as screen_is_newer, missing_input
 from calls where graded and missing_input is not null;
 
 create or replace table scrub_at_call_situations as
