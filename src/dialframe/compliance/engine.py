@@ -26,6 +26,9 @@ from dialframe.compliance.checks import (
 from dialframe.compliance.checks.check_results import Check, View, answered
 from dialframe.compliance.tables import Database, prepare
 from dialframe.compliance.tables.intake import (
+    E164,
+    OF_CALLS,
+    OF_ROWS,
     take_callbacks,
     take_calls,
     take_checks,
@@ -47,7 +50,7 @@ BY_NAME: Final = {check.name: check for check in CHECKS}
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Rows of a table in Parquet files, as the checks read them, with the place of each in the whole table (`_row`).
+    """Rows of a table in Parquet files, as the checks read them, with the place of each in the whole table.
 
     Attributes:
         files: The files; there is one at least.
@@ -62,16 +65,15 @@ class Stored:
     def __len__(self) -> int:
         return self.rows
 
-    def query(self, key: str) -> str:
-        """The query of the rows, their place under the name of `key`."""
+    def query(self) -> str:
+        """The query of the rows."""
         later = ""
         if self.superseded is not None:
             rows = ", ".join(map(str, sorted(self.superseded)))
-            later = f", {f'_row in ({rows})' if rows else 'false'} as superseded"
+            later = f", {f'call in ({rows})' if rows else 'false'} as superseded"
         files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files)
         return f"""
-            select * exclude (_row, _hash), _row as {key}{later}
-            from read_parquet([{files}], hive_partitioning = false)"""
+            select *{later} from read_parquet([{files}], hive_partitioning = false)"""
 
 
 def _taken_calls(calls: pd.DataFrame) -> pd.DataFrame:
@@ -116,19 +118,24 @@ class Engine:
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
         self.view = View(self.db, asked.law)
+        #: Files of the tables that are read where they lie.
+        self.files: dict[str, tuple[Path, ...]] = {}
         self.db.run("create or replace table shown as select null::bigint as call where false")
-        for name, given, take, key in (
-            ("calls_in", calls, _taken_calls, "call"), ("leads_in", leads, take_leads, "lead"),
-            ("checks_in", checks, take_checks, "check_no"),
-            ("callbacks_in", callbacks, take_callbacks, "callback_no"),
+        self.db.run(E164)
+        for name, given, take, key, more in (
+            ("calls_in", calls, _taken_calls, "call", f", {OF_CALLS}"),
+            ("leads_in", leads, take_leads, "lead", f", {OF_ROWS}"),
+            ("checks_in", checks, take_checks, "check_no", f", {OF_ROWS}"),
+            ("callbacks_in", callbacks, take_callbacks, "callback_no", ""),
         ):  # fmt: skip
             if isinstance(given, Stored):
-                self.db.read(name, given.query(key), len(given))
+                self.db.read(name, given.query(), len(given))
+                self.files[name] = given.files
                 continue
             frame = take(given)
             of_part = given is not None and "_row" in given.columns
             rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
-            self.db.put(name, prepare.arrow(frame.assign(**{key: rows})))
+            self.db.put(name, prepare.arrow(frame.assign(**{key: rows})), f"*{more}")
         prepare.prepare(self.db, asked)
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")

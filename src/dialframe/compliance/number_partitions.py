@@ -31,7 +31,10 @@ from dialframe.compliance.tables.intake import (
     CALLS_READ,
     CALLS_WELCOME,
     CHECKS_READ,
+    E164,
     LEADS_READ,
+    OF_CALLS,
+    OF_ROWS,
     RECORDING,
     checked,
     moment,
@@ -44,8 +47,6 @@ from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
 ROWS_OF_PART: Final = 3_500_000
 #: Rows that are laid out at once.
 _ROWS_AT_ONCE: Final = 500_000
-#: Ids and numbers are not worth a dictionary.
-_LAID: Final = "format parquet, compression lz4, parquet_version v2, dictionary_size_limit 10000"
 _IDS_AT_ONCE: Final = 16_000_000
 #: Which number a row is about; of a call that came in, the caller's.
 _NUMBER: Final = {
@@ -54,6 +55,9 @@ _NUMBER: Final = {
     "dnc_checks": "phone",
 }
 _TABLES: Final = {table.name: table for table in (CALLS, LEADS, DNC_CHECKS)}
+#: Under which name a row has its place in the whole table, and what is laid beside its columns.
+_KEYS: Final = {"calls": "call", "leads": "lead", "dnc_checks": "check_no"}
+_BESIDE: Final = {"calls": OF_CALLS, "leads": OF_ROWS, "dnc_checks": OF_ROWS}
 _TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
 _NEEDED: Final = {
     "calls": (*CALLS_READ, "answered_at"),
@@ -143,8 +147,9 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
             laid = f"read_parquet({_quoted(place / '*' / '*.parquet')}, hive_partitioning = false)"
             if not any(place.glob("*/*.parquet")):
                 continue
+            hashed = ", ".join(f'"{column}"' for column in _laid_columns(name))
             counts[name], total = con.execute(
-                f"select count(*), coalesce(sum(_hash::hugeint), 0) from {laid}"
+                f"select count(*), coalesce(sum(hash({hashed})::hugeint), 0) from {laid}"
             ).fetchall()[0]
             hashes[name] = f"{total % 2**64:016x}"
             if name == "calls":
@@ -185,18 +190,16 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
 
 def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, turn: int) -> None:
     """Write the rows that are given to their parts."""
-    columns = [row[0] for row in con.execute("describe given").fetchall()]
-    hashed = ", ".join(f'"{c}"' for c in columns if c != "_row")
-    rows = f"select *, hash({hashed}) as _hash from given"
+    rows = f"select *, {_BESIDE[name]} from given"
     if parts > 1:
         rows = f"select *, (hash({_NUMBER[name]}) % {parts})::int as part from ({rows})"
         con.execute(f"""
             copy ({rows}) to {_quoted(place)}
-            ({_LAID}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
+            ({pack.PARQUET}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
         return
     whole = place / "part=0"
     whole.mkdir(mode=0o700, exist_ok=True)
-    con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({_LAID})")
+    con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({pack.PARQUET})")
 
 
 def _taken(schema: pa.Schema, table: Table, source: str, first: int = 0) -> str:
@@ -214,12 +217,17 @@ def _taken(schema: pa.Schema, table: Table, source: str, first: int = 0) -> str:
         if recording == "null" and "_extra" in schema.names:
             recording = f"nullif(regexp_extract(_extra::varchar, '{RECORDING}', 1), '')"
         columns.append(f"{recording}::boolean as recorded")
-    return f"select {', '.join(columns)}, row_number() over () - 1 + {first} as _row from {source}"
+    return f"select {', '.join(columns)}, row_number() over () - 1 + {first} as {_KEYS[table.name]} from {source}"
+
+
+def _laid_columns(name: str) -> list[str]:
+    """The columns of a table as they are laid out, the place of a row and the integers aside."""
+    return [*_kinds(_TABLES[name]), *(["recorded"] if name == "calls" else [])]
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(config={"threads": 1})
-    con.execute(f"set memory_limit = '600MB'; set temp_directory = '{gettempdir()}'")
+    con.execute(f"set memory_limit = '600MB'; set temp_directory = '{gettempdir()}'; {E164}")
     return con
 
 
@@ -317,9 +325,9 @@ def _superseded(laid: Split) -> frozenset[int]:
             con.register("twice", pa.table({"id_hash": twice}))
             rows = con.execute(f"""
                 with candidates as (
-                  select id, _row from read_parquet({files}) where hash(id) in (select id_hash from twice)
+                  select id, call from read_parquet({files}) where hash(id) in (select id_hash from twice)
                 )
-                select _row from (select _row, max(_row) over (partition by id) as last_row from candidates) where _row < last_row""")
+                select call from (select call, max(call) over (partition by id) as last_call from candidates) where call < last_call""")
             found.update(row for (row,) in rows.fetchall())
             con.unregister("twice")
     return frozenset(found)
@@ -370,10 +378,8 @@ class Part:
         read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
         frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
         bare = frame.select_dtypes("datetime").columns
-        aware = frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in bare})
-        return aware.rename(columns={"recorded": "recording"}).drop(
-            columns="_hash", errors="ignore"
-        )
+        aware = frame.assign(**{each: frame[each].dt.tz_localize("UTC") for each in bare})
+        return aware.rename(columns={"recorded": "recording", _KEYS[name]: "_row"})
 
 
 def examine(part: Part) -> tuple[Piece, Piece | None, bool]:

@@ -293,9 +293,11 @@ def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
     """Findings of the checks that count no calls, and what their order goes by."""
     if check.name == "scrub_coverage":
         where = check.listed(view, "missing", "lead_place")
-        found = view.frame(
-            f"select * from scrub_coverage where severity > 1 and {where} order by lead_place"
-        )
+        found = view.frame(f"""
+            select g.*, k.ref as check_ref, s.ref as screen_ref from scrub_coverage g
+            left join check_refs k on k.phone = g.phone and k.at_utc = g.check_at
+            left join screens s on s.phone = g.phone and s.at_utc = g.screen_at
+            where severity > 1 and {where} order by lead_place""")
         found = graded(found, view, check.words)
         as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
         return (

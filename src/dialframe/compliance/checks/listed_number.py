@@ -116,7 +116,7 @@ def _clean_before(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     view.con.register("asked_ends", asked)
     found = view.frame("""
         with clean as (
-          select phone, at_utc, ref, 'check' as source from checks where not listed
+          select phone, at_utc, r.ref, 'check' as source from checks k join check_refs r using (phone, at_utc) where not k.listed
           union all select phone, at_utc, ref, 'import screen' from screens
         )
         select a.place_, k.at_utc, k.ref, k.source from asked_ends a

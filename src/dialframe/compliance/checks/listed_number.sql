@@ -39,7 +39,7 @@ create or replace table records_after as
 with marked as (
   select call, phone, at_utc from records_around where phone in (select phone from flags)
 ), marks as (
-  select phone, at_utc, listed, ref, 'check' as source from checks where phone in (select phone from flags)
+  select k.phone, k.at_utc, k.listed, r.ref, 'check' as source from checks k join check_refs r using (phone, at_utc) where k.phone in (select phone from flags)
   union all select phone, at_utc, true, ref, 'lead status' from flags
 ), once as (
   select phone, at_utc, bool_or(listed) as listed, arg_max(ref, listed::int) as ref, arg_max(source, listed::int) as source
@@ -178,7 +178,7 @@ select *,
 from listed_evidence;
 
 create or replace view listed_looked_at as
--- Empty without calls or listed_decided.
+-- Empty without listed_decided or scrub_at_call_situations.
 -- The answers alone: they decide the grade. `same`: the situation whose calls all have them, where it is not this call alone.
 select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed or denied as doubtful, refused_at is not null as refused,
   clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
@@ -250,7 +250,7 @@ create or replace view listed_number as
 select m.call, v.severity, v.basis, v.missing, v.rules, e.* exclude (call),
   k.ref as check_ref, n.ref as next_ref, case when g.phone is null then n.ref else a.following_ref end as following_ref, s.ref as screen_ref
 from listed_number_members m join listed_number_verdicts v using (situation) left join listed_decided e using (call)
-left join checks k on k.phone = e.phone and k.at_utc = e.check_at left join checks n on n.phone = e.phone and n.at_utc = e.next_at
+left join check_refs k on k.phone = e.phone and k.at_utc = e.check_at left join check_refs n on n.phone = e.phone and n.at_utc = e.next_at
 left join screens s on s.phone = e.phone and s.at_utc = e.screen_at
 left join records_after a using (call) left join flags g on g.phone = e.phone;
 

@@ -55,7 +55,7 @@ select case_id,
 from listing_rules group by case_id;
 
 create or replace table record_limits as
--- Empty without cases.
+-- Empty without scrub_needs or cases.
 -- What the rules of a case, here and in `listed_number`, hold records against: ages, and the days from which
 -- the service's answers cover the lists.
 with limits as (
@@ -224,12 +224,17 @@ left join (
   where k.lifted and r.asked and g.asks = 'age'
 ) x using (case_id);
 
+create or replace view check_refs as
+-- Empty without checks, checks_in.
+-- The request id of each answer; few are ever shown.
+select k.phone, k.at_utc, c.request_id as ref from checks k join checks_in c using (check_no);
+
 create or replace view scrub_at_call as
 -- Empty without scrub_at_call_members, scrub_at_call_verdicts.
 select m.call, v.severity, v.rules, v.missing, v.state, v.max_age, v.refreshed,
   r.check_at, r.listed, k.ref, r.screen_at, s.ref as screen_ref, r.next_at, r.next_listed
 from scrub_at_call_members m join scrub_at_call_verdicts v using (situation) left join records_around r using (call)
-left join checks k on k.phone = r.phone and k.at_utc = r.check_at
+left join check_refs k on k.phone = r.phone and k.at_utc = r.check_at
 left join screens s on s.phone = r.phone and s.at_utc = r.screen_at;
 
 create or replace table scrub_at_call_default as

@@ -23,17 +23,6 @@ create or replace macro newest_of(state, check_at, screen_at) as
   case when state = 'fresh' or screen_at is null or (state = 'stale' and check_at >= screen_at) then 'check'
     else 'import screen' end;
 
-create or replace table newest_records as
--- Empty without checked_numbers or screens.
--- The newest check and the newest screen of each number.
-with newest_screen as (
-  select phone, max(at_utc) as at_utc, arg_max(ref, at_utc) as ref from screens group by phone
-)
-select coalesce(k.phone, s.phone) as phone, k.newest_at as check_at, k.newest_listed as listed, c.ref as check_ref,
-  s.at_utc as screen_at, s.ref as screen_ref
-from checked_numbers k full join newest_screen s on s.phone = k.phone
-left join checks c on c.phone = k.phone and c.at_utc = k.newest_at;
-
 create or replace table lead_numbers as
 -- Empty without leads.
 -- A number is its own key; a text that is none stands for itself.
@@ -56,27 +45,29 @@ with dialed as (
   from lead_numbers l full join dialed d on d.phone is not distinct from l.phone and d.text is not distinct from l.text
   left join numbers n on n.phone = l.phone
 )
-select e.* exclude (situation), k.* exclude (phone), coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
+select e.* exclude (situation), k.newest_at as check_at, k.newest_listed as listed, c.ref as check_ref, n.newest_at as screen_at, i.ref as screen_ref,
+  coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
   coalesce(w.declared, s.plain_age is not null) as declared, coalesce(w.screen_declared, false) as screen_declared, w.rules, s.as_of,
-  record_state(s.as_of, k.check_at, k.screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
-    newest_of(state, k.check_at, k.screen_at) as newest
-from everyone e cross join settings s left join newest_records k on k.phone = e.phone
+  record_state(s.as_of, check_at, screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
+  newest_of(state, check_at, screen_at) as newest
+from everyone e cross join settings s left join checked_numbers k on k.phone = e.phone left join screened_numbers n on n.phone = e.phone
+left join check_refs c on c.phone = e.phone and c.at_utc = k.newest_at left join screens i on i.phone = e.phone and i.at_utc = n.newest_at
 left join number_limits w on w.situation = e.situation
 where e.callable or e.called;
 
 create or replace table scrub_coverage as
 -- Empty without lead_numbers.
 with aged as (
-  select l.*, k.* exclude (phone), coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
+  select l.*, k.newest_at as check_at, k.newest_listed as listed, i.newest_at as screen_at, coalesce(s.plain_age, w.max_age, s.default_age) as max_age,
     coalesce(w.declared, s.plain_age is not null) as declared, coalesce(w.screen_declared, false) as screen_declared,
     coalesce(w.rules, []) as rules,
-    record_state(s.as_of, k.check_at, k.screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
-    newest_of(state, k.check_at, k.screen_at) as newest
-  from lead_numbers l cross join settings s left join newest_records k on k.phone = l.phone
+    record_state(s.as_of, check_at, screen_at, coalesce(s.plain_age, w.max_age, s.default_age)) as state,
+    newest_of(state, check_at, screen_at) as newest
+  from lead_numbers l cross join settings s left join checked_numbers k on k.phone = l.phone left join screened_numbers i on i.phone = l.phone
   left join numbers n on n.phone = l.phone left join number_limits w on w.situation = n.number_situation
   where l.callable
 )
-select number, lead_id, rules, check_at, listed, check_ref, screen_at, screen_ref, max_age, state, newest, lead_place,
+select number, phone, lead_id, rules, check_at, listed, screen_at, max_age, state, newest, lead_place,
   case when state = 'fresh' and declared then 0
     when state = 'stale' or (state = 'screened at import' and screen_declared) then 3 else 2 end as severity,
   case when state = 'never checked' then 'a Do-Not-Call check of the number'

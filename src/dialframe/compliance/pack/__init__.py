@@ -38,22 +38,39 @@ __all__ = ["Kept", "versions", "write", "write_rows"]
 TABLES: Final = (
     "settings", "rules", "asked_by", "turns", "places", "place_zones", "place_clocks", "offsets",
     "numbers", "situations", "situation_rules", "cases", "case_rules", "not_asked", "calls",
-    "inbound", "checks", "leads", "screens", "requests", "refusals", "flags", "due_callbacks",
+    "calls_in", "checks_in", "inbound", "checks", "leads", "screens", "requests", "refusals", "flags", "due_callbacks",
     "windows", "fixed_clocks", "special_days", "caps", "cap_limits", "registries",
     "request_rules", "deadlines", "abandonment_rules", "known_outcomes", "consent_rules",
     "consent_given", "consents", "look_ups", "inputs", "retention_rules", "emergency_rules", "words",
     "conduct", "caller_numbers", "shown", "recording_rules", "caller_id_rules", "voice_rules",
     "weak_cases",
 )  # fmt: skip
+#: Tables of rows as they came, each a folder of files: an audit in parts has laid them out already.
+ROWS: Final = ("calls_in", "checks_in")
+#: Columns of `calls` that are those of `calls_in`; the pack holds them once.
+_AS_THEY_CAME: Final = {
+    "call_id": "id", "from_number": "from_number", "to_number": "to_number", "phone": "to_phone",
+    "campaign_id": "campaign_id", "disposition": "disposition", "at_utc": "created_at",
+    "answered_at": "answered_at", "ended_at": "ended_at", "duration_seconds": "duration_seconds",
+    "recorded": "recorded",
+}  # fmt: skip
+#: The first query of a pack.
+CALLS: Final = "calls"
+_CALLS_SQL: Final = f"""-- Calls: where each went and under which law it stood, and what its row says.
+
+create or replace table calls as
+select c.*, {", ".join(f"r.{name} as {column}" for column, name in _AS_THEY_CAME.items())}
+from calls c join calls_in r using (call);
+"""
 #: Every rule behind the numbers of the tables, whole, the firm's own among them.
 HELD: Final = "in_this_audit.json"
 #: Every call with its grade by each check, and every number with its newest Do-Not-Call record.
 LISTS: Final = ("calls.csv", "coverage.csv")
 #: Columns that hold a number as an integer, and those that hold it as text.
-_KEYS: Final = ("phone",)
+_KEYS: Final = ("phone", "to_phone", "from_phone", "phone_key")
 _TEXTS: Final = ("to_number", "from_number", "number")
 #: Ids and numbers are not worth a dictionary.
-_PARQUET: Final = (
+PARQUET: Final = (
     "format parquet, compression zstd, compression_level 1, parquet_version v2, "
     "dictionary_size_limit 10000"
 )
@@ -93,7 +110,8 @@ def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None
     write_rows(engine, folder, pseudonyms=pseudonyms)
     if isinstance(audit, Kept):
         shutil.copytree(audit.parts, folder / "parts", copy_function=_link)
-    order = []
+    order = [CALLS]
+    _text(folder / "checks" / f"{CALLS}.sql", _CALLS_SQL)
     for check in (check for check in CHECKS if check.name in ran):
         if check.name == "abandonment":
             order.append("abandonment_days")
@@ -137,15 +155,8 @@ def write_rows(
         (folder / name).mkdir(mode=0o700)
     if pseudonyms is not None:
         _pseudonyms(engine.db, pseudonyms)
-    for name in TABLES:
-        _copy(
-            engine.con,
-            _selected(engine.con, name, hidden=pseudonyms is not None),
-            folder / "tables" / f"{name}.parquet",
-        )
-    for check in CHECKS:
-        if check.name not in engine.ran or check.name in without:
-            continue
+    _tables(engine, folder / "tables", hidden=pseudonyms is not None)
+    for check in (each for each in CHECKS if each.name in engine.ran and each.name not in without):
         result = result_query(check)
         if pseudonyms is not None and check.name == "scrub_coverage":
             result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
@@ -160,6 +171,21 @@ def write_rows(
     if listed and "scrub_coverage" in engine.ran:
         for name, query in zip(LISTS, (_every_call(engine), _EVERY_NUMBER), strict=True):
             _copy(engine.con, query, folder / name, _CSV)
+
+
+def _tables(engine: Engine, folder: Path, *, hidden: bool) -> None:
+    """Every table; rows that were laid out as files are not written twice."""
+    for name in TABLES:
+        target = folder / f"{name}.parquet"
+        if name in ROWS:
+            target = folder / name / "rows.parquet"
+            target.parent.mkdir(mode=0o700)
+        if name not in engine.files or name not in ROWS or hidden:
+            _copy(engine.con, _selected(engine.con, name, hidden=hidden), target)
+            continue
+        for file in engine.files[name]:
+            _link(str(file), str(target.parent / file.name))
+            file.chmod(0o600)
 
 
 def _every_call(engine: Engine) -> str:
@@ -239,26 +265,25 @@ def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str
         return "select * replace (false as every_row) from settings"
     if name == "shown":
         return "select null::bigint as call where false"
-    columns = [row[0] for row in con.execute(f"describe {name}").fetchall()]
-    if not hidden or not set(columns) & {*_KEYS, *_TEXTS}:
-        return f"select * from {name}"
-    changed = [
-        f"(select p.secret from pseudonym_keys p where p.phone = t.{c}) as {c}"
-        for c in columns
-        if c in _KEYS
-    ]
-    changed += [
-        f"(select p.name from pseudonym_texts p where p.number = t.{c}) as {c}"
-        for c in columns
-        if c in _TEXTS
-    ]
-    return f"select * replace ({', '.join(changed)}) from {name} t"
+    kinds = {row[0]: row[1] for row in con.execute(f"describe {name}").fetchall()}
+    kept = [c for c in kinds if name != "calls" or c not in _AS_THEY_CAME]
+    return f"select {', '.join(_shown(c, kinds[c]) if hidden else c for c in kept)} from {name} t"
+
+
+def _shown(column: str, kind: str) -> str:
+    """A column as a pack without numbers has it."""
+    if column in _TEXTS or (column in _KEYS and kind == "VARCHAR"):
+        return f"(select p.name from pseudonym_texts p where p.number = t.{column}) as {column}"
+    if column in _KEYS:
+        return f"(select p.secret from pseudonym_keys p where p.phone = t.{column}) as {column}"
+    return column
 
 
 def _pseudonyms(db: Database, key: bytes) -> None:
     """A pseudonym for every number of the tables."""
     texts = db.execute("""
-        select to_number from calls where to_number is not null union select from_number from calls where from_number is not null
+        select to_number from calls_in where to_number is not null union select from_number from calls_in where from_number is not null
+        union select phone from checks_in where phone is not null
         union select number from leads where number is not null union select '+' || phone from requests
         union select '+' || phone from checks union select '+' || phone from inbound where phone is not null
         union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null""").fetchall()
@@ -273,7 +298,7 @@ def _pseudonyms(db: Database, key: bytes) -> None:
         where try_cast(substr(number, 2) as bigint) is not null group by 1""")
 
 
-def _copy(con: duckdb.DuckDBPyConnection, query: str, path: Path, form: str = _PARQUET) -> None:
+def _copy(con: duckdb.DuckDBPyConnection, query: str, path: Path, form: str = PARQUET) -> None:
     con.execute(f"copy ({query}) to '{path}' ({form})")
     path.chmod(0o600)
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import duckdb
 
+#: What comes first: the calls, put together from two tables.
+CALLS = "calls"
 #: Checks over the sums of all parts of a pack, and the table that holds the sums.
 SUMMED = ("abandonment", "retention")
 DAYS = "abandonment_days"
@@ -70,13 +72,14 @@ def run(
     found = {}
     results = {name: folder / "results" / f"{name}.parquet" for name in names}
     read = "as select * from read_parquet(?)"
-    tables = sorted((folder / "tables").glob("*.parquet"))
+    tables = sorted((folder / "tables").iterdir())
     for word in (*names, *(path.stem for path in tables)):
         if not word.isidentifier():
             raise ValueError(f"{word!r} is no name of a table or check")
     with duckdb.connect() as con:
         for path in tables:
-            con.execute(f"create table {path.stem} {read}", [str(path)])
+            files = path / "*.parquet" if path.is_dir() else path
+            con.execute(f"create table {path.stem} {read}", [str(files)])
         for name, path in results.items():
             if path.exists():
                 each = "as select unnest(items) as item, * exclude (items) from read_parquet(?)"
@@ -110,7 +113,7 @@ def main() -> int:
             of_part = [name for name in names if name not in SUMMED]
             for name, rows in run(pack, folder, of_part, days).items():
                 found.setdefault(name, []).append(rows)
-        at_the_top = [name for name in names if not folders or name in (DAYS, *SUMMED)]
+        at_the_top = [name for name in names if not folders or name in (CALLS, DAYS, *SUMMED)]
         for name, rows in run(pack, pack, at_the_top, days).items():
             found.setdefault(name, []).append(rows)
         differing = 0

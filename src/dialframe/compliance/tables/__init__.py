@@ -123,10 +123,10 @@ class Database:
         ]
         self.put(name, pa.table(arrays, names=list(columns)))
 
-    def put(self, name: str, table: pa.Table) -> None:
-        """A table from one of Arrow."""
+    def put(self, name: str, table: pa.Table, columns: str = "*") -> None:
+        """A table from one of Arrow: all of its columns, or what SQL makes of them."""
         self.con.register("given", table)
-        self.con.execute(f"create or replace table {name} as select * from given")
+        self.con.execute(f"create or replace table {name} as select {columns} from given")
         self.con.unregister("given")
         self.rows[name] = table.num_rows
 

@@ -9,14 +9,14 @@
 create or replace table checks as
 -- Empty without checks_in.
 -- Of several answers at one instant the one that says listed counts.
-select e164(phone) as phone, checked_at as at_utc, bool_or(listed) as listed, arg_max(request_id, listed::int) as ref
+select phone_key as phone, checked_at as at_utc, bool_or(listed) as listed, arg_max(check_no, listed::int) as check_no
 from checks_in cross join settings s
-where e164(phone) is not null and listed is not null and checked_at <= s.as_of
+where phone_key is not null and listed is not null and checked_at <= s.as_of
 group by all;
 
 create or replace table leads as
 -- Empty without leads_in.
-select lead, id as lead_id, e164(phone) as phone, phone as number, campaign_id,
+select lead, id as lead_id, phone_key as phone, phone as number, campaign_id,
   lower(trim(status)) as status, created_at, updated_at
 from leads_in cross join settings s
 where phone is not null and (created_at is null or created_at <= s.as_of);
@@ -33,7 +33,7 @@ create or replace table endings as
 -- Empty without every_call, words.
 -- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
 select coalesce(at_utc, answered_at, ended_at) as began_at, w.is_request and began_at is not null as is_request,
-  case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone,
+  case when way = 'inbound' then from_phone else to_phone end as phone,
   case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code
 from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
 where seen and (w.is_request or w.like_refusal);

@@ -27,6 +27,15 @@ LEADS_READ: Final = ("id", "campaign_id", "phone", "status", "created_at", "upda
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 CHECKS_READ: Final = ("phone", "listed", "checked_at", "request_id")
 
+#: A number in E.164 as an integer; null for any other text.
+E164: Final = """
+    create or replace macro e164(text) as
+      case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
+        then try_cast(substr(text, 2) as bigint) end"""
+#: Integers beside the numbers of a table: every query goes by them.
+OF_CALLS: Final = "e164(to_number) as to_phone, e164(from_number) as from_phone"
+OF_ROWS: Final = "e164(phone) as phone_key"
+
 #: Among the fields that the service added to a call, as JSON: whether it was recorded.
 RECORDING: Final = r'"recording"\s*:\s*(true|false)'
 
