@@ -1,15 +1,15 @@
 """Numbers in the usual shapes, many at once by numpy over the plan's tables.
 
 Only what is certain is answered: ASCII digits with the usual punctuation, perhaps an extension behind them, that
-are parsed in one of four ways (as dialed at home, with the trunk prefix, in full behind a plus, behind the `1` of
-North America). All else is phonenumbers' to read.
+are parsed in one of four ways (as dialed at home, with the trunk prefix, in full behind a plus or what stands for it,
+behind the `1` of North America). All else is phonenumbers' to read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -279,33 +279,39 @@ def _ways(
     at_home = ~plus & (home != ABROAD)
     first = _three(values, starts)
     code = tables.code[home].astype(np.intp)
-    its_code, width = (table[first] for table in _calling_codes())
-    # As dialed at home: three digits that no prefix and no calling code begins with.
-    local = at_home & (tables.home[home, first] != 0)
+    # As dialed at home: three digits that no prefix and no calling code begins with, whether numbers do or not.
+    local = at_home & _says(home, first, _is_as_written)
     # With the trunk 0 (or 8), which is no call abroad and no calling code.
-    trunk = at_home & ~local & long & (its_code != code)
-    trunk &= _says("international", home, first, _is_free_of)
-    trunk &= _says("national", home, first, _is_one_digit_of)
+    trunk = at_home & ~local & long & (_calling_codes()[0][first] != code)
+    trunk &= _says(tables.international[home], first, _is_free_of)
+    trunk &= _says(tables.national[home], first, _is_one_digit_of)
     # Behind the 1 of North America, as long as no other number there is.
     eleven = at_home & ~local & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
     eleven &= (first >= 120) & (first < 200)
     if eleven.any():
-        eleven &= _says("national", home, _three(values, starts + 1), _is_free_of)
-    # In full.
-    free, full_trunk = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)
-    full = np.flatnonzero(plus & long & (width > 0))
-    full = full[tables.main[its_code[full]] < ABROAD]
-    main, rest = (
-        tables.main[its_code[full]].astype(np.intp),
-        _three(values, starts[full] + width[full]),
+        eleven &= _says(tables.national[home], _three(values, starts + 1), _is_free_of)
+    # In full, behind a plus or the prefix for calls abroad.
+    skip = np.where(at_home & ~local, _says(tables.international[home], first, _abroad_digits), 0)
+    full = np.flatnonzero((plus | (skip > 0)) & (length - skip >= _LEAST_DIGITS))
+    full_code, width = (
+        table[_three(values, starts[full] + skip[full])] for table in _calling_codes()
     )
-    free[full] = _says("national", main, rest, _is_free_of)
-    full_trunk[full] = ~free[full] & _says("national", main, rest, _is_one_digit_of)
+    known = (width > 0) & (tables.main[full_code] < ABROAD)
+    full, full_code, width = full[known], full_code[known], width[known]
+    begin = np.zeros(len(starts), np.intp)
+    begin[full] = skip[full] + width
+    national, rest = (
+        tables.national[tables.main[full_code]],
+        _three(values, starts[full] + begin[full]),
+    )
+    free, full_trunk = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)
+    free[full] = _says(national, rest, _is_free_of)
+    full_trunk[full] = ~free[full] & _says(national, rest, _is_one_digit_of)
 
     plain, trunk = local | eleven | free, trunk | full_trunk
-    begin = np.where(plus, width, 0) + (trunk | eleven)
-    code = np.where(plus, its_code, code)
-    return _Ways(begin, np.where(plain | trunk, code, 0), plain, trunk)
+    code = np.where(local | trunk | eleven, code, 0)
+    code[full] = full_code
+    return _Ways(begin + (trunk | eleven), np.where(plain | trunk, code, 0), plain, trunk)
 
 
 def _three(values: NDArray[np.uint8], begin: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -349,20 +355,25 @@ def _calling_codes() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _says(
-    prefix: str,
-    places: NDArray[np.intp],
-    first: NDArray[np.intp],
-    ask: Callable[[int], NDArray[np.bool_]],
-) -> NDArray[np.bool_]:
-    """What holds of each row's first three digits and its place's automaton of prefixes."""
-    roots = getattr(plan(), prefix)[places]
-    if len(roots) == 1:
-        return ask(int(roots[0]))[first]
-    answers = np.zeros(len(places), np.bool_)
-    for root in np.unique(roots).tolist():
-        same_root = roots == root
-        answers[same_root] = ask(root)[first[same_root]]
+    keys: NDArray[Any], first: NDArray[np.intp], ask: Callable[[int], NDArray[Any]]
+) -> NDArray[Any]:
+    """What holds of each row's first three digits and its key, or the one key of all rows."""
+    if len(keys) == 1:
+        return ask(int(keys[0]))[first]
+    answers = np.zeros(len(keys), ask(0).dtype)
+    for key in np.unique(keys).tolist():
+        same_key = keys == key
+        answers[same_key] = ask(key)[first[same_key]]
     return answers
+
+
+@cache
+def _is_as_written(home: int) -> NDArray[np.bool_]:
+    """By three digits, whether neither a prefix nor the calling code of the home begins with them."""
+    tables = plan()
+    free = _is_free_of(int(tables.international[home])) & _is_free_of(int(tables.national[home]))
+    answer: NDArray[np.bool_] = free & (_calling_codes()[0] != tables.code[home])
+    return answer
 
 
 @cache
@@ -374,6 +385,17 @@ def _is_free_of(root: int) -> NDArray[np.bool_]:
         touched |= (tables.prefix_match[state] >= 0) | (tables.prefix_end[state] >= 0)
     free: NDArray[np.bool_] = (states[-1] == 0) & ~touched
     return free
+
+
+@cache
+def _abroad_digits(root: int) -> NDArray[np.int8]:
+    """By three digits, how many of them are the prefix for certain; 0 of none, and of others."""
+    tables, (_, _, two, three) = plan(), _walk(root)
+    ends = tables.prefix_end[[two, three]].max(axis=0) < 0
+    is_two = (tables.prefix_match[two] == 0) & (three == 0) & ends
+    goes_on = tables.prefix_step[three].any(axis=1)
+    is_three = (tables.prefix_match[three] == 0) & (three != 0) & ~goes_on & ends
+    return np.select([is_two & (two != 0), is_three], [2, 3], 0).astype(np.int8)
 
 
 @cache
