@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,6 @@ from dialframe.flows import pack
 from dialframe.flows.firm_records import (
     Evidence,
     Scope,
-    dialed,
     gather,
     suppressed,
     worth_checking,
@@ -90,8 +89,7 @@ def audit(
         with dialframe.connect() as account:
             found = dialframe.audit(account, rules=["us", "us-*"])
     """
-    options = {"rules": rules, "since": since, "until": until, "practice": practice}
-    scope = replace(scope, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
+    scope = _with(scope, rules=rules, since=since, until=until, practice=practice)
 
     def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
         if max_age is not None and as_of is None:
@@ -102,7 +100,6 @@ def audit(
         account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
         taxonomy=taxonomy, state_field=state_field, before_checks=check,
     )  # fmt: skip
-    began = records.campaigns["created_at"].min()
     result = compliance.audit(
         records.leads,
         records.calls,
@@ -111,28 +108,21 @@ def audit(
         now=records.at,
         since=scope.since,
         until=scope.until,
-        rulebook=scope.book,
-        rules=scope.rules,
-        states=records.states,
-        dnc_codes=records.dnc_codes,
-        known_codes=records.known_codes,
-        practice=records.practice,
-        exemptions=scope.exemptions,
-        declared=scope.declared,
-        consents=records.consents,
-        recorded_consents=records.recorded_consents,
-        look_ups=scope.look_ups,
-        outcomes=records.outcomes,
-        events=records.requests,
-        began_at=None if pd.isna(began) else began.to_pydatetime(),
+        began_at=records.began_at,
         taxonomy=taxonomy.version,
         data_version=_fingerprint(records.tables),
+        **records.given(scope),
     )
     result = with_given(
         account, result, records, scope, now=now, as_of=as_of,
         options={"check": max_age, "state_field": state_field},
     )  # fmt: skip
     return _with_dashboard(result, records.leads, records.calls, records.campaigns)
+
+
+def _with(scope: Scope, **options: Any) -> Scope:
+    """A scope with those of some options that were given."""
+    return replace(scope, **{name: value for name, value in options.items() if value is not None})
 
 
 def with_given(
@@ -211,6 +201,7 @@ def may_call(
             verdicts = dialframe.may_call(account, ["+12125550142"], campaign="cmp_...")
     """
     moment = now() if at is None else at
+    scope = _with(scope, rules=rules, practice=practice)
     records = gather(
         account, scope, at=lambda: moment, as_of=None, taxonomy=taxonomy, state_field=state_field
     )
@@ -223,20 +214,8 @@ def may_call(
         callbacks=records.callbacks,
         campaign=campaign,
         caller_id=caller_id,
-        rulebook=scope.book,
-        rules=scope.rules if rules is None else rules,
-        states=records.states,
-        dnc_codes=records.dnc_codes,
-        known_codes=records.known_codes,
-        practice=records.practice if practice is None else dialed(practice, records.campaigns),
-        exemptions=scope.exemptions,
-        declared=scope.declared,
-        consents=records.consents,
-        recorded_consents=records.recorded_consents,
-        look_ups=scope.look_ups,
-        outcomes=records.outcomes,
-        events=records.requests,
         suppressed=suppressed(account, numbers),
+        **records.given(scope),
     )
 
 
@@ -274,50 +253,6 @@ def _with_dashboard(
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
     board = compliance.dnc.dashboard(result.coverage, leads, seen, campaigns=names)
     return result.joined({"coverage_by": board.by, "next_checks": board.next})
-
-
-#: Group of numbers that belong to more than one campaign, each counted once.
-SEVERAL: Final = "in several campaigns"
-
-
-def coverage_by_campaign(account: Account, *, now: datetime) -> pd.DataFrame:
-    """How recent the Do-Not-Call records of each campaign's numbers are: `group, fresh, stale, never`.
-
-    Every number counts once: one of several campaigns is in a group of its own, so that the groups
-    add up to all numbers. `group` is the campaign's name.
-    """
-    leads, calls = account.leads(), account.calls()
-    covered = compliance.dnc.coverage(leads, calls, account.dnc_checks(), now=now)
-    campaigns = account.campaigns()
-    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    return grouped_coverage(covered.numbers, _campaign_of(leads, calls), names)
-
-
-def grouped_coverage(
-    numbers: pd.DataFrame, group_of: pd.Series, names: Mapping[str, str]
-) -> pd.DataFrame:
-    """Numbers by group and age of their newest record: `group, fresh, stale, never`."""
-    group = numbers["phone"].map(group_of.to_dict()).astype("str").fillna("no campaign")
-    group = group.map(lambda each: names.get(each, each)).astype("str")
-    table = pd.crosstab(group, numbers["state"])
-    words = {"fresh": "fresh", "stale": "stale", "never checked": "never"}
-    # A screen at import is no check: such a number was never checked in time.
-    table["never checked"] = table.get("never checked", 0) + table.get("screened at import", 0)
-    table = table.rename(columns=words).reindex(columns=list(words.values()), fill_value=0)
-    return table.rename_axis(columns=None).rename_axis("group").reset_index()
-
-
-def _campaign_of(leads: pd.DataFrame, calls: pd.DataFrame) -> pd.Series:
-    """Campaign of each number, `SEVERAL` where there are more."""
-    dialed = calls.loc[calls["direction"] == "outbound", ["to_number", "campaign_id"]]
-    pairs = pd.concat(
-        [leads[["phone", "campaign_id"]], dialed.rename(columns={"to_number": "phone"})],
-        ignore_index=True,
-    )
-    pairs = pairs[pairs["phone"].notna() & pairs["campaign_id"].notna()].drop_duplicates()
-    many = pairs["phone"].duplicated(keep=False)
-    pairs.loc[many, "campaign_id"] = SEVERAL
-    return pairs.drop_duplicates("phone").set_index("phone")["campaign_id"]
 
 
 def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:

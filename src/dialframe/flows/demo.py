@@ -10,8 +10,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-import pandas as pd
-
 from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel
@@ -121,13 +119,12 @@ def demo(
             account, now=now, max_age=lead_lists.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
         )
         written |= auditing.write_evidence(audit, out / "audit")
-        covered = auditing.coverage_by_campaign(account, now=now())
         funnel, sentence = _funnel(account, ledger)
         if on_sandbox is not None:
             on_sandbox(service)
     result = Demo(prepared, ledger, synced, funnel, audit, written)
     on_progress(Progress("report written", 0, 1))
-    written["report"] = write_text(render(_page(result, sentence, covered)), out / "report.html")
+    written["report"] = write_text(render(_page(result, sentence)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
 
@@ -178,7 +175,7 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     )
 
 
-def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
+def _page(result: Demo, funnel: Section) -> Page:
     cleaned = result.prepared.cleaned
     return Page(
         title="dialframe: the whole way through",
@@ -194,7 +191,7 @@ def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
                 result.ledger.counts, result.ledger.reasons, result.ledger.campaign_id
             ),
             funnel,
-            *result_sections.audit(result.audit, covered),
+            *result_sections.audit(result.audit),
         ),
         facts={
             "Account": "synthetic, made by the sandbox; every number is reserved for fiction or reaches nobody",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -113,6 +113,22 @@ class Evidence:
         return {
             "calls": self.calls, "leads": self.leads, "dnc_checks": self.checks,
             "callbacks": self.callbacks, "campaigns": self.campaigns, "events": self.events,
+        }  # fmt: skip
+
+    @property
+    def began_at(self) -> datetime | None:
+        """When the first campaign was made; None: there is none."""
+        first = self.campaigns["created_at"].min()
+        return None if pd.isna(first) else first.to_pydatetime()
+
+    def given(self, scope: Scope) -> dict[str, Any]:
+        """What an audit and the gate are given beside the tables: the firm's rules and records."""
+        return {
+            "rulebook": scope.book, "rules": scope.rules, "states": self.states,
+            "dnc_codes": self.dnc_codes, "known_codes": self.known_codes, "practice": self.practice,
+            "exemptions": scope.exemptions, "declared": scope.declared, "consents": self.consents,
+            "recorded_consents": self.recorded_consents, "look_ups": scope.look_ups,
+            "outcomes": self.outcomes, "events": self.requests,
         }  # fmt: skip
 
 

@@ -110,15 +110,12 @@ def audit_in_parts(
         data = "; ".join(
             f"{name} {laid.rows[name]:,} rows {laid.hashes[name]}" for name in sorted(laid.rows)
         )
-        began = records.campaigns["created_at"].min()
+        of_rows = {
+            "dnc_codes": request_codes(laid.words, taxonomy), "states": None, "outcomes": None
+        }  # fmt: skip
         question = Question(
-            now=records.at, since=scope.since, until=scope.until, rulebook=scope.book, rules=scope.rules,
-            dnc_codes=request_codes(laid.words, taxonomy), known_codes=records.known_codes,
-            practice=records.practice, exemptions=scope.exemptions, declared=scope.declared,
-            consents=records.consents, recorded_consents=records.recorded_consents,
-            look_ups=scope.look_ups, events=records.requests,
-            began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
-            data_version=data,
+            now=records.at, since=scope.since, until=scope.until, began_at=records.began_at,
+            taxonomy=taxonomy.version, data_version=data, **records.given(scope) | of_rows,
         )  # fmt: skip
         with _workers(scheduler) as workers:
             result = parts.in_parts(

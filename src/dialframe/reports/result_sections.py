@@ -133,18 +133,18 @@ def words(name: str) -> str:
     return "Campaign" if name == "campaign_id" else name.replace("_", " ").capitalize()
 
 
-def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
+def audit(result: Audit) -> tuple[Section, ...]:
     """An audit: pictures of its checks, then the sections of its own report.
 
     Args:
-        result: The audit.
-        by_campaign: Coverage of each campaign: `group`, `fresh`, `stale`, `never`.
+        result: The audit, with its `coverage_by`.
     """
+    by = result.parts["coverage_by"]
     pictures = Section(
         title="Compliance audit",
         finding=result.verdict,
         figures=(
-            _figure(plots.coverage(by_campaign)),
+            _figure(plots.coverage(by[by["view"] == "campaign"])),
             _figure(plots.listed_calls(result.listed)),
             _figure(plots.calling_hours(result.hours)),
         ),

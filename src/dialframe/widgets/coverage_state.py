@@ -138,7 +138,7 @@ class CoverageModel:
         """Coverage of the view.
 
         Returns:
-            Columns `group, numbers, fresh, stale, never, share`, one row each group.
+            Columns `group, numbers, fresh, screened, stale, never, share`, one row each group.
         """
         by = self._made()[1].by
         return by[by["view"] == self.view].drop(columns="view").reset_index(drop=True)
@@ -150,7 +150,7 @@ class CoverageModel:
             The picture with its alternative text.
         """
         most = self.groups().nlargest(_GROUPS_DRAWN, "numbers")
-        return plots.coverage(most[["group", "fresh", "stale", "never"]], look=self.look)
+        return plots.coverage(most, look=self.look)
 
     def findings(self) -> Page:
         """Findings with their proof, gravest first.
