@@ -192,13 +192,6 @@ def test_answers_of_other_numbers_are_not_kept(account: Account, service: FakeSe
     assert len(account.dnc_checks()) == 0
 
 
-@pytest.mark.parametrize("age", ["31", "a month", "-3d", timedelta(days=-1), ""])
-def test_an_age_that_is_none_is_refused(account: Account, age: str | timedelta) -> None:
-    """An age has a unit and is not negative."""
-    with pytest.raises(ConfigError, match="max_age"):
-        account.check_dnc([phone(1)], max_age=age)
-
-
 def test_a_forgotten_number_is_answered_and_not_kept(
     account: Account, service: FakeService
 ) -> None:
@@ -343,7 +336,7 @@ def test_a_service_that_names_no_client_is_no_hindrance(
     assert service.now.tzinfo is UTC
 
 
-@pytest.mark.parametrize("wrong", [31, 1.5, "31", "", "soon", -1, timedelta(days=-1), [], True])
+@pytest.mark.parametrize("wrong", [31, 1.5, "31", "", "a month", "-3d", -1, timedelta(days=-1), [], True])
 def test_an_age_that_is_none_is_refused_in_one_sentence(account: Account, wrong: object) -> None:
     """A bare number has no unit: nobody guesses days."""
     with pytest.raises(ConfigError, match=r"max_age (takes a number and a unit|must not)"):
