@@ -336,7 +336,9 @@ def test_a_service_that_names_no_client_is_no_hindrance(
     assert service.now.tzinfo is UTC
 
 
-@pytest.mark.parametrize("wrong", [31, 1.5, "31", "", "a month", "-3d", -1, timedelta(days=-1), [], True])
+@pytest.mark.parametrize(
+    "wrong", [31, 1.5, "31", "", "a month", "-3d", -1, timedelta(days=-1), [], True]
+)
 def test_an_age_that_is_none_is_refused_in_one_sentence(account: Account, wrong: object) -> None:
     """A bare number has no unit: nobody guesses days."""
     with pytest.raises(ConfigError, match=r"max_age (takes a number and a unit|must not)"):

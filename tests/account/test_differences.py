@@ -10,7 +10,7 @@ import pytest
 from account.service import CAMPAIGN, START, FakeService
 from dialframe import frames
 from dialframe.account import Account
-from dialframe.account.disposition_reports import DIFFERENCES, REASONS
+from dialframe.account.unlisted_tables import DIFFERENCES, REASONS
 
 DAY = timedelta(days=1)
 

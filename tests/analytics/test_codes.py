@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import (
+    BY_NAME,
     CAUSES,
     DEFAULT,
     PRESETS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialframe.analytics import OUTCOMES, Outcome
-from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.attempt.taxonomy import BY_NAME
 from rows import every_row
 
 every = every_row("outcome", OUTCOMES)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from dialframe import analytics
 from dialframe.analytics import DEFAULT
 from dialframe.analytics.attempt import arrays
-from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.attempt.taxonomy import BY_NAME
 from dialframe.phones.zones import area_codes, of_number
 
 _CODES = ("NA", "B", "A", "ADC", "NI", "NP", "CALLBK", "APPT", "SALE", "HUP", "WN", "DNC")

@@ -16,7 +16,7 @@ from dialframe import analytics, compliance, sandbox
 from dialframe.account import Account, connect
 from dialframe.assistant import analysis_tools
 from dialframe.flows import reporting
-from dialframe.widgets.coverage_state import CoverageModel
+from dialframe.widgets.dashboard_models import CoverageModel
 
 #: `DIALFRAME_ONE_NUMBER=10` for ten accounts.
 SEEDS = range(1, 1 + int(os.environ.get("DIALFRAME_ONE_NUMBER", "2")))

@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 
 from dialframe import plots
 from dialframe.analytics import OUTCOMES
-from dialframe.plots.bar_charts import FAMILIES
+from dialframe.plots.bars_and_heat_maps import FAMILIES
 from plots.examples import shown
 from plots.looked_at import has_color, overlapping, words
 

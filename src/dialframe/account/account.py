@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account import dnc_checks
 from dialframe.account.freshness import covered, facts, freshness
 from dialframe.account.sync import Plan, sync
 from dialframe.account.sync_report import SyncReport
+from dialframe.account.unlisted_tables import check_numbers, of_store
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ApiError, AuthenticationError, ContractError
 from dialframe.frames.columns import (
@@ -344,14 +344,12 @@ class Account:
 
         Returns:
             Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
-            are those of `dialframe.account.disposition_reports.REASONS`.
+            are those of `dialframe.account.unlisted_tables.REASONS`.
 
         Raises:
             ConfigError: An instant has no zone.
             StoreError: The store cannot be read.
         """
-        from dialframe.account.disposition_reports import of_store
-
         days = (midnight("since", since), midnight("until", until))
         return of_store(self.store, days, campaign)
 
@@ -482,7 +480,7 @@ class Account:
         """
         oldest = None if max_age is None else age("max_age", max_age)
         with self.client.lane("bulk"):
-            return dnc_checks.check(
+            return check_numbers(
                 phones, client=self.client, store=self.store, now=self._now(), max_age=oldest,
                 on_progress=on_progress or silent,
             )  # fmt: skip

@@ -20,7 +20,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.disposition_reports import bring_up_reports
 from dialframe.account.freshness import covered, older
 from dialframe.account.list_sync import (
     STEP_BACK,
@@ -34,6 +33,7 @@ from dialframe.account.list_sync import (
 )
 from dialframe.account.list_walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.account.sync_report import ListProgress, SyncReport, TableSync, day_and_time
+from dialframe.account.unlisted_tables import bring_up_reports
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.call_models import CallRef

@@ -62,8 +62,14 @@ from dialframe.analytics.analyses.telephony import (
 )
 from dialframe.analytics.analyses.time_of_day import best_time, dayparts, hours
 from dialframe.analytics.attempt.attempts_frame import attempts_frame
-from dialframe.analytics.attempt.outcome_classes import OUTCOMES, STAGES, Outcome, Stage
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import (
+    DEFAULT,
+    OUTCOMES,
+    STAGES,
+    Outcome,
+    Stage,
+    Taxonomy,
+)
 from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
 from dialframe.analytics.result.analysis_result import Funnel, Result, Summary
 from dialframe.analytics.result.result_tables import Claim

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dialframe import instants
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames.columns import LEADS
@@ -103,7 +104,7 @@ def store_sync(asked: Asked) -> dict[str, Any]:
 
 def campaign_funnel(asked: Asked) -> dict[str, Any]:
     """Leads by stage, from loaded to appointment, out of the local store."""
-    from dialframe.flows import firm_records, reporting
+    from dialframe.flows import reporting
 
     arguments = asked.arguments
     by = arguments.get("by")
@@ -119,8 +120,8 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     scope = reporting.Scope(
         arguments.get("campaign_id"),
         by,
-        firm_records.instant("since", arguments.get("since")),
-        firm_records.instant("until", arguments.get("until")),
+        instants.instant("since", arguments.get("since")),
+        instants.instant("until", arguments.get("until")),
     )
     result = reporting.funnel(asked.account, scope)
     groups = result.groups[:GROUPS]
@@ -173,8 +174,8 @@ def call_audit(asked: Asked) -> dict[str, Any]:
 
     arguments = asked.arguments
     scope = firm_records.Scope(
-        since=firm_records.instant("since", arguments.get("since")),
-        until=firm_records.instant("until", arguments.get("until")),
+        since=instants.instant("since", arguments.get("since")),
+        until=instants.instant("until", arguments.get("until")),
         rules=arguments.get("rules") or None,
     )
     result = audit.audit(

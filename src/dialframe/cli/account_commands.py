@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dialframe import instants
 from dialframe.cli import completion
 from dialframe.cli.terminal import (
     FAILURE,
@@ -232,8 +233,8 @@ class CallOptions:
         return reporting.Scope(
             self.campaign,
             self.by,
-            firm_records.instant("--since", self.since),
-            firm_records.instant("--until", self.until),
+            instants.instant("--since", self.since),
+            instants.instant("--until", self.until),
             firm_records.own_codes(self.codes),
         )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dialframe import instants
 from dialframe.cli.rules_commands import Jurisdictions, Own, read_book, split
 from dialframe.cli.terminal import (
     FINDINGS,
@@ -252,10 +253,10 @@ def audit(
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, pack, pack_seal
 
-    moment = firm_records.instant("--as-of", as_of)
+    moment = instants.instant("--as-of", as_of)
     scope = options.scope(
-        since=firm_records.instant("--since", since),
-        until=firm_records.instant("--until", until),
+        since=instants.instant("--since", since),
+        until=instants.instant("--until", until),
         fail_on=fail_on.value,
     )
     secret = None if key is None else pack_seal.read_signing_key(key)

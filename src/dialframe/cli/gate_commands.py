@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperGroup
 
+from dialframe import instants
 from dialframe.cli.audit_commands import RuleOptions
 from dialframe.cli.lead_options import expanded, in_options
 from dialframe.cli.server_commands import secret_of
@@ -109,7 +110,7 @@ def check(
             phones += each.phones
         if not phones:
             raise ConfigError("gate takes numbers, or a file with --file")
-        moment = firm_records.instant("--at", at)
+        moment = instants.instant("--at", at)
         scope = options.scope()
         with connect(base_url, store) as account:
             answers = flow.may_call(

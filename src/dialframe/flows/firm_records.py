@@ -367,15 +367,6 @@ def _is_request(code: str, taxonomy: Taxonomy) -> bool:
     return taxonomy.outcome("disposition", code) == REQUEST_CLASS
 
 
-def instant(name: str, text: str | None) -> datetime | None:
-    """An instant from ISO 8601 text with a zone, or a day as its midnight in UTC.
-
-    Raises:
-        ConfigError: The text is neither.
-    """
-    return None if text is None else instants.instant(name, text)
-
-
 def table(path: Path | None) -> pd.DataFrame | None:
     """A CSV file as a frame: names that end in `_at` are instants, all else text.
 
@@ -398,7 +389,7 @@ def table(path: Path | None) -> pd.DataFrame | None:
         values = []
         for line, text in enumerate(frame[name], start=2):
             cell = None if pd.isna(text) else str(text)
-            values.append(instant(f"{path}, line {line}, {name}", cell))
+            values.append(instants.instant(f"{path}, line {line}, {name}", cell))
         frame[name] = pd.Series(values, dtype="datetime64[us, UTC]")
     return frame
 
@@ -556,7 +547,7 @@ def _cells(file: leads.LeadFile, header: str, name: str, path: Path) -> pd.Serie
         if not cell:
             values.append(None)
         elif name.endswith("_at"):
-            values.append(instant(where, cell))
+            values.append(instants.instant(where, cell))
         elif name == "kind":
             kind = _KINDS.get(" ".join(re.findall(r"[a-z]+", cell.casefold())))
             if kind is None:

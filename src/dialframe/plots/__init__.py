@@ -4,21 +4,23 @@ A picture is a matplotlib figure with `.alt`, `.table` and `.look`; it bears the
 whose result it draws.
 """
 
-from dialframe.plots.bar_charts import (
+from dialframe.plots.bars_and_heat_maps import (
     appointments_kept,
     callbacks_kept,
     caller_load,
     causes,
+    cohorts,
     completeness,
     conflicts,
     duplicates,
     durations,
+    hours,
     outcome_mix,
     outcomes,
     reconcile,
+    recycle,
 )
 from dialframe.plots.funnel_pictures import funnel, funnel_by, outcome_flows
-from dialframe.plots.heat_maps import cohorts, hours, recycle
 from dialframe.plots.list_and_audit_pictures import calling_hours, cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
 from dialframe.plots.rate_pictures import (

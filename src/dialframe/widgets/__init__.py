@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any
 from dialframe import extras
 
 if TYPE_CHECKING:
-    from dialframe.widgets.coverage_state import CoverageModel
-    from dialframe.widgets.coverage_view import CoverageDashboard
-    from dialframe.widgets.funnel_state import FunnelModel, FunnelState
-    from dialframe.widgets.funnel_view import FunnelExplorer
+    from dialframe.widgets.dashboard_models import CoverageModel, FunnelModel, FunnelState
+    from dialframe.widgets.dashboards import CoverageDashboard, FunnelExplorer
     from dialframe.widgets.lead_bench import LeadBench
     from dialframe.widgets.lead_workbench import Workbench
 
@@ -36,11 +34,11 @@ __all__ = [
 if not TYPE_CHECKING:
     # A list is cleaned without the libraries that draw: each is loaded when it is first used.
     _NAMES = {
-        "CoverageDashboard": "coverage_view",
-        "CoverageModel": "coverage_state",
-        "FunnelExplorer": "funnel_view",
-        "FunnelModel": "funnel_state",
-        "FunnelState": "funnel_state",
+        "CoverageDashboard": "dashboards",
+        "CoverageModel": "dashboard_models",
+        "FunnelExplorer": "dashboards",
+        "FunnelModel": "dashboard_models",
+        "FunnelState": "dashboard_models",
         "LeadBench": "lead_bench",
         "Workbench": "lead_workbench",
     }

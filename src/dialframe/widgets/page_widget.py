@@ -120,8 +120,8 @@ def _given(opened: Connect | None) -> Connect:
 
 def _explorer(opened: Connect, query: str) -> W.Widget:
     # Its libraries are heavy, and a list is cleaned without them.
-    from dialframe.widgets.funnel_state import FunnelModel, FunnelState
-    from dialframe.widgets.funnel_view import FunnelExplorer
+    from dialframe.widgets.dashboard_models import FunnelModel, FunnelState
+    from dialframe.widgets.dashboards import FunnelExplorer
 
     with opened() as account:
         model = FunnelModel.of(account)
@@ -134,7 +134,7 @@ def _explorer(opened: Connect, query: str) -> W.Widget:
 
 
 def _dashboard(opened: Connect, folder: Path) -> W.Widget:
-    from dialframe.widgets.coverage_view import CoverageDashboard
+    from dialframe.widgets.dashboards import CoverageDashboard
 
     return CoverageDashboard(opened, folder=folder)
 

@@ -29,13 +29,13 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.result.result_tables import Claim, points, seen, share, sums
 from dialframe.analytics.stats.inference import (
+    Effects,
     detectable_effect,
     holm,
     needed_noncentrality,
     normal_quantile,
     tested_level,
 )
-from dialframe.analytics.stats.level_effects import Effects
 from dialframe.analytics.stats.rate_ratios import (
     RateRatios,
     day_variance,

@@ -22,8 +22,7 @@ from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.attempt.outcome_classes import OUTCOMES
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
     Claim,

@@ -19,8 +19,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
     Claim,

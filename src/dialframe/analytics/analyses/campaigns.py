@@ -39,8 +39,7 @@ from dialframe.analytics.attempt.attempt_table import (
     source_level,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
-from dialframe.analytics.attempt.outcome_classes import BY_NAME
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
     Claim,

@@ -32,16 +32,17 @@ from dialframe.analytics.attempt.lead_match import (
     lead_groups,
     match_rows,
 )
-from dialframe.analytics.attempt.outcome_classes import (
+from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
+    DEFAULT,
     LOADED_WITHOUT_GROUPS,
     LOADED_WITHOUT_LEDGER,
     NO_GROUP,
     NOTES,
     PLACE,
     STAGES,
+    Taxonomy,
 )
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Funnel
 from dialframe.analytics.stats.inference import rates
 from dialframe.errors import ConfigError

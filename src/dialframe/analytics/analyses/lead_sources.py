@@ -29,8 +29,7 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.inference import false_discovery, rates, tested_level
-from dialframe.analytics.stats.level_effects import Effects
+from dialframe.analytics.stats.inference import Effects, false_discovery, rates, tested_level
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When

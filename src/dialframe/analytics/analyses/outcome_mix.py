@@ -22,8 +22,7 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import of_campaign
-from dialframe.analytics.attempt.outcome_classes import OUTCOMES
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
 from dialframe.analytics.result.analysis_result import Result, Summary
 from dialframe.analytics.result.result_tables import (
     plural,

@@ -21,8 +21,7 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, table
 from dialframe.errors import ConfigError

@@ -29,8 +29,7 @@ from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_wa
 from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
 from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP, NOTES, OUTCOMES
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError

@@ -11,8 +11,13 @@ import pandas as pd
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
-from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy, code_key
+from dialframe.analytics.attempt.taxonomy import (
+    CONNECTED_UNKNOWN,
+    DEFAULT,
+    Field,
+    Taxonomy,
+    code_key,
+)
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import (
     first_few,

@@ -21,8 +21,7 @@ from dialframe import frames
 from dialframe.analytics.attempt.arrays import blocks
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import GIVEN_LEAD, NUMBERED, SOURCE
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.attempt.taxonomy import Taxonomy
+from dialframe.analytics.attempt.taxonomy import NO_GROUP, Taxonomy
 from dialframe.errors import ConfigError
 from dialframe.instants import age, instant
 

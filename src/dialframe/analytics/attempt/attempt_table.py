@@ -51,8 +51,13 @@ from dialframe.analytics.attempt.lead_match import (
     PLACE as QUALITY_PLACE,
 )
 from dialframe.analytics.attempt.local_clock import Local, local, zone_cases
-from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES, PLACE
-from dialframe.analytics.attempt.taxonomy import Taxonomy
+from dialframe.analytics.attempt.taxonomy import (
+    CONNECTED_UNKNOWN,
+    NO_GROUP,
+    NOTES,
+    PLACE,
+    Taxonomy,
+)
 from dialframe.instants import When, instant
 
 T = TypeVar("T")

@@ -34,8 +34,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
-from dialframe.analytics.attempt.outcome_classes import OUTCOMES
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
 from dialframe.instants import When
 
 _FLAGS: Final = (

@@ -24,7 +24,7 @@ from dialframe.analytics.attempt.arrays import (
     within,
     word_of,
 )
-from dialframe.analytics.attempt.outcome_classes import PLACE
+from dialframe.analytics.attempt.taxonomy import PLACE
 from dialframe.errors import ConfigError
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.

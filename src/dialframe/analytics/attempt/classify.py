@@ -23,14 +23,16 @@ from dialframe.analytics.attempt.arrays import (
     require,
     text,
 )
-from dialframe.analytics.attempt.outcome_classes import (
+from dialframe.analytics.attempt.taxonomy import (
     BY_NAME,
     CONNECTED_UNKNOWN,
+    DEFAULT,
     OUTCOMES,
     PLACE,
     UNANSWERED_UNKNOWN,
+    Field,
+    Taxonomy,
 )
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy
 
 #: What `unmapped` writes where a person is to fill in a class.
 TO_FILL_IN: Final = "?"

@@ -24,7 +24,7 @@ from dialframe.analytics.attempt.arrays import (
     require,
     whole_numbers,
 )
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.errors import ConfigError
 from dialframe.frames import custom_field
 

@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, requi
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import of_campaign
-from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.metrics.metric_types import (
     Audited,
     Inputs,

@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics import every, of_calls
-from dialframe.analytics.metrics.lead_metrics import (
+from dialframe.analytics.metrics.lead_and_call_metrics import (
     completed_penetration,
     contact_per_lead,
     inventory_penetration,

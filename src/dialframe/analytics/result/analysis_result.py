@@ -12,8 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.outcome_classes import STAGES
-from dialframe.analytics.attempt.taxonomy import Taxonomy
+from dialframe.analytics.attempt.taxonomy import STAGES, Taxonomy
 from dialframe.analytics.result.result_tables import (
     Claim,
     campaign_names,
