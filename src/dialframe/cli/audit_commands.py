@@ -53,9 +53,9 @@ class FailOn(StrEnum):
 
 
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL", show_default=False,
-    help="Calls, leads and dnc_checks as Parquet in a folder or object store, in place of the store's.")]  # fmt: skip
+    help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
 Partitions = Annotated[int | None, typer.Option("--partitions", min=1, show_default=False,
-    help="Audit in so many parts, each with all calls of its numbers: for an account larger than memory.")]  # fmt: skip
+    help="Audit in this many parts, each with all calls of its numbers: for accounts larger than memory.")]  # fmt: skip
 Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|processes|ADDRESS", show_default=False,
     help="What runs the parts: threads or processes of this machine, or a Dask scheduler, tcp://...")]  # fmt: skip
 
@@ -163,7 +163,7 @@ def audit(
     until: Annotated[
         str | None,
         typer.Option(
-            "--until", help="First day or instant that is not in it any more.", show_default=False
+            "--until", help="First day (UTC) or instant after the period.", show_default=False
         ),
     ] = None,
     options: RuleOptions,
@@ -215,7 +215,7 @@ def audit(
         Path | None,
         typer.Option(
             "--after",
-            help="The pack before this one, which this one then names.",
+            help="The pack before this one; the new manifest names it.",
             show_default=False,
         ),
     ] = None,
@@ -243,8 +243,8 @@ def audit(
     """Check the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
 
     Reads the local store; run `dialframe sync` first. Ends with status 3 when there are
-    violations. Of an account that was audited in parts the first findings of each check are shown,
-    and its pack has all of them. Example:
+    violations. An audit in parts shows the first findings of each check;
+    its pack has them all. Example:
 
         dialframe audit --since 2026-10-01 --until 2026-11-01 --rules us,us-fl -o october
     """
@@ -366,13 +366,13 @@ def verify(
         Path | None,
         typer.Option(
             "--key",
-            help="The officer's public key; a pack signed otherwise is at fault.",
+            help="The officer's public key; a pack signed with another one fails.",
             show_default=False,
         ),
     ] = None,
     after: Annotated[
         Path | None,
-        typer.Option("--after", help="The pack that it has to follow.", show_default=False),
+        typer.Option("--after", help="The pack that it must follow.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -465,7 +465,7 @@ def diff(
 def history(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
     """Say which audits were made of the store, over what, and what each said; status 3 if one was changed.
 
-    Each is kept twice and chained to the one before; no number of a person is in it. Example:
+    Each is kept twice and chained to the one before; no phone number is in it. Example:
 
         dialframe audit history
     """

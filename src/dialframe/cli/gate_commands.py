@@ -89,8 +89,8 @@ def check(
 ) -> None:
     """Say of each number whether it may be called, and by which rule it is held.
 
-    Asks the queries of the audit of a call that would be made at that instant, and the firm's own list.
-    What is missing holds a number too. Reads the local store; run `dialframe sync` first. Ends with
+    Asks what the audit would ask of a call at that instant, and looks at the firm's own list. A number is
+    held too where an input is missing. Reads the local store; run `dialframe sync` first. Ends with
     status 3 when any number is held. Examples:
 
         dialframe gate check +12125550142 --campaign cmp_...

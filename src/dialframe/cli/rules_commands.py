@@ -330,7 +330,7 @@ def run_examples(
     rules: Jurisdictions = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the examples of rules through the audit; status 3 where one is graded otherwise.
+    """Run the examples of rules through the audit; status 3 where one is graded differently.
 
     Examples:
         dialframe rules test ours.toml

@@ -68,7 +68,7 @@ def forget(
 ) -> None:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    Store, write journal, suppression list and published tables are erased from. Lists that were read, exports,
+    It goes from the store, the write journal, the suppression list and published tables. Lists, exports,
     packs and backups are yours: those that still hold the number are named, and the command ends with status 3.
     Copies that other programs made are not known and not looked at, nor is what the service has. Example:
 
@@ -233,7 +233,7 @@ def repair(
 ) -> None:
     """Mend damaged files from their second copy, and rebuild the SQLite file where it is lost.
 
-    No other dialframe may be at work in the store. What cannot be mended stays named in every answer
+    No other dialframe may use the store meanwhile. What cannot be mended stays named in every answer
     until --acknowledge. Example:
 
         dialframe store repair

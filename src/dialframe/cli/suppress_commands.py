@@ -138,7 +138,7 @@ def list_(
     source: Annotated[
         str | None, typer.Option("--source", help="Only this source.", show_default=False)
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="The newest so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 50,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -266,7 +266,7 @@ def export(
 
 @app.command()
 def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
-    """Add what the account's Do-Not-Call list does not have yet to it; run again, it goes on.
+    """Add to the account's Do-Not-Call list what it does not have yet; run it again to go on.
 
     Example:
         dialframe suppress push

@@ -1,6 +1,6 @@
 """Erases one person everywhere that dialframe writes, and lists what is left where it must not decide.
 
-The store, its replaced copies, the write journal, the suppression list and published tables are erased from.
+It goes from the store, its replaced copies, the write journal, the suppression list and published tables.
 Files of people (lists that were read, and what they asked for: clean lists, ledgers, exports, packs, reports, backups)
 belong to them: each that still holds the number is named, found through the register (`dialframe.files.Outputs`).
 """
