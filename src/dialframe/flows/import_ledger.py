@@ -436,10 +436,10 @@ def _one(
 
 def _problem(index: int, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the refusal of a whole batch says of one lead: its field, where a pointer names it."""
-    mine = f"/leads/{index}/"
+    pointer = f"/leads/{index}/"
     for problem in facts.get("errors", ()):
-        if problem["pointer"].startswith(mine):
-            field = problem["pointer"].removeprefix(mine).replace("/", ".")
+        if problem["pointer"].startswith(pointer):
+            field = problem["pointer"].removeprefix(pointer).replace("/", ".")
             return {"field": field, "why": problem["code"]}
     return {"why": facts.get("code")}
 

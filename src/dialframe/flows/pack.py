@@ -381,10 +381,10 @@ def _signed(
     except (*_MANGLED, InvalidSignature):
         faults.append("the signature was changed, or is of another pack")
         return "no", "nothing of its author", ""
-    mine = pack_seal.public_text(public)
-    if not same or declared != mine:
+    own_key = pack_seal.public_text(public)
+    if not same or declared != own_key:
         faults.append("the signature is not of the key that the manifest names")
-    if key is None and chained and mine != chained:
+    if key is None and chained and own_key != chained:
         faults.append(
             "it was signed by another key than the pack before; name the one that you expect (--key)"
         )
@@ -392,11 +392,11 @@ def _signed(
         return "by its own key", (
             "whoever signed had the key that the pack itself names; whose it is, only a key that you "
             "expect can show (--key)"
-        ), mine  # fmt: skip
-    if mine != pack_seal.public_text(key):
+        ), own_key  # fmt: skip
+    if own_key != pack_seal.public_text(key):
         faults.append("the signature is not of this key")
-        return "no", "it was signed by another key than the one that was expected", mine
-    return "yes", "it was signed with the key that was expected, and not changed since", mine
+        return "no", "it was signed by another key than the one that was expected", own_key
+    return "yes", "it was signed with the key that was expected, and not changed since", own_key
 
 
 def read_key(path: Path) -> bytes:

@@ -288,9 +288,9 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
         figure = canvas(theme, 4.2, result.answer, about, note, key)
         axes = figure.subplots()
         for i, name in enumerate(shown):
-            mine = result.table[result.table["group"] == name]
-            x = mine["day"].to_numpy(float)
-            y, low, high = (100 * mine[n].to_numpy(float, na_value=float("nan"))
+            rows = result.table[result.table["group"] == name]
+            x = rows["day"].to_numpy(float)
+            y, low, high = (100 * rows[n].to_numpy(float, na_value=float("nan"))
                             for n in ("reached", "low", "high"))  # fmt: skip
             if len(shown) <= _BANDS:
                 axes.fill_between(x, low, high, step="post", color=SERIES[i], alpha=0.12, lw=0)
@@ -322,10 +322,10 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
         figure = canvas(theme, 0.6 + 1.15 * len(kinds), result.answer, about, note)
         grid = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
         for axes, kind in zip(grid, kinds, strict=True):
-            mine = result.table[result.table["who"] == kind["who"]]
-            left = mine["from_s"].to_numpy(float)
+            rows = result.table[result.table["who"] == kind["who"]]
+            left = rows["from_s"].to_numpy(float)
             width = np.append(left[1:] - left[:-1], 10.0)
-            axes.bar(left, mine["share"].to_numpy(float) / width, width, align="edge",
+            axes.bar(left, rows["share"].to_numpy(float) / width, width, align="edge",
                      color=colors[str(kind["who"])], edgecolor=theme.background)  # fmt: skip
             heading = (
                 f"{kind['who']}: {compact(kind['calls'])} calls, median {kind['median_s']:.0f} s"

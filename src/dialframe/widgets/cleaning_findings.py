@@ -88,8 +88,8 @@ def changes(files: Sequence[LeadFile], cleaned: Cleaned) -> pd.DataFrame:
     """
     parts = [
         part
-        for at, (file, told) in enumerate(zip(files, cleaned.files, strict=True))
-        for part in _of_file(file, told, cleaned.clean, at)
+        for at, (file, read) in enumerate(zip(files, cleaned.files, strict=True))
+        for part in _of_file(file, read, cleaned.clean, at)
     ]
     if not parts:
         return pd.DataFrame({name: [] for name in _CHANGES})

@@ -103,7 +103,9 @@ class FunnelState:
         pairs = [("campaign", each) for each in self.campaigns]
         named = {"since": self.since, "until": self.until, "by": self.by, "window": self.window_days,
                  "order": None if self.order == "ordered" else self.order}  # fmt: skip
-        return urlencode([*pairs, *((name, str(told)) for name, told in named.items() if told)])
+        return urlencode(
+            [*pairs, *((name, str(choice)) for name, choice in named.items() if choice)]
+        )
 
     @classmethod
     def from_query(cls, query: str) -> FunnelState:

@@ -78,104 +78,106 @@ def one_look(otherwise: str) -> str:
     )
 
 
-def week_code(found: Attempts) -> Ints:
+def week_code(attempts: Attempts) -> Ints:
     """Week of each attempt (from Monday, UTC), from 0 up."""
-    week = (found.when + _MONDAY_US) // _WEEK_US
+    week = (attempts.when + _MONDAY_US) // _WEEK_US
     return week - int(week.min(initial=0)) if len(week) else week
 
 
-def campaign_code(found: Attempts) -> Ints:
+def campaign_code(attempts: Attempts) -> Ints:
     """Campaign of each attempt, from 0 up."""
-    return found.text("campaign_id")[0]
+    return attempts.text("campaign_id")[0]
 
 
-def local_day(found: Attempts) -> Ints:
+def local_day(attempts: Attempts) -> Ints:
     """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
-    return (found.when // _HOUR_US + ahead_h(found)) // 24
+    return (attempts.when // _HOUR_US + ahead_h(attempts)) // 24
 
 
-def day_code(found: Attempts) -> Ints:
+def day_code(attempts: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up."""
-    day = local_day(found)
+    day = local_day(attempts)
     day -= int(day.min(initial=0))
-    return joined([campaign_code(found), day], len(found))
+    return joined([campaign_code(attempts), day], len(attempts))
 
 
-def usual_strata(found: Attempts, source: str = SOURCE) -> list[Ints]:
+def usual_strata(attempts: Attempts, source: str = SOURCE) -> list[Ints]:
     """Campaign, week and source: inside these everything is compared."""
-    return [campaign_code(found), week_code(found), source_level(found, source)[0]]
+    return [campaign_code(attempts), week_code(attempts), source_level(attempts, source)[0]]
 
 
-def usual_factors(found: Attempts, *without: str) -> dict[str, Ints]:
+def usual_factors(attempts: Attempts, *without: str) -> dict[str, Ints]:
     """Attempt, local hour, weekday and time zone, but for those that are under study themselves."""
-    clock = clock_of(found)
+    clock = clock_of(attempts)
     factors = {
-        "attempt": attempt_level(found),
+        "attempt": attempt_level(attempts),
         "hour": hour_level(clock),
         "weekday": weekday_level(clock),
-        "zone": zone_level(found),
+        "zone": zone_level(attempts),
     }
     return {name: code for name, code in factors.items() if name not in without}
 
 
-def caller_model(found: Attempts, *, weekly: bool = True) -> RateRatios:
+def caller_model(attempts: Attempts, *, weekly: bool = True) -> RateRatios:
     """The chance of a person that campaign, week, source, attempt, hour and presence give a call.
 
     Args:
-        found: The attempts.
+        attempts: The attempts.
         weekly: Inside the week, or over the whole time, for who compares a number with its own past.
     """
     return rate_ratios(
-        found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
-        {"source": source_level(found)[0], **usual_factors(found),
-         "local": local_match(found).astype(np.int64)},
-        found.cluster, wanted=[],
+        attempts.flag("human"), [campaign_code(attempts), *([week_code(attempts)] if weekly else [])],
+        {"source": source_level(attempts)[0], **usual_factors(attempts),
+         "local": local_match(attempts).astype(np.int64)},
+        attempts.cluster, wanted=[],
     )  # fmt: skip
 
 
-def day_spread(found: Attempts) -> float:
+def day_spread(attempts: Attempts) -> float:
     """Variance of what a day multiplies all chances of its campaign by, from all attempts.
 
     Of some attempts alone, first ones for instance, strata and factors take up what days differ by, and
     the variance seems to be nothing.
     """
-    key = f"day spread {digest(source_level(found)[0]).hex()}"
-    if key not in found.arrays:
-        model = caller_model(found)
-        found.arrays[key] = day_variance(
-            found.flag("human"), model.stratum, model.expected, day_code(found)
+    key = f"day spread {digest(source_level(attempts)[0]).hex()}"
+    if key not in attempts.arrays:
+        model = caller_model(attempts)
+        attempts.arrays[key] = day_variance(
+            attempts.flag("human"), model.stratum, model.expected, day_code(attempts)
         )
-    return float(found.arrays[key])
+    return float(attempts.arrays[key])
 
 
-def tried_level(found: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
+def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
     """Attempt, and within it how good the hours of the lead's earlier attempts were, in quarters.
 
     Who was tried at good hours and not reached is harder to reach than who was tried at poor ones.
     Groups that are dialed at hours of their own would differ by it at the same attempt.
 
     Args:
-        found: The attempts.
+        attempts: The attempts.
         hit: What the chance is of.
         strata: What hours and weekdays are compared inside of, the groups among it.
     """
-    attempt = attempt_level(found)
-    chance = rate_ratios(hit, strata, usual_factors(found), found.cluster, wanted=[]).relative
-    order = found.order
+    attempt = attempt_level(attempts)
+    chance = rate_ratios(
+        hit, strata, usual_factors(attempts), attempts.cluster, wanted=[]
+    ).relative
+    order = attempts.order
     total = np.cumsum(chance[order])
-    lead = found.cluster[order]
+    lead = attempts.cluster[order]
     first = np.flatnonzero(np.append(True, lead[1:] != lead[:-1]))[: len(lead)]
     before = total - chance[order]
     before -= np.repeat(before[first], np.diff(first, append=len(lead)))
-    tried = np.empty(len(found))
+    tried = np.empty(len(attempts))
     # Equal hours are equal: the sum's last digits depend on the calls before and on the processor.
     tried[order] = np.round(before, 8)
-    quarter = np.zeros(len(found), dtype=np.int64)
+    quarter = np.zeros(len(attempts), dtype=np.int64)
     for i in range(1, MOST_ATTEMPTS):
-        mine = attempt == i
-        if mine.any():
-            edges = np.quantile(tried[mine], (0.25, 0.5, 0.75))
-            quarter[mine] = np.searchsorted(edges, tried[mine], side="right")
+        of_attempt = attempt == i
+        if of_attempt.any():
+            edges = np.quantile(tried[of_attempt], (0.25, 0.5, 0.75))
+            quarter[of_attempt] = np.searchsorted(edges, tried[of_attempt], side="right")
     return attempt * 4 + quarter
 
 
@@ -187,7 +189,7 @@ def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
 
 
 def people_by(
-    found: Attempts,
+    attempts: Attempts,
     levels: Mapping[str, Ints],
     *,
     rows: Ints | None = None,
@@ -200,7 +202,7 @@ def people_by(
     Only attempts that are old enough for their outcome to be known have a say.
 
     Args:
-        found: The attempts.
+        attempts: The attempts.
         levels: Level of each attempt (of `rows`, where given) from 0 up, by what they are of: `hour`.
         rows: Which attempts; by default all.
         strata: What to compare inside of, of all attempts; by default campaign, week and source.
@@ -208,22 +210,22 @@ def people_by(
             time zone.
         hit: What the chance is of, of all attempts; by default that a person answered.
     """
-    rows = np.arange(len(found)) if rows is None else rows
-    mature = found.mature[rows]
+    rows = np.arange(len(attempts)) if rows is None else rows
+    mature = attempts.mature[rows]
     rows = rows[mature]
-    strata = usual_strata(found) if strata is None else strata
-    factors = usual_factors(found, *levels) if factors is None else factors
+    strata = usual_strata(attempts) if strata is None else strata
+    factors = usual_factors(attempts, *levels) if factors is None else factors
     return effects_of(
-        (found.flag("human") if hit is None else hit)[rows],
+        (attempts.flag("human") if hit is None else hit)[rows],
         [code[rows] for code in strata],
         {
             **{name: code[rows] for name, code in factors.items()},
             **{name: level[mature] for name, level in levels.items()},
         },
-        found.cluster[rows],
+        attempts.cluster[rows],
         wanted=list(levels),
-        day=day_code(found)[rows],
-        day_spread=day_spread(found.ever),
+        day=day_code(attempts)[rows],
+        day_spread=day_spread(attempts.ever),
     )
 
 

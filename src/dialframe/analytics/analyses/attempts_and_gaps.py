@@ -74,16 +74,16 @@ def attempts(
         reached by then), `appointments` (first ones, of all attempts) and
         `appointments_per_1000` attempts.
     """
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
-    number = np.minimum(found.attempt, np.int32(most)) - np.int32(1)
-    human, whole = found.flag("human"), found.ever
-    first = found.of_history(_first_attempt(whole, whole.flag("human")))
-    waiting = (first == 0) | (found.attempt <= first)
+    number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
+    human, whole = attempts.flag("human"), attempts.ever
+    first = attempts.of_history(_first_attempt(whole, whole.flag("human")))
+    waiting = (first == 0) | (attempts.attempt <= first)
     contact = waiting & human
-    booked = found.flag("appointment") | found.flag("conversion")
+    booked = attempts.flag("appointment") | attempts.flag("conversion")
     ever_booked = whole.flag("appointment") | whole.flag("conversion")
-    won = booked & (found.of_history(_first_attempt(whole, ever_booked)) == found.attempt)
+    won = booked & (attempts.of_history(_first_attempt(whole, ever_booked)) == attempts.attempt)
     tried, gained = sums(number, most), sums(np.where(won, number, -1), most)
     people = sums(np.where(human, number, -1), most)
     n, k = sums(np.where(waiting, number, -1), most), sums(np.where(contact, number, -1), most)
@@ -95,7 +95,7 @@ def attempts(
         "people": people,
         "rate_all": ratio(people, tried),
         **rated(k, n),
-        "adjusted": _standardized(found, number, waiting, contact, source, most),
+        "adjusted": _standardized(attempts, number, waiting, contact, source, most),
         "cumulative": ratio(np.cumsum(k), np.full(most, total)),
         "appointments": gained,
         "appointments_per_1000": 1000 * ratio(gained, tried),
@@ -105,8 +105,8 @@ def attempts(
         "attempts", _worth(frame), frame,
         "First contacts of leads not reached before, by attempt; appointments and conversions are "
         "the first of their lead",
-        found.balance(), taxonomy, found.as_of, {}, {"most": most, "source": source},
-        found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, {}, {"most": most, "source": source},
+        attempts.warnings,
     )  # fmt: skip
 
 
@@ -142,21 +142,21 @@ def recycle(
         `p`, `detectable_points`, `why`; table `after_attempt` the rate after each attempt and
         outcome.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    order = found.order
-    same = found.cluster[order[1:]] == found.cluster[order[:-1]]
+    order = attempts.order
+    same = attempts.cluster[order[1:]] == attempts.cluster[order[:-1]]
     before, after = order[:-1][same], order[1:][same]
-    gap_h = (found.when[after] - found.when[before]) / 3_600e6
+    gap_h = (attempts.when[after] - attempts.when[before]) / 3_600e6
     band = np.maximum(np.searchsorted(np.array(GAPS_H, float), gap_h, side="right") - 1, 0)
-    outcome, size = found.outcome[before].astype(np.int64), len(GAPS_H)
-    hit = found.flag("human")[after]
+    outcome, size = attempts.outcome[before].astype(np.int64), len(GAPS_H)
+    hit = attempts.flag("human")[after]
     cell = outcome * size + band
     n = sums(cell, len(OUTCOMES) * size).reshape(-1, size)
     k = sums(np.where(hit, cell, -1), len(OUTCOMES) * size).reshape(-1, size)
     seen_outcomes = [i for i in range(len(OUTCOMES)) if n[i].any()]
-    verdicts = _gaps_judged(found, after, outcome, band, min_calls, alpha)
+    verdicts = _gaps_judged(attempts, after, outcome, band, min_calls, alpha)
     adjusted = np.full((len(OUTCOMES), size), np.nan)
     for i, verdict in verdicts.items():
         adjusted[i] = adjusted_rates(verdict, size)[0]
@@ -168,7 +168,7 @@ def recycle(
             **{
                 name: np.asarray(values).reshape(-1, size)[seen_outcomes].ravel()
                 for name, values in rated_calls(
-                    cell, hit, found.cluster[after], len(OUTCOMES) * size
+                    cell, hit, attempts.cluster[after], len(OUTCOMES) * size
                 ).items()
             },
             "adjusted": adjusted[seen_outcomes].ravel(),
@@ -180,9 +180,9 @@ def recycle(
         "recycle", _gap_claims(verdicts, n), frame,
         "Pairs of an attempt and the next one on the same lead, by outcome of the first and hours "
         "between; numerator: a person answered the next one",
-        found.balance(found.not_logged), taxonomy, found.as_of,
-        {"advice": advice, "after_attempt": _after(found, before, hit)},
-        {"min_calls": min_calls, "alpha": alpha}, found.warnings, ASSUMPTIONS,
+        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of,
+        {"advice": advice, "after_attempt": _after(attempts, before, hit)},
+        {"min_calls": min_calls, "alpha": alpha}, attempts.warnings, ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -191,19 +191,19 @@ GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "wee
 
 
 def _gaps_judged(
-    found: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
+    attempts: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
 ) -> dict[int, Judged]:
     """What can be said of the gaps after each outcome that is tried again."""
-    human = found.flag("human")[after]
+    human = attempts.flag("human")[after]
     asked = [i for i in range(len(OUTCOMES))
              if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
     verdicts = {}
     for i in asked:
-        mine = outcome == i
-        if not human[mine].any():
+        after_outcome = outcome == i
+        if not human[after_outcome].any():
             continue
-        level, enough = pooled(band[mine], len(GAPS_H), min_calls)
-        effects = people_by(found, {"gap": level}, rows=after[mine])["gap"]
+        level, enough = pooled(band[after_outcome], len(GAPS_H), min_calls)
+        effects = people_by(attempts, {"gap": level}, rows=after[after_outcome])["gap"]
         verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="one")
     return verdicts
 
@@ -278,20 +278,22 @@ def _advice(
     )  # fmt: skip
 
 
-def _first_attempt(found: Attempts, hit: Mask) -> Ints:
+def _first_attempt(attempts: Attempts, hit: Mask) -> Ints:
     """For each attempt, the first attempt of its lead that hits; 0 where none does."""
-    first = np.full(int(found.cluster.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32)
-    np.minimum.at(first, found.cluster[hit], found.attempt[hit])
-    each = first[found.cluster]
+    first = np.full(
+        int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32
+    )
+    np.minimum.at(first, attempts.cluster[hit], attempts.attempt[hit])
+    each = first[attempts.cluster]
     return np.where(each == np.iinfo(np.int32).max, 0, each)
 
 
 def _standardized(
-    found: Attempts, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
+    attempts: Attempts, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
     most: int,
 ) -> Floats:  # fmt: skip
     """The hazard with the sources as they are at the first attempt; NaN where a source is missing."""
-    code, names = source_level(found, source)
+    code, names = source_level(attempts, source)
     size = len(names)
     cell = number * size + code
     n = sums(np.where(waiting, cell, -1), most * size).reshape(most, size)
@@ -319,10 +321,10 @@ def _worth(frame: pd.DataFrame) -> str:
     )
 
 
-def _after(found: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
+def _after(attempts: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
     size = 8
-    number = np.minimum(found.attempt[before], size).astype(np.int64) - 1
-    cell = found.outcome[before].astype(np.int64) * size + number
+    number = np.minimum(attempts.attempt[before], size).astype(np.int64) - 1
+    cell = attempts.outcome[before].astype(np.int64) * size + number
     n, k = sums(cell, len(OUTCOMES) * size), sums(np.where(hit, cell, -1), len(OUTCOMES) * size)
     used = np.flatnonzero(n)
     return table(

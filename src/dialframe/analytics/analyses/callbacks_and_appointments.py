@@ -72,10 +72,10 @@ def callbacks_kept(
     """
     require(callbacks, ("id", "lead_id", "scheduled_at", "status"), "callbacks")
     known_campaign(campaign, callbacks, calls, leads)
-    mine = callbacks if campaign is None else callbacks[of_campaign(callbacks, campaign)]
-    found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
+    promised = callbacks if campaign is None else callbacks[of_campaign(callbacks, campaign)]
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, callbacks))  # fmt: skip
-    each = _fates(mine, found, early, late)
+    each = _fates(promised, attempts, early, late)
     fate = each["fate"].map({name: i for i, name in enumerate(FATES)}).to_numpy(dtype=int)
     count = sums(fate, len(FATES))
     due = int(count[:3].sum())
@@ -101,10 +101,10 @@ def callbacks_kept(
         frame,
         f"Callbacks whose lead's number was dialed from {early} before to {late} after their "
         "time, of those that are due and not cancelled",
-        found.balance(), taxonomy, found.as_of,
+        attempts.balance(), taxonomy, attempts.as_of,
         {"broken": broken.reset_index(drop=True), "each": each},
         {"early_min": early.total_seconds() / 60, "late_min": late.total_seconds() / 60},
-        found.warnings,
+        attempts.warnings,
     )  # fmt: skip
 
 
@@ -137,9 +137,9 @@ def appointments_kept(
         result = analytics.appointments_kept(calls, appointments=appointments)
     """
     require(appointments, ("id", "phone", "status", "created_at"), "appointments")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, appointments))  # fmt: skip
-    each = _attributed(appointments, found, round(window.total_seconds() * 1e6))
+    each = _attributed(appointments, attempts, round(window.total_seconds() * 1e6))
     status = each["status"].fillna("(none)").astype("str").str.casefold()
     status = status.str.replace("_", "-", regex=False)
     code, names = numbered(status)
@@ -157,33 +157,33 @@ def appointments_kept(
     ).sort_values("appointments", ascending=False, kind="stable", ignore_index=True)
     sure, kinds = numbered(each["confidence"])
     show = int(count[[i for i in shown if names[i] == "completed"]].sum())
-    said = f" ({share(show / over)})" if over else ""
+    show_words = f" ({share(show / over)})" if over else ""
     return Result(
         "appointments_kept",
-        f"{show:,} of {plural(over, 'appointment')} that are over were kept{said}",
+        f"{show:,} of {plural(over, 'appointment')} that are over were kept{show_words}",
         frame,
         "Completed of completed and no-show; cancelled and those to come stand apart",
-        found.balance(), taxonomy, found.as_of,
+        attempts.balance(), taxonomy, attempts.as_of,
         {"each": each,
          "confidence": table({"confidence": kinds, "appointments": sums(sure, len(kinds))})},
-        {"window_h": window.total_seconds() / 3600}, found.warnings,
+        {"window_h": window.total_seconds() / 3600}, attempts.warnings,
     )  # fmt: skip
 
 
 def _fates(
-    callbacks: pd.DataFrame, found: Attempts, early: timedelta, late: timedelta
+    callbacks: pd.DataFrame, attempts: Attempts, early: timedelta, late: timedelta
 ) -> pd.DataFrame:
-    phone = dict(zip(found.leads["id"].astype("str"), found.leads["phone"], strict=False))
+    phone = dict(zip(attempts.leads["id"].astype("str"), attempts.leads["phone"], strict=False))
     number = pd.Series(callbacks["lead_id"].map(phone), dtype="str").array
-    code, place = _places(found, [n for n in number if isinstance(n, str)])
+    code, place = _places(attempts, [n for n in number if isinstance(n, str)])
     wanted = np.array([place.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int)
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
     closes = due + round(late.total_seconds() * 1e6)
-    at, reached = _first_from(found, code, wanted, opens)
+    at, reached = _first_from(attempts, code, wanted, opens)
     status = callbacks["status"].astype("str").str.casefold().fillna("").to_numpy(dtype=object)
     fate = np.select(
-        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > found.as_of_us,
+        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > attempts.as_of_us,
          at != NEVER],
         [4, 5, 0, 3, 1],
         default=2,
@@ -200,19 +200,19 @@ def _fates(
     )
 
 
-def _places(found: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int]]:
+def _places(attempts: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int]]:
     """Each attempt's place among some numbers, -1 where it is to another one, and the places."""
     place = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
-    dialed = found.numbers("to_number")
+    dialed = attempts.numbers("to_number")
     code = pc.index_in(dialed, value_set=pa.array(list(place), dialed.type)).fill_null(-1)
     return np.asarray(code, dtype=np.int64), place
 
 
-def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
+def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
     """When each wanted number was first dialed from an instant on, and whether a person answered."""
-    mine = np.flatnonzero(code >= 0)
-    order = mine[np.lexsort((found.when[mine], code[mine]))]
-    code, at, human = code[order], found.when[order], found.flag("human")[order]
+    known_rows = np.flatnonzero(code >= 0)
+    order = known_rows[np.lexsort((attempts.when[known_rows], code[known_rows]))]
+    code, at, human = code[order], attempts.when[order], attempts.flag("human")[order]
     low, high = np.searchsorted(code, wanted, "left"), np.searchsorted(code, wanted, "right")
     place = np.array(
         [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
@@ -225,12 +225,12 @@ def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple
     return np.where(there, at[safe], NEVER), there & human[safe]
 
 
-def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> pd.DataFrame:
-    code, place = _places(found, [str(n) for n in appointments["phone"]])
+def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) -> pd.DataFrame:
+    code, place = _places(attempts, [str(n) for n in appointments["phone"]])
     wanted = np.array([place.get(str(n), -1) for n in appointments["phone"]], dtype=int)
-    mine = np.flatnonzero(code >= 0)
-    order = mine[np.lexsort((found.when[mine], code[mine]))]
-    sorted_code, at = code[order], found.when[order]
+    known_rows = np.flatnonzero(code >= 0)
+    order = known_rows[np.lexsort((attempts.when[known_rows], code[known_rows]))]
+    sorted_code, at = code[order], attempts.when[order]
     low = np.searchsorted(sorted_code, wanted, "left")
     high = np.searchsorted(sorted_code, wanted, "right")
     booked = micros(appointments["created_at"])
@@ -241,10 +241,10 @@ def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> 
     )  # fmt: skip
     there = (last >= low) & (wanted >= 0)
     row = np.append(order, -1)[np.where(there, last, -1)]
-    there &= np.append(found.when, NO_TIME)[row] >= booked - window_us
-    sure = there & np.append(found.flag("appointment"), False)[row]
-    likely = there & np.append(found.flag("human"), False)[row]
-    ids = arrow(found.column("id", found.rows[row[there]])).to_pylist()
+    there &= np.append(attempts.when, NO_TIME)[row] >= booked - window_us
+    sure = there & np.append(attempts.flag("appointment"), False)[row]
+    likely = there & np.append(attempts.flag("human"), False)[row]
+    ids = arrow(attempts.column("id", attempts.rows[row[there]])).to_pylist()
     call = np.full(len(row), None, dtype=object)
     call[there] = [str(i) for i in ids]
     return table(

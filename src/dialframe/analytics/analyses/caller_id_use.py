@@ -105,13 +105,13 @@ LOCAL_ADJUSTED_FOR: Final = (
 )  # fmt: skip
 
 
-def of_attempts(found: Attempts, alpha: float = 0.05) -> Result:
+def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
     """The same of attempts that are counted already."""
-    human, matched = found.flag("human"), local_match(found)
-    rows = [_compared(code, human, matched, found.cluster)
-            for code in (np.zeros(len(found), dtype=np.int64), found.cluster)]  # fmt: skip
-    sick = sick_calls(found)
-    verdict, row = _adjusted(found.only(~sick), matched[~sick], alpha)
+    human, matched = attempts.flag("human"), local_match(attempts)
+    rows = [_compared(code, human, matched, attempts.cluster)
+            for code in (np.zeros(len(attempts), dtype=np.int64), attempts.cluster)]  # fmt: skip
+    sick = sick_calls(attempts)
+    verdict, row = _adjusted(attempts.only(~sick), matched[~sick], alpha)
     rows.append(row)
     frame = table_of_rows(
         {"compared": str, "matched": int, "matched_dials": int, "other": int, "other_dials": int,
@@ -123,28 +123,30 @@ def of_attempts(found: Attempts, alpha: float = 0.05) -> Result:
         "local_presence", _lift_claims(verdict, row), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
         "number's area code (North American plan); an area code is not a place",
-        found.balance({("sick_caller", "calls"): int(sick.sum()), **found.not_logged},
+        attempts.balance({("sick_caller", "calls"): int(sick.sum()), **attempts.not_logged},
                       {"sick_caller": "from a caller ID that lost its answers: not in the adjusted row"}),
-        found.taxonomy, found.as_of, {}, {"alpha": alpha}, found.warnings,
+        attempts.taxonomy, attempts.as_of, {}, {"alpha": alpha}, attempts.warnings,
         (*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
     )  # fmt: skip
 
 
 def _adjusted(
-    found: Attempts, matched: Mask, alpha: float
+    attempts: Attempts, matched: Mask, alpha: float
 ) -> tuple[Judged | None, tuple[float, ...]]:
     """What can be said of the lift, and its row of the table."""
-    human, level = found.flag("human"), matched.astype(np.int64)
-    counts = _compared(np.zeros(len(found), dtype=np.int64), human, matched, found.cluster)[:4]
+    human, level = attempts.flag("human"), matched.astype(np.int64)
+    counts = _compared(np.zeros(len(attempts), dtype=np.int64), human, matched, attempts.cluster)[
+        :4
+    ]
     nothing = (*counts, *[np.nan] * 5, 0.0)
-    if not len(found) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(found):
+    if not len(attempts) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(attempts):
         return None, nothing
-    effects = people_by(found, {"local": level})["local"]
+    effects = people_by(attempts, {"local": level})["local"]
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
         return None, nothing
     other, (lift, low, high) = float(effects.rates()[0]), second_less_first(effects)
-    stratum = joined(usual_strata(found), len(found))
+    stratum = joined(usual_strata(attempts), len(attempts))
     both = np.bincount(stratum, level) * np.bincount(stratum, 1 - level) > 0
     return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))
 
@@ -191,11 +193,11 @@ def return_calls(
         One row per caller ID: `from_number`, `numerator` (returned), `denominator` (dials that no
         person answered), `rate`, `low`, `high`, `median_lag_h`. Table `lags` counts returns by lag.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    lag, base, early = _returned(found, round(within.total_seconds() * 1e6))
-    code, names = found.text("from_number")
+    lag, base, early = _returned(attempts, round(within.total_seconds() * 1e6))
+    code, names = attempts.text("from_number")
     back = base & ~np.isnan(lag)
     size = len(names)
     medians = [np.median(lag[back & (code == i)]) if (back & (code == i)).any() else np.nan
@@ -203,7 +205,7 @@ def return_calls(
     frame = table(
         {
             "from_number": names,
-            **rated_calls(np.where(base, code, -1), back, found.cluster, size),
+            **rated_calls(np.where(base, code, -1), back, attempts.cluster, size),
             "median_lag_h": np.array(medians, dtype=float),
         }
     ).sort_values("denominator", ascending=False, kind="stable", ignore_index=True)
@@ -213,30 +215,30 @@ def return_calls(
         {"lag": [*labels, f"{LAGS_H[-1]} h and more"], "returned": sums(band, len(LAGS_H))}
     )
     rate = int(back.sum()) / int(base.sum()) if base.any() else None
-    said = "nothing to divide by" if rate is None else share(rate)
+    rate_words = "nothing to divide by" if rate is None else share(rate)
     return Result(
         "return_calls",
         f"{plural(int(back.sum()), 'dial')} of {int(base.sum()):,} without a person were called "
-        f"back ({said})",
+        f"back ({rate_words})",
         frame,
         "Outbound dials without a person that the number called back, to the caller ID it saw, "
         "before the next dial to it",
-        found.balance({("too_recent", "calls"): early}, {"too_recent": "the time is not over yet"}),
-        taxonomy, found.as_of, {"lags": lags}, {"within_h": within.total_seconds() / 3600},
-        found.warnings,
+        attempts.balance({("too_recent", "calls"): early}, {"too_recent": "the time is not over yet"}),
+        taxonomy, attempts.as_of, {"lags": lags}, {"within_h": within.total_seconds() / 3600},
+        attempts.warnings,
     )  # fmt: skip
 
 
-def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
+def _returned(attempts: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     """Hours to the return of each attempt (NaN without), which attempts count, how many are too recent."""
-    calls = found.calls
+    calls = attempts.calls
     inbound = np.flatnonzero(_inbound(calls))
     # A number that never called us cannot have called back.
     callers = arrow(calls["from_number"].iloc[inbound])
-    dialed = found.numbers("to_number")
-    mine = np.flatnonzero(pc.is_in(dialed, value_set=callers.cast(dialed.type)))
-    whole = np.concatenate([found.rows[mine], inbound])
-    answered_back = np.arange(len(whole)) >= len(mine)
+    dialed = attempts.numbers("to_number")
+    to_callers = np.flatnonzero(pc.is_in(dialed, value_set=callers.cast(dialed.type)))
+    whole = np.concatenate([attempts.rows[to_callers], inbound])
+    answered_back = np.arange(len(whole)) >= len(to_callers)
     number, _ = numbered(
         calls["to_number"].iloc[whole].where(~answered_back, calls["from_number"].iloc[whole])
     )
@@ -251,10 +253,10 @@ def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     wait = at[after] - at[order]
     lag = np.full(len(whole), np.nan)
     lag[order] = np.where(same & (wait <= within_us), wait / 3_600e6, np.nan)
-    over = found.when + within_us <= micros_of(found.as_of or latest(calls))
-    missed = ~found.flag("human")
-    each = np.full(len(found), np.nan)
-    each[mine] = lag[: len(mine)]
+    over = attempts.when + within_us <= micros_of(attempts.as_of or latest(calls))
+    missed = ~attempts.flag("human")
+    each = np.full(len(attempts), np.nan)
+    each[to_callers] = lag[: len(to_callers)]
     return each, missed & over, int((missed & ~over).sum())
 
 
@@ -297,9 +299,9 @@ def _design_effect(
     """How much wider leads with several calls make the error; at least 1."""
     a, n1, b, n0 = counts
     both = ((n1 > 0) & (n0 > 0))[code]
-    mine, near = code[both], matched[both]
-    rate = np.where(near, ratio(a, n1)[mine], ratio(b, n0)[mine])
-    weight = np.where(near, n0[mine], -n1[mine]) / (n1 + n0)[mine]
+    caller, near = code[both], matched[both]
+    rate = np.where(near, ratio(a, n1)[caller], ratio(b, n0)[caller])
+    weight = np.where(near, n0[caller], -n1[caller]) / (n1 + n0)[caller]
     pull = weight * (human[both] - rate)
     single = float((pull**2).sum())
     if not single:
@@ -326,17 +328,17 @@ def caller_ages(
         One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
         `low`, `high`, `expected` and `ratio`, as in `caller_ids`.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    code, names = found.text("from_number")
-    first = earliest(code, found.when, len(names))
-    begins = int(found.when.min(initial=NEVER))
-    new = first > begins + 7 * DAY_US if len(found) else np.zeros(len(names), dtype=bool)
-    chance = caller_model(found).expected if len(found) else np.zeros(0)
-    days = (found.when - first[code]) / DAY_US
+    code, names = attempts.text("from_number")
+    first = earliest(code, attempts.when, len(names))
+    begins = int(attempts.when.min(initial=NEVER))
+    new = first > begins + 7 * DAY_US if len(attempts) else np.zeros(len(names), dtype=bool)
+    chance = caller_model(attempts).expected if len(attempts) else np.zeros(0)
+    days = (attempts.when - first[code]) / DAY_US
     band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
-    human = found.flag("human")
+    human = attempts.flag("human")
     dialed = sums(band, len(AGES))
     above = np.bincount(band[band >= 0], chance[band >= 0], len(AGES))
     pairs = np.unique(np.stack([band, code])[:, band >= 0], axis=1)[0]
@@ -344,7 +346,7 @@ def caller_ages(
         {
             "age_days": _bands(AGES),
             "callers": sums(pairs.astype(np.int64), len(AGES)),
-            **rated_calls(band, human, found.cluster, len(AGES)),
+            **rated_calls(band, human, attempts.cluster, len(AGES)),
             "expected": ratio(above, dialed),
             "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
         }
@@ -356,9 +358,9 @@ def caller_ages(
     return Result(
         "caller_ages", answer, frame,
         "Rate: calls that a person answered of attempts, by days since the number's first call",
-        found.balance({("age_unknown", "calls"): int((band < 0).sum())},
+        attempts.balance({("age_unknown", "calls"): int((band < 0).sum())},
                       {"age_unknown": "from a number in use since before the data"}),
-        taxonomy, found.as_of, warnings=found.warnings,
+        taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -384,11 +386,11 @@ def caller_load(
         One row per caller ID: `from_number`, `dials`, `days`, `mean_per_day`, `most_per_day`,
         `days_over`. `parameters["gini"]` is 0 where all numbers carry the same.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    code, names = found.text("from_number")
-    day = found.when // DAY_US
+    code, names = attempts.text("from_number")
+    day = attempts.when // DAY_US
     day -= int(day.min(initial=0)) if len(day) else 0
     span = int(day.max(initial=0)) + 1
     pairs, n = np.unique(code * span + day, return_counts=True)
@@ -413,8 +415,8 @@ def caller_load(
         f"{over} of {plural(len(names), 'caller ID')} had days with more than {most_per_day} calls"
     )
     return Result(
-        "caller_load", answer, frame, "Attempts from each number by UTC day", found.balance(),
-        taxonomy, found.as_of, {}, {"most_per_day": most_per_day, "gini": gini}, found.warnings,
+        "caller_load", answer, frame, "Attempts from each number by UTC day", attempts.balance(),
+        taxonomy, attempts.as_of, {}, {"most_per_day": most_per_day, "gini": gini}, attempts.warnings,
     )  # fmt: skip
 
 

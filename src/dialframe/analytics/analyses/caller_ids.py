@@ -99,36 +99,40 @@ def caller_ids(
         `ratio_before`, `ratio_after`, `blocked` calls, `first_at`, `last_at`, `judged`. Table
         `series` has people, dials and expected people by number and week.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    return of_attempts(found, min_calls, alpha, looks)
+    return of_attempts(attempts, min_calls, alpha, looks)
 
 
-def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM, looks: int = 1) -> Result:
+def of_attempts(
+    attempts: Attempts, min_calls: int, alpha: float = ALARM, looks: int = 1
+) -> Result:
     """The same of attempts that are counted already; worked out once for each of them."""
-    key = f"caller ids {min_calls} {alpha} {looks} {found.as_of} {digest(source_level(found)[0]).hex()}"
-    if key not in found.arrays:
-        found.arrays[key] = _judged_numbers(found, min_calls, alpha, looks)
-    result: Result = found.arrays[key]
+    key = f"caller ids {min_calls} {alpha} {looks} {attempts.as_of} {digest(source_level(attempts)[0]).hex()}"
+    if key not in attempts.arrays:
+        attempts.arrays[key] = _judged_numbers(attempts, min_calls, alpha, looks)
+    result: Result = attempts.arrays[key]
     return result
 
 
-def _judged_numbers(found: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
-    code, names = found.text("from_number")
-    human, count = found.flag("human"), len(names)
+def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
+    code, names = attempts.text("from_number")
+    human, count = attempts.flag("human"), len(names)
     # Calls without a caller ID are a row of the table, and no number that could rest.
     judged = (sums(code, count) >= min_calls) & (np.array(names, dtype=object) != NO_GROUP)
-    by_time = np.argsort(found.when, kind="stable")
-    mine = [by_time[code[by_time] == number] for number in range(count)] if len(found) else []
-    others, level = _Others(found, code, count), alpha / max(looks, 1)
-    alarms = _alarmed(found, others, judged, mine, others.suspects(judged, mine), level)
+    by_time = np.argsort(attempts.when, kind="stable")
+    rows_of = (
+        [by_time[code[by_time] == number] for number in range(count)] if len(attempts) else []
+    )
+    others, level = _Others(attempts, code, count), alpha / max(looks, 1)
+    alarms = _alarmed(attempts, others, judged, rows_of, others.suspects(judged, rows_of), level)
     if int((judged & ~alarms.alert).sum()) < _HEALTHY * int(judged.sum()):
         # Hardly a number is left that could be healthy: the suspects were no baseline to go by.
-        nobody = np.zeros(len(found), dtype=bool)
-        alarms = _alarmed(found, others, judged, mine, nobody, level)
+        nobody = np.zeros(len(attempts), dtype=bool)
+        alarms = _alarmed(attempts, others, judged, rows_of, nobody, level)
     chance, detectable = alarms.chance, alarms.detectable
-    frame = _numbers(found, code, names, human, chance, judged, alarms.p, alarms.adjusted,
+    frame = _numbers(attempts, code, names, human, chance, judged, alarms.p, alarms.adjusted,
                      alarms.alert, alarms.start)  # fmt: skip
     return Result(
         "caller_ids",
@@ -137,12 +141,15 @@ def _judged_numbers(found: Attempts, min_calls: int, alpha: float, looks: int) -
         "Rate: calls that a person answered of attempts from the number; expected: what the other "
         "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday, time zone and local "
         "presence",
-        found.balance(),
-        found.taxonomy,
-        found.as_of,
-        {"series": _weekly(found, code, names, human, chance)},
+        attempts.balance(),
+        attempts.taxonomy,
+        attempts.as_of,
+        {"series": _weekly(attempts, code, names, human, chance)},
         {"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
-        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *found.warnings),
+        (
+            *(() if looks > 1 else (one_look("looks= says how often you will."),)),
+            *attempts.warnings,
+        ),
         (*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
     )
 
@@ -159,13 +166,13 @@ class _Alarms(NamedTuple):
 
 
 def _alarmed(
-    found: Attempts, others: _Others, judged: Mask, mine: list[Ints], sick: Mask, alpha: float
+    attempts: Attempts, others: _Others, judged: Mask, mine: list[Ints], sick: Mask, alpha: float
 ) -> _Alarms:
     """Which numbers are alarmed, beginning with some calls left out of the baseline."""
-    alert, human = np.zeros(len(judged), dtype=bool), found.flag("human")
+    alert, human = np.zeros(len(judged), dtype=bool), attempts.flag("human")
     for turn in range(_ROUNDS):
         expected = others.expected(sick)
-        p, start = _judge(found, mine, judged, expected)
+        p, start = _judge(attempts, mine, judged, expected)
         adjusted = holm(p)
         following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
         # Suspects are left out of the first baseline alone: a number that is not alarmed with the
@@ -173,22 +180,22 @@ def _alarmed(
         if turn and (following == alert).all():
             break
         alert = following & (alert if turn > 1 else True)
-        sick = _sick_stretches(mine, alert, human, expected.chance, len(found))
+        sick = _sick_stretches(mine, alert, human, expected.chance, len(attempts))
     return _Alarms(
         expected.chance, p, adjusted, alert, start, _seen_drop(mine, judged, expected, alpha)
     )
 
 
-def sick_calls(found: Attempts, min_calls: int = 200) -> Mask:
+def sick_calls(attempts: Attempts, min_calls: int = 200) -> Mask:
     """The attempts from caller IDs that lost their answers, from the day on which they did."""
-    table = of_attempts(found, min_calls).table
-    code, names = found.text("from_number")
+    table = of_attempts(attempts, min_calls).table
+    code, names = attempts.text("from_number")
     alerted = table[table["alert"].to_numpy(bool)]
     since = np.full(len(names) + 1, np.iinfo(np.int64).max)
     place = {name: i for i, name in enumerate(names)}
     for number, at in zip(alerted["from_number"], alerted["changed_at"], strict=True):
         since[place[str(number)]] = at.value // 1000
-    return np.asarray(found.when >= since[code], dtype=bool)
+    return np.asarray(attempts.when >= since[code], dtype=bool)
 
 
 class _Expected(NamedTuple):
@@ -225,24 +232,24 @@ class _Expected(NamedTuple):
 class _Others:
     """What a number should reach by the other numbers of its campaigns and weeks."""
 
-    def __init__(self, found: Attempts, code: Ints, count: int) -> None:
-        self.found, self.code, self.count = found, code, count
-        self.human = found.flag("human").astype(float)
-        if not len(found):
+    def __init__(self, attempts: Attempts, code: Ints, count: int) -> None:
+        self.attempts, self.code, self.count = attempts, code, count
+        self.human = attempts.flag("human").astype(float)
+        if not len(attempts):
             return
-        self.relative = caller_model(found).relative
+        self.relative = caller_model(attempts).relative
         # A campaign that one number dials alone has no other numbers: its weeks are those of all.
-        week = week_code(found)
-        pair = joined([campaign_code(found), week], len(found))
+        week = week_code(attempts)
+        pair = joined([campaign_code(attempts), week], len(attempts))
         size = int(pair.max()) + 1
         low, high = np.full(size, count), np.full(size, -1)
         np.minimum.at(low, pair, code)
         np.maximum.at(high, pair, code)
         several = low != high
-        self.stratum = joined([np.where(several[pair], pair, size + week)], len(found))
+        self.stratum = joined([np.where(several[pair], pair, size + week)], len(attempts))
         self.size = int(self.stratum.max()) + 1
-        self.day = day_code(found)
-        self.part = joined([self.day, code], len(found))
+        self.day = day_code(attempts)
+        self.part = joined([self.day, code], len(attempts))
 
     def expected(self, sick: Mask) -> _Expected:
         """What each call should reach by the healthy calls from other numbers, and how uncertain that is.
@@ -250,9 +257,9 @@ class _Others:
         Args:
             sick: Calls that are left out of the baseline.
         """
-        found, healthy = self.found, ~sick
-        if not len(found):
-            return _Expected(np.zeros(0), np.zeros(self.count), np.zeros(0), found.when)
+        attempts, healthy = self.attempts, ~sick
+        if not len(attempts):
+            return _Expected(np.zeros(0), np.zeros(self.count), np.zeros(0), attempts.when)
         shape, cell = (self.size, self.count), self.stratum * self.count + self.code
         hits, meant = (
             np.bincount(cell, value * healthy, self.size * self.count).reshape(shape)
@@ -271,7 +278,7 @@ class _Others:
         spread = part.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
         total = np.bincount(self.part, chance)[self.part]
         noise = varies * total**2 / np.bincount(self.part)[self.part]
-        return _Expected(chance, spread, noise, local_day(found))
+        return _Expected(chance, spread, noise, local_day(attempts))
 
     def _days(self, healthy: Mask, chance: Floats) -> tuple[Floats, Floats]:
         """By how much each call's day is better in its campaign, by other numbers, and the variance of that.
@@ -299,13 +306,13 @@ class _Others:
         To begin with, thirds of the time in which a number reaches less than the middle one does;
         then, turn by turn, stretches in which half as many people are likelier than all.
         """
-        if not len(self.found):
+        if not len(self.attempts):
             return np.zeros(0, dtype=bool)
-        third = np.zeros(len(self.found), dtype=np.int64)
+        third = np.zeros(len(self.attempts), dtype=np.int64)
         for rows in mine:
             third[rows] = np.arange(len(rows)) * 3 // max(len(rows), 1)
         part = self.code * 3 + third
-        chance = self.expected(np.zeros(len(self.found), dtype=bool)).chance
+        chance = self.expected(np.zeros(len(self.attempts), dtype=bool)).chance
         reached, meant = (
             np.bincount(part, value, 3 * self.count) for value in (self.human, chance)
         )
@@ -314,7 +321,7 @@ class _Others:
         sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
         for _ in range(_ROUNDS):
             chance = self.expected(sick).chance
-            following = _sick_stretches(mine, judged, self.human, chance, len(self.found))
+            following = _sick_stretches(mine, judged, self.human, chance, len(self.attempts))
             if (following == sick).all():
                 break
             sick = following
@@ -322,10 +329,10 @@ class _Others:
 
 
 def _judge(
-    found: Attempts, mine: list[Ints], judged: Mask, expected: _Expected
+    attempts: Attempts, mine: list[Ints], judged: Mask, expected: _Expected
 ) -> tuple[Floats, Ints]:
     """Of each number: p, and the call at which its stretch starts."""
-    count, human = len(judged), found.flag("human")
+    count, human = len(judged), attempts.flag("human")
     p, start = np.full(count, np.nan), np.full(count, -1)
     rng = np.random.Generator(np.random.PCG64(SEED))
     for number in np.flatnonzero(judged):
@@ -462,25 +469,25 @@ def _tail(peaks: Floats) -> tuple[float, float]:
 
 
 def _numbers(
-    found: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats, judged: Mask,
+    attempts: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats, judged: Mask,
     p: Floats, adjusted: Floats, alert: Mask, start: Ints,
 ) -> pd.DataFrame:  # fmt: skip
     size = len(names)
     dialed, people = sums(code, size), sums(np.where(human, code, -1), size)
     meant = np.bincount(code, chance, size) if len(code) else np.zeros(size)
-    began = np.append(found.when, np.iinfo(np.int64).min)[np.where(alert, start, -1)]
-    after = (found.when >= began[code]) & alert[code]
+    began = np.append(attempts.when, np.iinfo(np.int64).min)[np.where(alert, start, -1)]
+    after = (attempts.when >= began[code]) & alert[code]
     n, k = sums(np.where(after, code, -1), size), sums(np.where(after & human, code, -1), size)
     e = np.bincount(code[after], chance[after], size)
-    blocked = sums(np.where(found.is_class("blocked_or_rejected"), code, -1), size)
+    blocked = sums(np.where(attempts.is_class("blocked_or_rejected"), code, -1), size)
     first, last = (np.full(size, v) for v in (np.iinfo(np.int64).max, np.iinfo(np.int64).min))
-    np.minimum.at(first, code, found.when)
-    np.maximum.at(last, code, found.when)
+    np.minimum.at(first, code, attempts.when)
+    np.maximum.at(last, code, attempts.when)
     nan = np.full(size, np.nan)
     frame = table(
         {
             "from_number": names,
-            **rated_calls(code, human, found.cluster, size),
+            **rated_calls(code, human, attempts.cluster, size),
             "expected": ratio(meant, dialed),
             "ratio": ratio(people, meant),
             "p": p,
@@ -504,10 +511,10 @@ def _numbers(
 
 
 def _weekly(
-    found: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats
+    attempts: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats
 ) -> pd.DataFrame:
     # 1970 began on a Thursday: weeks are counted from a Monday.
-    week = (found.when // _DAY_US + 3) // 7
+    week = (attempts.when // _DAY_US + 3) // 7
     first = int(week.min(initial=0)) if len(week) else 0
     span = int(week.max(initial=first)) - first + 1
     pairs, place = np.unique(code * span + (week - first), return_inverse=True)
@@ -516,7 +523,7 @@ def _weekly(
         {
             "from_number": [names[i] for i in pairs // span],
             "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
-            **rated_calls(place, human, found.cluster, size),
+            **rated_calls(place, human, attempts.cluster, size),
             "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
         }
     )

@@ -136,16 +136,16 @@ def compare(
             side[names.index(name)] = place
     above, below = COMPARED[metric]
     base = (side[code] >= 0) & (whole.flag(below) if below else True)
-    found = whole.only(base)
-    group, hit = side[code][base], found.flag(above)
+    attempts = whole.only(base)
+    group, hit = side[code][base], attempts.flag(above)
     n, k = sums(group, 2), sums(np.where(hit, group, -1), 2)
     rate = ratio(k, n)
     difference = float(rate[1] - rate[0])
-    error = _error(hit, group, found.cluster, rate, n)
+    error = _error(hit, group, attempts.cluster, rate, n)
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
     z = normal_quantile(1 - tested_level(level) / 2)
-    mix, standard = _mix(found, group, hit, source)
-    verdict, row = _held_still(found, group, hit, source, level)
+    mix, standard = _mix(attempts, group, hit, source)
+    verdict, row = _held_still(attempts, group, hit, source, level)
     word = _verdict(verdict, row[0])
     values: dict[str, object] = {
         "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
@@ -164,10 +164,10 @@ def compare(
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
         "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
-        whole.balance({("other_campaigns", "calls"): outside, **found.not_logged}, {"other_campaigns": "counted, of "
+        whole.balance({("other_campaigns", "calls"): outside, **attempts.not_logged}, {"other_campaigns": "counted, of "
                       "neither campaign: not compared"}),
         taxonomy, whole.as_of,
-        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, found.cluster, 2)})},
+        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, attempts.cluster, 2)})},
         {"alpha": alpha, "level": level, "power": POWER, "metric": metric,
          "planned_calls": planned_calls},
         (*_looks(planned_calls), *_mixed(mix), *whole.warnings), ASSUMPTIONS,
@@ -185,15 +185,15 @@ def _looks(planned_calls: int | None) -> tuple[str, ...]:
 
 
 def _held_still(
-    found: Attempts, group: Ints, hit: Mask, source: str, level: float
+    attempts: Attempts, group: Ints, hit: Mask, source: str, level: float
 ) -> tuple[Judged | None, tuple[float, float, float]]:
     """What can be said of b against a with the mix held still, and the difference with its bounds."""
     nothing = (float("nan"),) * 3
     if len(np.unique(group)) < 2 or not 0 < int(hit.sum()) < len(hit):
         return None, nothing
-    strata = [week_code(found), source_level(found, source)[0]]
-    factors = {**usual_factors(found), "attempt": tried_level(found, hit, [*strata, group])}
-    effects = people_by(found, {"campaign": group}, hit=hit, strata=strata, factors=factors)[
+    strata = [week_code(attempts), source_level(attempts, source)[0]]
+    factors = {**usual_factors(attempts), "attempt": tried_level(attempts, hit, [*strata, group])}
+    effects = people_by(attempts, {"campaign": group}, hit=hit, strata=strata, factors=factors)[
         "campaign"
     ]
     verdict = judged(effects, np.ones(2, dtype=bool), level)
@@ -213,11 +213,11 @@ def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> floa
     return float(np.sqrt((total**2).sum() * m / max(m - 1, 1)))
 
 
-def _mix(found: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.DataFrame, float]:
+def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.DataFrame, float]:
     """Shares of calls by what matters, and the difference with the mix of the first campaign."""
-    code, names = source_level(found, source)
-    attempt = np.minimum(attempt_level(found), 5)
-    hour = hour_level(clock_of(found)) // 4
+    code, names = source_level(attempts, source)
+    attempt = np.minimum(attempt_level(attempts), 5)
+    hour = hour_level(clock_of(attempts)) // 4
     parts = [("source", code, names), ("attempt", attempt, ["1", "2", "3", "4", "5", "6+"]),
              ("hour", hour, [f"{h}-{h + 3}" for h in range(0, 24, 4)] + ["unclear"])]  # fmt: skip
     rows = []
@@ -330,12 +330,12 @@ def changes(
     """
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
     above, below = COMPARED[metric]
-    found_all = found
-    found = found.only(found.mature & (found.flag(below) if below else True))
-    new = found.when > found.logged_until - round(recent.total_seconds() * 1e6)
-    hit, (code, names) = found.flag(above), found.text(by)
+    found_all = attempts
+    attempts = attempts.only(attempts.mature & (attempts.flag(below) if below else True))
+    new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)
+    hit, (code, names) = attempts.flag(above), attempts.text(by)
     size = len(names)
     n0, k0 = sums(np.where(~new, code, -1), size), sums(np.where(~new & hit, code, -1), size)
     n1, k1 = sums(np.where(new, code, -1), size), sums(np.where(new & hit, code, -1), size)
@@ -344,9 +344,13 @@ def changes(
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
     groups = max(int(enough.sum()), 1)
     for i in np.flatnonzero(enough):
-        mine = code == i
+        in_campaign = code == i
         verdict = _changed(
-            found.only(mine), new[mine], hit[mine], alpha / max(looks, 1), tests=groups
+            attempts.only(in_campaign),
+            new[in_campaign],
+            hit[in_campaign],
+            alpha / max(looks, 1),
+            tests=groups,
         )
         if verdict is not None:
             p[i], change[i], detectable[i], low[i], high[i] = verdict
@@ -355,7 +359,7 @@ def changes(
     frame = table(
         {
             by: names, "numerator_before": k0, "denominator_before": n0,
-            "rate_before": ratio(k0, n0), **rated_calls(np.where(new, code, -1), hit, found.cluster, size),
+            "rate_before": ratio(k0, n0), **rated_calls(np.where(new, code, -1), hit, attempts.cluster, size),
             "change": ratio(k1, n1) - ratio(k0, n0),
             "adjusted": change, "detectable": detectable, "p_adjusted": adjusted, "alert": alert,
         }
@@ -365,7 +369,7 @@ def changes(
         frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}, in the last days "
         "and before",
-        found_all.balance(found_all.not_logged), taxonomy, found.as_of, {},
+        found_all.balance(found_all.not_logged), taxonomy, attempts.as_of, {},
         {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
          "looks": looks, "min_calls": min_calls},
         (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *found_all.warnings),
@@ -378,13 +382,13 @@ CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday", "time zone
 
 
 def _changed(
-    found: Attempts, new: Mask, hit: Mask, alpha: float, *, tests: int
+    attempts: Attempts, new: Mask, hit: Mask, alpha: float, *, tests: int
 ) -> tuple[float, float, float, float, float] | None:
     """p, adjusted change, what would have been seen, and bounds; None where nothing can be told."""
     if not 0 < int(hit.sum()) < len(hit):
         return None
     effects = people_by(
-        found, {"now": new.astype(np.int64)}, hit=hit, strata=[source_level(found)[0]]
+        attempts, {"now": new.astype(np.int64)}, hit=hit, strata=[source_level(attempts)[0]]
     )["now"]
     verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
     if np.isnan(verdict.p):
@@ -445,25 +449,29 @@ def running_rates(
         result = analytics.running_rates(calls, campaigns=account.campaigns())
     """
     require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
-    code, names = found.text("campaign_id")
-    ran, hours = np.zeros(len(found), dtype=bool), np.zeros(len(names))
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until
+    )
+    code, names = attempts.text("campaign_id")
+    ran, hours = np.zeros(len(attempts), dtype=bool), np.zeros(len(names))
     for i, name in enumerate(names):
-        mine = campaigns[(campaigns["id"] == name).fillna(value=False)]
-        at = micros(mine["_observed_at"])
+        campaign_rows = campaigns[(campaigns["id"] == name).fillna(value=False)]
+        at = micros(campaign_rows["_observed_at"])
         order = np.argsort(at, kind="stable")
-        at, runs = at[order], is_word(mine["status"], "running")[order]
-        later = np.append(at[1:], max(found.as_of_us, int(at.max(initial=NO_TIME))))
+        at, runs = at[order], is_word(campaign_rows["status"], "running")[order]
+        later = np.append(at[1:], max(attempts.as_of_us, int(at.max(initial=NO_TIME))))
         hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
         calls_here = np.flatnonzero(code == i)
-        place = np.searchsorted(at, found.when[calls_here], side="right") - 1
+        place = np.searchsorted(at, attempts.when[calls_here], side="right") - 1
         ran[calls_here] = (place >= 0) & np.append(runs, False)[place]
     n = sums(np.where(ran, code, -1), len(names))
     frame = table(
         {
             "campaign_id": names,
             "running_h": hours,
-            **rated_calls(np.where(ran, code, -1), found.flag("human"), found.cluster, len(names)),
+            **rated_calls(
+                np.where(ran, code, -1), attempts.flag("human"), attempts.cluster, len(names)
+            ),
             "per_hour": ratio(n, hours),
             "outside": sums(np.where(~ran, code, -1), len(names)),
         }
@@ -471,9 +479,9 @@ def running_rates(
     return Result(
         "running_rates",
         f"{plural(int(n.sum()), 'attempt')} fell into {hours.sum():,.0f} hours seen to run; "
-        f"{len(found) - int(n.sum()):,} did not",
+        f"{len(attempts) - int(n.sum()):,} did not",
         frame, "Attempts while the last reading of the campaign said running; people of these",
-        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -499,18 +507,18 @@ def ai_agreement(
     """
     require(events, ("type", "data"), "events")
     require(calls, ("id", "disposition"), "calls")
-    told = {}
+    ai_outcome = {}
     for cell in events.loc[is_word(events["type"], "ai_call.completed"), "data"]:
         try:
             data = json.loads(cell) if isinstance(cell, str) else cell
         except ValueError:
             continue
         if isinstance(data, dict) and data.get("call_id") and data.get("disposition_code"):
-            told[str(data["call_id"])] = str(data["disposition_code"])
-    mine = calls[calls["id"].isin(told) & calls["disposition"].notna()]
+            ai_outcome[str(data["call_id"])] = str(data["disposition_code"])
+    judged_twice = calls[calls["id"].isin(ai_outcome) & calls["disposition"].notna()]
     pairs = [
-        tuple(taxonomy.outcome("disposition", code) or "unmapped" for code in (told[i], d))
-        for i, d in zip(mine["id"], mine["disposition"], strict=True)
+        tuple(taxonomy.outcome("disposition", code) or "unmapped" for code in (ai_outcome[i], d))
+        for i, d in zip(judged_twice["id"], judged_twice["disposition"], strict=True)
     ]
     counts = pd.Series(pairs, dtype=object).value_counts()
     frame = table(
@@ -522,11 +530,11 @@ def ai_agreement(
     )
     kappa = _kappa(pairs)
     same = sum(a == b for a, b in pairs)
-    found = count_attempts(calls, leads, taxonomy=taxonomy)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy)
     return Result(
         "ai_agreement", f"{same:,} of {plural(len(pairs), 'call')} agree", frame,
         "Calls with an ai_call.completed event and a disposition, by the class of either",
-        found.balance(), taxonomy, found.as_of, {}, {"kappa": kappa}, found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, {}, {"kappa": kappa}, attempts.warnings,
     )  # fmt: skip
 
 

@@ -376,16 +376,16 @@ def _not_here(
     calls: pd.DataFrame, matched: Matched, here: Mask, campaign: str | None
 ) -> dict[str, Mask]:
     """Calls that no lead of this funnel can be given, by reason."""
-    found = matched.lead >= 0
-    ours = found & np.append(here, np.False_)[matched.lead]
+    is_matched = matched.lead >= 0
+    ours = is_matched & np.append(here, np.False_)[matched.lead]
     elsewhere = np.zeros(len(calls), dtype=bool)
     if campaign is not None:
         elsewhere = np.asarray(calls["campaign_id"] != campaign, dtype=bool)
     several = matched.quality_is("ambiguous")
     return {
-        "unmatched": ~found & ~several & ~elsewhere,
+        "unmatched": ~is_matched & ~several & ~elsewhere,
         "ambiguous": several & ~elsewhere,
-        "other_lead": (found & ~ours) | (~found & elsewhere),
+        "other_lead": (is_matched & ~ours) | (~is_matched & elsewhere),
     }
 
 

@@ -77,11 +77,11 @@ def duplicates(
         [many["campaigns"].to_numpy(dtype=int), single.to_numpy(dtype=int)]
     )
     twice = many
-    found = count_attempts(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
+    attempts = count_attempts(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
                   as_of=as_of or latest(leads, calls), include_no_campaign=True)  # fmt: skip
     dialed = None
     if calls is not None:
-        numbers = calls["to_number"].iloc[found.rows]
+        numbers = calls["to_number"].iloc[attempts.rows]
         dialed = numbers[numbers.isin(twice.index)].value_counts()
     frame = table(
         {
@@ -106,7 +106,7 @@ def duplicates(
         f"{int((frame['campaigns'] < 2).sum()):,} are twice in one",
         frame,
         "Numbers that more than one lead has; attempts are counted calls of any campaign and of none",
-        found.balance(), taxonomy, found.as_of,
+        attempts.balance(), taxonomy, attempts.as_of,
         {"spread": spread}, {"running_only": running_only},
     )  # fmt: skip
 
@@ -205,29 +205,29 @@ def scorecard(
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     here = of_campaign(leads, campaign)
     code, names = lead_groups(leads, by)
     code, size = np.where(here, code, -1), len(names)
-    tried = found.leads_with(np.ones(len(found), dtype=bool))
+    tried = attempts.leads_with(np.ones(len(attempts), dtype=bool))
     flags = {
-        "invalid": found.leads_with(found.is_class("disconnected")),
-        "wrong": found.leads_with(found.is_class("wrong_number")),
-        "dnc": found.leads_with(found.classes.dnc_request[found.rows]),
-        **{column: found.leads_with(found.flag(name)) for column, name in _JUDGED},
+        "invalid": attempts.leads_with(attempts.is_class("disconnected")),
+        "wrong": attempts.leads_with(attempts.is_class("wrong_number")),
+        "dnc": attempts.leads_with(attempts.classes.dnc_request[attempts.rows]),
+        **{column: attempts.leads_with(attempts.flag(name)) for column, name in _JUDGED},
     }
     counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
     loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
     enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
-    effects, p, ratio_of = _sources_judged(found, by, code, size, enough)
+    effects, p, ratio_of = _sources_judged(attempts, by, code, size, enough)
     adjusted = np.full(size, np.nan)
     if effects is not None:
         known_rates = np.clip(effects.rates(shrink=True)[:size], 0, 1)
         adjusted[: len(known_rates)] = known_rates
     reach, appt = rates(counts["reached"], attempted), rates(counts["appointments"], loaded)
-    lead = found.lead
+    lead = attempts.lead
     frame = table(
         {
             by: names,
@@ -254,8 +254,8 @@ def scorecard(
         "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
-        found.balance(found.not_logged), taxonomy, found.as_of, {},
-        {"by": by, "alpha": alpha, "min_leads": min_leads}, found.warnings, ASSUMPTIONS,
+        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of, {},
+        {"by": by, "alpha": alpha, "min_leads": min_leads}, attempts.warnings, ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
 
 
 def _sources_judged(
-    found: Attempts, by: str, code: Ints, size: int, enough: Mask
+    attempts: Attempts, by: str, code: Ints, size: int, enough: Mask
 ) -> tuple[Effects | None, Floats, Floats]:
     """Effects of the sources, and p of each against all others together, false ones held down.
 
@@ -280,15 +280,15 @@ def _sources_judged(
     compared inside source and week, or each would be compared with itself.
     """
     nothing = np.full(size, np.nan)
-    human = found.flag("human")
-    level = np.append(code, -1)[found.lead]
-    known = (found.lead >= 0) & (level >= 0)
+    human = attempts.flag("human")
+    level = np.append(code, -1)[attempts.lead]
+    known = (attempts.lead >= 0) & (level >= 0)
     if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
         return None, nothing, nothing
-    inside = source_level(found)[0] if by == _CAMPAIGN else campaign_code(found)
+    inside = source_level(attempts)[0] if by == _CAMPAIGN else campaign_code(attempts)
     effects = people_by(
-        found, {"source": level[known].astype(np.int64)}, rows=np.flatnonzero(known),
-        strata=[inside, week_code(found)],
+        attempts, {"source": level[known].astype(np.int64)}, rows=np.flatnonzero(known),
+        strata=[inside, week_code(attempts)],
     )["source"]  # fmt: skip
     p = nothing.copy()
     if effects.df < 1:

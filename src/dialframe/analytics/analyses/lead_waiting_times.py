@@ -203,9 +203,9 @@ def speed_to_lead(
     require(leads, ("created_at",), "leads")
     if goal not in WAIT_GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     here = of_campaign(leads, campaign)
-    first = earliest(found.lead, found.when, len(leads))
+    first = earliest(attempts.lead, attempts.when, len(leads))
     created = micros(leads["created_at"])
     known = (first != NEVER) & (created != NO_TIME)
     wait = np.where(known, (np.where(known, first, 0) - np.where(known, created, 0)), -1)
@@ -214,10 +214,10 @@ def speed_to_lead(
     band = np.searchsorted(np.array(DELAYS_MIN, float), wait_min, side="right") - 1
     band = np.where(np.isnan(wait_min), np.where(known, size + 1, size), band)
     band = np.where(here, band, -1)
-    opening = (found.attempt == 1) & (found.lead >= 0)
-    hit = found.flag(goal) & (opening if goal == "human" else True)
-    won = found.leads_with(hit)
-    verdict = _waits_judged(found, opening, band, won, source, min_calls, alpha)
+    opening = (attempts.attempt == 1) & (attempts.lead >= 0)
+    hit = attempts.flag(goal) & (opening if goal == "human" else True)
+    won = attempts.leads_with(hit)
+    verdict = _waits_judged(attempts, opening, band, won, source, min_calls, alpha)
     labels = [*_delays(), "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
     if verdict is not None:
@@ -230,8 +230,10 @@ def speed_to_lead(
         }
     )
     middle = median(wait_min[here])
-    said = "no lead was dialed" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
-    claims = counted("leads", f"{plural(int(here.sum()), 'lead')}: {said}")
+    median_words = (
+        "no lead was dialed" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
+    )
+    claims = counted("leads", f"{plural(int(here.sum()), 'lead')}: {median_words}")
     if verdict is not None:
         claims += _wait_claims(verdict)
     words = (
@@ -241,9 +243,9 @@ def speed_to_lead(
         "speed_to_lead", claims, frame,
         f"Leads by the time from their arrival to their first counted attempt; numerator: leads that "
         f"{words.replace('_', ' ')}",
-        found.balance(found.not_logged), taxonomy, found.as_of,
+        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of,
         {"groups": _group_waits(leads, by, wait_min, here)},
-        {"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source}, found.warnings,
+        {"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source}, attempts.warnings,
         ASSUMPTIONS,
     )  # fmt: skip
 
@@ -253,7 +255,7 @@ WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday", "ti
 
 
 def _waits_judged(
-    found: Attempts,
+    attempts: Attempts,
     opening: Mask,
     band: Ints,
     won: Mask,
@@ -263,14 +265,14 @@ def _waits_judged(
 ) -> Judged | None:
     """What can be said of the bands of delay; None where no lead was dialed after it arrived."""
     rows = np.flatnonzero(opening)
-    rows = rows[(band[found.lead[rows]] >= 0) & (band[found.lead[rows]] < len(DELAYS_MIN))]
-    lead = found.lead[rows]
+    rows = rows[(band[attempts.lead[rows]] >= 0) & (band[attempts.lead[rows]] < len(DELAYS_MIN))]
+    lead = attempts.lead[rows]
     if not len(rows) or not 0 < int(won[lead].sum()) < len(rows):
         return None
     level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
     effects = people_by(
-        found, {"wait": level}, rows=rows, hit=np.append(won, False)[found.lead],
-        strata=usual_strata(found, source), factors=usual_factors(found, "attempt"),
+        attempts, {"wait": level}, rows=rows, hit=np.append(won, False)[attempts.lead],
+        strata=usual_strata(attempts, source), factors=usual_factors(attempts, "attempt"),
     )["wait"]  # fmt: skip
     return judged(effects, enough, alpha)
 
@@ -305,18 +307,18 @@ def _group_waits(
     )
     rows = []
     for i, name in enumerate(names):
-        mine = here & (code == i)
-        waits = wait_min[mine & ~np.isnan(wait_min)]
-        rows.append((name, int(mine.sum()), len(waits), median(waits), int((waits < 5).sum())))
+        in_group = here & (code == i)
+        waits = wait_min[in_group & ~np.isnan(wait_min)]
+        rows.append((name, int(in_group.sum()), len(waits), median(waits), int((waits < 5).sum())))
     rows.sort(key=lambda row: (-row[1], row[0]))
     kinds = {"leads": int, "dialed": int, "median_min": float, "within_5_min": int}
     return table_of_rows({by or "group": str, **kinds}, rows)
 
 
 def _delays() -> list[str]:
-    said = [_edge(place) for place in range(len(DELAYS_MIN))]
-    pairs = [f"{a} to {b}" for a, b in itertools.pairwise(said)]
-    return [*pairs, f"{said[-1]} and more"]
+    edge_names = [_edge(place) for place in range(len(DELAYS_MIN))]
+    pairs = [f"{a} to {b}" for a, b in itertools.pairwise(edge_names)]
+    return [*pairs, f"{edge_names[-1]} and more"]
 
 
 #: What ends the wait for a first contact.
@@ -362,23 +364,23 @@ def time_to_contact(
         ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
     """
     require(leads, ("id", "created_at", "campaign_id"), "leads")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    days, ending, here = _waits(found, leads, entry, campaign)
-    over = (ending == 0) & _given_up(found, leads, campaigns, idle_days)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    days, ending, here = _waits(attempts, leads, entry, campaign)
+    over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
     code, names = (
         (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
     )
     parts, rows = [_curve(np.zeros(0), np.zeros(0, dtype=np.int64), "")[0].iloc[:0]], []
     for i, name in sorted(enumerate(names), key=lambda pair: pair[1]):
-        mine = here & (code == i)
-        if not mine.any():
+        in_group = here & (code == i)
+        if not in_group.any():
             continue
-        curve, middle = _curve(days[mine], ending[mine], name)
+        curve, middle = _curve(days[in_group], ending[in_group], name)
         parts.append(curve)
-        count = sums(ending[mine], len(ENDINGS) + 1)
-        gone = int(over[mine].sum())
+        count = sums(ending[in_group], len(ENDINGS) + 1)
+        gone = int(over[in_group].sum())
         rows.append(
-            (name, int(mine.sum()), *count[1:].tolist(), int(count[0]) - gone, gone, middle)
+            (name, int(in_group.sum()), *count[1:].tolist(), int(count[0]) - gone, gone, middle)
         )
     counts = dict.fromkeys(("leads", *ENDINGS, "waiting", "given_up"), int)
     groups = table_of_rows({"group": str, **counts, "median_days": float}, rows)
@@ -393,10 +395,10 @@ def time_to_contact(
         pd.concat(parts, ignore_index=True),
         f"Days from {entry.replace('_', ' ')} to the first call that a person answered; competing "
         "ends: a request not to be called, a number that is not in service",
-        found.balance({("not_entered", "leads"): int((~here).sum())},
+        attempts.balance({("not_entered", "leads"): int((~here).sum())},
                       {"not_entered": "not dialed, of another campaign, or without a date"}),
-        taxonomy, found.as_of, {"groups": groups},
-        {"by": by, "entry": entry, "idle_days": idle_days}, found.warnings,
+        taxonomy, attempts.as_of, {"groups": groups},
+        {"by": by, "entry": entry, "idle_days": idle_days}, attempts.warnings,
         ("a lead that is not dialed any more would have been reached like those that are",),
     )  # fmt: skip
 
@@ -419,15 +421,15 @@ def _curve(days: Floats, ending: Ints, name: str) -> tuple[pd.DataFrame, float]:
 
 
 def _given_up(
-    found: Attempts, leads: pd.DataFrame, campaigns: pd.DataFrame | None, idle_days: float
+    attempts: Attempts, leads: pd.DataFrame, campaigns: pd.DataFrame | None, idle_days: float
 ) -> Mask:
     """Leads that nobody dials any more."""
-    ends = found.as_of_us
+    ends = attempts.as_of_us
     last = np.full(len(leads) + 1, NO_TIME)
-    np.maximum.at(last, found.lead, found.when)
+    np.maximum.at(last, attempts.lead, attempts.when)
     tried = last[:-1] != NO_TIME
     gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * DAY_US))
-    gone |= found.leads_with(found.flag("final"))
+    gone |= attempts.leads_with(attempts.flag("final"))
     if "status" in leads.columns:
         gone |= word_of(leads["status"], ("completed", "dnc")) >= 0
     if campaigns is not None and "status" in campaigns.columns:
@@ -438,20 +440,20 @@ def _given_up(
 
 
 def _waits(
-    found: Attempts, leads: pd.DataFrame, entry: str, campaign: str | None
+    attempts: Attempts, leads: pd.DataFrame, entry: str, campaign: str | None
 ) -> tuple[Floats, Ints, Mask]:
     """Days waited by each lead, what ended it (0: nothing, else 1 + place in `ENDINGS`), and who waits."""
     if entry not in ("first_dial", "import"):
         raise ConfigError(f"entry={entry!r} is not known; use first_dial or import")
-    at, lead = found.when, found.lead
+    at, lead = attempts.when, attempts.lead
     marks = [
-        found.flag("human"),
-        found.classes.dnc_request[found.rows],
-        found.is_class("disconnected"),
+        attempts.flag("human"),
+        attempts.classes.dnc_request[attempts.rows],
+        attempts.is_class("disconnected"),
     ]
     dialed, *firsts = (
         earliest(lead[mask], at[mask], len(leads))
-        for mask in [np.ones(len(found), dtype=bool), *marks]
+        for mask in [np.ones(len(attempts), dtype=bool), *marks]
     )
     start = dialed if entry == "first_dial" else micros(leads["created_at"])
     entered = (start != NEVER) & (start != NO_TIME)
@@ -461,6 +463,6 @@ def _waits(
     ending = np.select(
         [first_end == NEVER, asked == first_end, contact == first_end], [0, 2, 1], default=3
     )
-    over = np.where(first_end == NEVER, found.as_of_us, first_end)
+    over = np.where(first_end == NEVER, attempts.as_of_us, first_end)
     days = np.where(entered, over - np.where(entered, start, 0), -1) / DAY_US
     return days, ending, entered & (days >= 0) & of_campaign(leads, campaign)

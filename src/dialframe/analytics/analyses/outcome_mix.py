@@ -102,35 +102,35 @@ def summary(
         >>> summary(frames.empty(frames.CALLS)).table["denominator"].sum()
         np.int64(0)
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=include_no_campaign,
     )  # fmt: skip
     frame = table_of_rows(
         {"metric": str, "numerator": int, "denominator": int, "rate": float, "low": float,
          "high": float, "unknown": int, "definition": str},
-        [(metric.name, *_headline(found, metric), metric.definition) for metric in METRICS],
+        [(metric.name, *_headline(attempts, metric), metric.definition) for metric in METRICS],
     )  # fmt: skip
-    words = f"Calls as of {found.as_of:%Y-%m-%d %H:%M} UTC" if found.as_of else "Calls"
+    words = f"Calls as of {attempts.as_of:%Y-%m-%d %H:%M} UTC" if attempts.as_of else "Calls"
     return Summary(
-        "summary", words, frame, "Headline rates of the counted attempts", found.balance(),
-        taxonomy, found.as_of, {}, {"campaign": campaign}, found.warnings,
+        "summary", words, frame, "Headline rates of the counted attempts", attempts.balance(),
+        taxonomy, attempts.as_of, {}, {"campaign": campaign}, attempts.warnings,
     )  # fmt: skip
 
 
-def _headline(found: Attempts, metric: _Metric) -> tuple[float, ...]:
+def _headline(attempts: Attempts, metric: _Metric) -> tuple[float, ...]:
     """Numerator, denominator, rate, bounds and unknown calls of one rate."""
-    below = np.ones(len(found), dtype=bool)
+    below = np.ones(len(attempts), dtype=bool)
     if metric.denominator is not None:
-        below = found.flag(metric.denominator)
-    above = found.flag(metric.numerator) & below
+        below = attempts.flag(metric.denominator)
+    above = attempts.flag(metric.numerator) & below
     # A machine is not told apart from a person where nothing says who answered.
     kind = "human" if metric.numerator == "machine" else metric.numerator
-    odd = np.zeros(len(found), dtype=bool)
+    odd = np.zeros(len(attempts), dtype=bool)
     if kind != "answered":
-        odd = np.array([getattr(o, kind) is None for o in OUTCOMES])[found.outcome]
+        odd = np.array([getattr(o, kind) is None for o in OUTCOMES])[attempts.outcome]
     k, n = int(above.sum()), int(below.sum())
-    bounds = clustered(above[below], found.cluster[below])
+    bounds = clustered(above[below], attempts.cluster[below])
     _, low, high = bounds or (np.nan, np.nan, np.nan)
     return k, n, k / n if n else np.nan, low, high, int((odd & below).sum())
 
@@ -159,17 +159,17 @@ def dispositions(
         `low`, `high` (95 %, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
         the row that are one). The calls sum to the attempts.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=include_no_campaign,
     )  # fmt: skip
-    part = found.classes.take(found.rows)
-    code, written = numbered(calls["disposition"].iloc[found.rows].astype("str"))
+    part = attempts.classes.take(attempts.rows)
+    code, written = numbered(calls["disposition"].iloc[attempts.rows].astype("str"))
     pair = np.where(code < 0, len(written), code) * len(OUTCOMES) + part.outcome
     place, pairs = pd.factorize(pair, sort=True)
     kinds = rated_kinds(
-        np.zeros(len(found), dtype=np.int64), [place == i for i in range(len(pairs))],
-        found.cluster, 1,
+        np.zeros(len(attempts), dtype=np.int64), [place == i for i in range(len(pairs))],
+        attempts.cluster, 1,
     )  # fmt: skip
     calls_of, conflict, odd = (
         sums(place, len(pairs), weights) for weights in (None, part.conflict, part.unmapped)
@@ -184,7 +184,7 @@ def dispositions(
             "disposition": [None if blank else word for blank, word, _ in names],
             "outcome": [outcome for _, _, outcome in names],
             "calls": calls_of[rows],
-            "denominator": np.full(len(rows), len(found)),
+            "denominator": np.full(len(rows), len(attempts)),
             "share": np.array([kinds[i]["rate"][0] for i in rows], dtype=float),
             "low": np.array([kinds[i]["low"][0] for i in rows], dtype=float),
             "high": np.array([kinds[i]["high"][0] for i in rows], dtype=float),
@@ -194,13 +194,13 @@ def dispositions(
     )
     answer = "There are no attempts" if not len(frame) else (
         f"{frame['disposition'].fillna('No disposition').iloc[0]} is the most frequent of "
-        f"{plural(len(frame), 'outcome')} of {plural(len(found), 'attempt')} "
+        f"{plural(len(frame), 'outcome')} of {plural(len(attempts), 'attempt')} "
         f"({share(frame['share'].iloc[0])})"
     )  # fmt: skip
     return Result(
         "dispositions", answer, frame,
         "Attempts by disposition as it was written and by the class that it was taken for",
-        found.balance(), taxonomy, found.as_of, {}, {"campaign": campaign}, found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, {}, {"campaign": campaign}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -246,13 +246,13 @@ def outcome_flows(
         `not_dialed` for leads without a counted attempt), `leads`, `attempts`, most frequent
         first. The leads sum to the leads looked at.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     here = of_campaign(leads, campaign)
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
-    said = np.where(found.classes.unmapped[found.rows], len(OUTCOMES), found.outcome)
-    first, last, tried = _ends(found, said, len(leads))
+    ends = np.where(attempts.classes.unmapped[attempts.rows], len(OUTCOMES), attempts.outcome)
+    first, last, tried = _ends(attempts, ends, len(leads))
     size = len(names)
     pair = np.where(here, first * size + last, -1)
     n = sums(pair, size * size)
@@ -272,7 +272,7 @@ def outcome_flows(
         f"{plural(int(here.sum()), 'lead')}: {stayed:,} ended where they began",
         frame,
         "Outcome class of the first and of the last counted attempt of each lead",
-        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -313,12 +313,12 @@ def cohorts(
     if period not in lengths:
         raise ConfigError(f"period {period!r} is not known; use {', '.join(lengths)}")
     require(leads, ("created_at", "campaign_id"), "leads")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     created = micros(leads["created_at"])
     here = (created != NO_TIME) & of_campaign(leads, campaign)
     code, names, closes = _cohort_of(created, here, period)
-    hit = found.flag(GOALS[goal])
-    first = earliest(found.lead[hit], found.when[hit], len(leads))
+    hit = attempts.flag(GOALS[goal])
+    first = earliest(attempts.lead[hit], attempts.when[hit], len(leads))
     step = lengths[period] * DAY_US
     age = np.where(first != NEVER, (np.where(first == NEVER, 0, first) - created) // step, ages)
     age = np.clip(age, 0, ages).astype(np.int64)
@@ -326,7 +326,7 @@ def cohorts(
     n = sums(np.where(here, code, -1), size)
     cell = np.where(here & (age < ages), code * ages + age, -1)
     k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
-    mature = (closes[:, None] + (np.arange(ages) + 1) * step <= found.as_of_us).ravel()
+    mature = (closes[:, None] + (np.arange(ages) + 1) * step <= attempts.as_of_us).ravel()
     frame = table(
         {
             "cohort": [name for name in names for _ in range(ages)],
@@ -338,17 +338,17 @@ def cohorts(
     for name in ("numerator", "rate", "low", "high"):
         frame.loc[~mature, name] = pd.NA
     ripe = frame[mature & (frame["age"] == 1).to_numpy(bool)]
-    said = "no cohort is mature yet"
+    sentence = "no cohort is mature yet"
     if len(ripe):
         total = int(ripe["numerator"].sum()) / max(int(ripe["denominator"].sum()), 1)
-        said = f"{share(total)} {GOAL_WORDS[goal]} within the first {period}"
+        sentence = f"{share(total)} {GOAL_WORDS[goal]} within the first {period}"
     return Result(
-        "cohorts", f"{plural(size, 'cohort')} of leads: {said}", frame,
+        "cohorts", f"{plural(size, 'cohort')} of leads: {sentence}", frame,
         f"Leads by the {period} of their import, and of these the leads with a counted call that "
         f"was {goal.replace('_', ' ')} by each age",
-        found.balance({("undated", "leads"): int((created == NO_TIME).sum())},
+        attempts.balance({("undated", "leads"): int((created == NO_TIME).sum())},
                       {"undated": "without created_at: in no cohort"}),
-        taxonomy, found.as_of, {}, {"goal": goal, "period": period, "ages": ages}, found.warnings,
+        taxonomy, attempts.as_of, {}, {"goal": goal, "period": period, "ages": ages}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -381,17 +381,17 @@ def outcome_mix(
     """
     if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
         raise ConfigError("by is outcome or disposition; period is day, week or month")
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    odd = found.classes.unmapped[found.rows]
+    odd = attempts.classes.unmapped[attempts.rows]
     if by == "outcome":
-        code = np.where(odd, len(OUTCOMES), found.outcome).astype(np.int64)
+        code = np.where(odd, len(OUTCOMES), attempts.outcome).astype(np.int64)
         names = [*(o.name for o in OUTCOMES), UNMAPPED]
     else:
-        code, names = found.text("disposition")
+        code, names = attempts.text("disposition")
         code, names = np.where(odd, len(names), code), [*names, UNMAPPED]
-    slot, starts, _ = _cohort_of(found.when, np.ones(len(found), dtype=bool), period)
+    slot, starts, _ = _cohort_of(attempts.when, np.ones(len(attempts), dtype=bool), period)
     size = len(names)
     total = sums(code, size)
     kept = [i for i in range(size) if total[i] or names[i] == UNMAPPED]
@@ -402,12 +402,12 @@ def outcome_mix(
             "outcome": [names[c % size] for c in cells],
             **{
                 name: values[cells]
-                for name, values in _mixed(found, slot, code, size, len(starts)).items()
+                for name, values in _mixed(attempts, slot, code, size, len(starts)).items()
             },
         }
     )
     order = sorted(kept, key=lambda i: (-total[i], names[i]))
-    shares = total[order] / max(len(found), 1)
+    shares = total[order] / max(len(attempts), 1)
     pareto = table(
         {
             "outcome": [names[i] for i in order],
@@ -416,30 +416,30 @@ def outcome_mix(
             "cumulative": np.cumsum(shares).astype(float),
         }
     )
-    answer = "There are no attempts" if not len(found) else (
-        f"{pareto['outcome'].iloc[0]} is the most frequent of {plural(len(found), 'attempt')} "
+    answer = "There are no attempts" if not len(attempts) else (
+        f"{pareto['outcome'].iloc[0]} is the most frequent of {plural(len(attempts), 'attempt')} "
         f"({share(pareto['share'].iloc[0])}); {share(float(odd.mean()))} are unmapped"
     )  # fmt: skip
     return Result(
         "outcome_mix", answer, frame,
-        f"Attempts by {period} of their start (UTC) and {by}", found.balance(), taxonomy,
-        found.as_of, {"pareto": pareto}, {"period": period, "by": by}, found.warnings,
+        f"Attempts by {period} of their start (UTC) and {by}", attempts.balance(), taxonomy,
+        attempts.as_of, {"pareto": pareto}, {"period": period, "by": by}, attempts.warnings,
     )  # fmt: skip
 
 
 def _mixed(
-    found: Attempts, slot: Ints, code: Ints, size: int, slots: int
+    attempts: Attempts, slot: Ints, code: Ints, size: int, slots: int
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Counts, rates and bounds of each outcome in each period, a row per period and outcome."""
-    parts = rated_kinds(slot, [code == i for i in range(size)], found.cluster, slots)
+    parts = rated_kinds(slot, [code == i for i in range(size)], attempts.cluster, slots)
     return {name: np.stack([part[name] for part in parts], axis=1).ravel() for name in parts[0]}
 
 
-def _ends(found: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
+def _ends(attempts: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
     """First and last outcome of each lead and how often it was tried."""
     none = len(OUTCOMES) + 1
-    order = found.order[found.lead[found.order] >= 0]
-    lead = found.lead[order]
+    order = attempts.order[attempts.lead[attempts.order] >= 0]
+    lead = attempts.lead[order]
     first, last = np.full(size, none), np.full(size, none)
     last[lead] = said[order]
     first[lead[::-1]] = said[order[::-1]]

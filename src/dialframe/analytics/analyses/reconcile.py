@@ -78,7 +78,9 @@ def reconcile(
         result = analytics.reconcile(calls, report=account.dispositions())
     """
     require(report, (*_KEYS, "calls"), "dispositions report")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    )
     inside = _Counts(report, known_then(calls, instant("as_of", as_of)))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total
@@ -114,13 +116,13 @@ def reconcile(
         frame,
         "Calls by UTC day of their start, campaign and disposition as written, in the service's "
         "report and here",
-        found.balance({("outside_report", "calls"): inside.outside},
+        attempts.balance({("outside_report", "calls"): inside.outside},
                       {"outside_report": "started on a day that the report does not have"}),
-        taxonomy, found.as_of,
+        taxonomy, attempts.as_of,
         {"each": _each(rest, server, computed, each), "codes": codes},
         {"directions": directions, "day_begins_utc_h": -hour % 24.0, "difference": total,
          "server": sum(server.values())},
-        found.warnings,
+        attempts.warnings,
     )  # fmt: skip
 
 
@@ -142,12 +144,12 @@ def differences(calls: pd.DataFrame, report: pd.DataFrame) -> pd.DataFrame:
     computed = counts.counts(counts.outbound, 0)
     known = np.where((counts.server != 0) | (computed != 0), 1, 0)
     keys = list(counts.named(known))
-    server, mine = counts.named(counts.server), counts.named(computed)
+    server, ours = counts.named(counts.server), counts.named(computed)
     return table(
         {
             **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
             "server": np.array([server.get(key, 0) for key in keys], dtype=int),
-            "off": np.array([abs(server.get(k, 0) - mine.get(k, 0)) for k in keys], dtype=int),
+            "off": np.array([abs(server.get(k, 0) - ours.get(k, 0)) for k in keys], dtype=int),
         }
     )
 
@@ -192,8 +194,8 @@ class _Counts:
         self._sorted = np.argsort(self._wanted)
         place = days * self._width + self._cell[: len(there)]
         size = self._width * len(self._days)
-        said = there["calls"].to_numpy(dtype=float, na_value=0)
-        self.server: Ints = np.rint(np.bincount(place, said, size)).astype(np.int64)
+        reported = there["calls"].to_numpy(dtype=float, na_value=0)
+        self.server: Ints = np.rint(np.bincount(place, reported, size)).astype(np.int64)
         self._cell = self._cell[len(there) :]
         self.outside = int((self.all & (self._day(0) < 0)).sum())
 
@@ -299,10 +301,10 @@ def _sums(
     rest: dict[_Key, int], keys: list[_Key], alone: frozenset[str], sign: int
 ) -> tuple[int, int]:
     """What all keys of one sign come to, and those of them whose code only one of the two writes."""
-    mine = [key for key in keys if sign * rest[key] > 0]
+    larger = [key for key in keys if sign * rest[key] > 0]
     return (
-        sum(sign * rest[key] for key in mine),
-        sum(sign * rest[key] for key in mine if key[2] in alone),
+        sum(sign * rest[key] for key in larger),
+        sum(sign * rest[key] for key in larger if key[2] in alone),
     )
 
 

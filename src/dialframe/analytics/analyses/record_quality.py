@@ -184,34 +184,34 @@ def conflicts(
         `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`
         has the ids.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    odd = found.classes.conflict[found.rows]
-    rows = found.rows[odd]
+    odd = attempts.classes.conflict[attempts.rows]
+    rows = attempts.rows[odd]
     names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
     each = table(
         {
-            "id": found.column("id", rows).astype("str").array,
-            "telephony": list(names[found.classes.telephony[rows]]),
-            "disposition": found.column("disposition", rows).astype("str").array,
-            "business": list(names[found.classes.business[rows]]),
+            "id": attempts.column("id", rows).astype("str").array,
+            "telephony": list(names[attempts.classes.telephony[rows]]),
+            "disposition": attempts.column("disposition", rows).astype("str").array,
+            "business": list(names[attempts.classes.business[rows]]),
         }
     )
     keys = ["telephony", "disposition", "business"]
     frame = each.groupby(keys, dropna=False).size().reset_index(name="calls")
     frame = frame.astype({**dict.fromkeys(keys, "str"), "calls": "Int64"})
     frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
-    frame["denominator"] = pd.array([len(found)] * len(frame), dtype="Int64")
-    frame["share"] = frame["calls"].astype("Float64") / max(len(found), 1)
+    frame["denominator"] = pd.array([len(attempts)] * len(frame), dtype="Int64")
+    frame["share"] = frame["calls"].astype("Float64") / max(len(attempts), 1)
     return Result(
         "conflicts",
-        f"{plural(int(odd.sum()), 'call')} of {len(found):,} have a disposition or cause that "
+        f"{plural(int(odd.sum()), 'call')} of {len(attempts):,} have a disposition or cause that "
         "contradicts the call",
         frame,
         "Attempts whose disposition cannot have happened on such a call, or whose cause or status "
         "contradicts answered_at; the network's word stands",
-        found.balance(), taxonomy, found.as_of, {"each": each}, {}, found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, {"each": each}, {}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -240,17 +240,17 @@ def missing_dispositions(
         long enough), `rate`, `low`, `high`. Table `ages` counts by hours since the end, `each` has
         the ids.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    long = found.flag("answered") & (np.nan_to_num(found.talk_s) >= human_length_s)
-    blank = np.asarray(found.column("disposition").astype("str").fillna("").str.strip() == "")
-    ended = micros(found.calls["ended_at"])[found.rows]
-    ends = found.as_of_us
+    long = attempts.flag("answered") & (np.nan_to_num(attempts.talk_s) >= human_length_s)
+    blank = np.asarray(attempts.column("disposition").astype("str").fillna("").str.strip() == "")
+    ended = micros(attempts.calls["ended_at"])[attempts.rows]
+    ends = attempts.as_of_us
     age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)
     due = long & (age_h > due_h)
     missing = due & blank
-    code, names = found.text("campaign_id")
+    code, names = attempts.text("campaign_id")
     frame = table(
         {
             "campaign_id": names,
@@ -264,9 +264,9 @@ def missing_dispositions(
     labels = [f"up to {AGES_H[0]} h", *(f"{a} to {b} h" for a, b in itertools.pairwise(AGES_H)),
               f"over {AGES_H[-1]} h"]  # fmt: skip
     ages = table({"age": labels, "calls": sums(np.where(long & blank, band, -1), len(labels))})
-    rows = found.rows[missing]
+    rows = attempts.rows[missing]
     each = table(
-        {"id": found.column("id", rows).astype("str").array, "talk_s": found.talk_s[missing]}
+        {"id": attempts.column("id", rows).astype("str").array, "talk_s": attempts.talk_s[missing]}
     )
     return Result(
         "missing_dispositions",
@@ -274,9 +274,9 @@ def missing_dispositions(
         frame,
         f"Answered calls of {human_length_s:g} s or more without a disposition {due_h:g} h after "
         "their end",
-        found.balance({("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"}),
-        taxonomy, found.as_of, {"ages": ages, "each": each},
-        {"human_length_s": human_length_s, "due_h": due_h}, found.warnings,
+        attempts.balance({("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"}),
+        taxonomy, attempts.as_of, {"ages": ages, "each": each},
+        {"human_length_s": human_length_s, "due_h": due_h}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -319,7 +319,9 @@ def late_dispositions(
             "(events=): the calls themselves do not say when they changed"
         )
     require(calls, ("id",), "calls")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    )
     known = known_then(calls, instant("as_of", as_of))
     parts = [_reread(known, earlier), _told(known, events, late_h)]
     each = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
@@ -332,7 +334,7 @@ def late_dispositions(
         frame,
         f"Calls whose disposition differs from an earlier reading, or was logged more than "
         f"{late_h:g} h after the call ended",
-        found.balance(), taxonomy, found.as_of, {"each": each}, {"late_h": late_h}, found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, {"each": each}, {"late_h": late_h}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -354,13 +356,13 @@ def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd
     """Calls whose last logged disposition came late, or after another one."""
     if events is None:
         return _changes([], [], [], [], [])
-    said = logged(events).dropna(subset=["call_id"])
-    code, names = in_order(said["call_id"])
+    logged_events = logged(events).dropna(subset=["call_id"])
+    code, names = in_order(logged_events["call_id"])
     # Events are in the order of time, and stay so within their call.
     order = np.argsort(code, kind="stable")
     first = np.flatnonzero(np.diff(code[order], prepend=-1))
     last = np.append(first[1:], len(order))[: len(first)] - 1
-    codes = said["disposition"].fillna("").to_numpy(dtype=object)[order]
+    codes = logged_events["disposition"].fillna("").to_numpy(dtype=object)[order]
     unlike = codes != codes[np.repeat(first, last - first + 1)]
     several = np.bincount(code[order], unlike, len(names)) > 0
     was = np.where(last > first, codes[last - 1], "")
@@ -370,7 +372,7 @@ def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd
     rows = np.flatnonzero(place >= 0)[::-1]
     ended = np.full(len(names), NO_TIME)
     ended[place[rows]] = micros(calls["ended_at"])[rows]
-    delay = seconds(micros(said["logged_at"])[order[last]], ended) / 3_600
+    delay = seconds(micros(logged_events["logged_at"])[order[last]], ended) / 3_600
     changed = several | (delay > late_h)
     return _changes(
         [name for name, hit in zip(names, changed, strict=True) if hit], list(was[changed]),
@@ -409,15 +411,17 @@ def completeness(
         One row per check: `check`, `unit`, `count`, `of`, `share` (null where `of` is 0), `ok`,
         `meaning`. Table `gaps` has the weekdays without a call between the first and the last.
     """
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    )
     known = known_then(calls, instant("as_of", as_of))
-    theirs = found.matched.lead if known is calls else count_attempts(
+    theirs = attempts.matched.lead if known is calls else count_attempts(
         known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     ).matched.lead  # fmt: skip
     gaps = _gaps(known)
-    rows = [*_call_checks(known, found.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
+    rows = [*_call_checks(known, attempts.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
-            *_event_checks(known, events), *_lead_checks(found.leads, theirs)]  # fmt: skip
+            *_event_checks(known, events), *_lead_checks(attempts.leads, theirs)]  # fmt: skip
     frame = table_of_rows(
         {"check": str, "unit": str, "count": int, "of": int, "share": float, "ok": bool,
          "meaning": str},
@@ -425,17 +429,17 @@ def completeness(
          for check, unit, count, of, meaning in rows],
     )  # fmt: skip
     odd = frame[~frame["ok"].to_numpy(bool)]
-    said = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
+    odd_words = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
     return Result(
         "completeness",
-        f"{plural(len(odd), 'check')} of {len(frame)} found something: {said}" if len(odd)
+        f"{plural(len(odd), 'check')} of {len(frame)} found something: {odd_words}" if len(odd)
         else f"All {len(frame)} checks are clean" if len(calls) or (leads is not None and len(leads))
         else "There is nothing to check: no calls and no leads",
         frame,
         "Rows that cannot be true, rows that are missing, and rows that do not fit each other",
-        found.balance(), taxonomy, found.as_of, {"gaps": gaps}, {},
+        attempts.balance(), taxonomy, attempts.as_of, {"gaps": gaps}, {},
         ("The service does not say when a call changed: a row that was edited after it was read is "
-         "seen only when it is read again.", *found.warnings),
+         "seen only when it is read again.", *attempts.warnings),
     )  # fmt: skip
 
 

@@ -68,23 +68,23 @@ def carriers(
         answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
         `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    code, names = _groups(found, by)
+    code, names = _groups(attempts, by)
     size = len(names)
 
     def of(mask: np.ndarray) -> Ints:
         return sums(np.where(mask, code, -1), size)
 
-    answered, user = found.flag("answered"), rejected(found)
-    blocked = found.is_class("blocked_or_rejected") & ~user
-    known = answered & ~np.isnan(found.talk_s)
-    short = known & (np.nan_to_num(found.talk_s, nan=np.inf) <= short_s)
-    effective = answered | found.is_class("busy", "no_answer") | user
-    tried, talk = sums(code, size), np.bincount(code[known], found.talk_s[known], size)
-    bounds = _bounds(answered, found.cluster, code, size)
-    short_bounds = _bounds(short[known], found.cluster[known], code[known], size)
+    answered, user = attempts.flag("answered"), rejected(attempts)
+    blocked = attempts.is_class("blocked_or_rejected") & ~user
+    known = answered & ~np.isnan(attempts.talk_s)
+    short = known & (np.nan_to_num(attempts.talk_s, nan=np.inf) <= short_s)
+    effective = answered | attempts.is_class("busy", "no_answer") | user
+    tried, talk = sums(code, size), np.bincount(code[known], attempts.talk_s[known], size)
+    bounds = _bounds(answered, attempts.cluster, code, size)
+    short_bounds = _bounds(short[known], attempts.cluster[known], code[known], size)
     frame = table(
         {
             by: names,
@@ -103,24 +103,24 @@ def carriers(
             "blocked": of(blocked),
             "blocked_share": ratio(of(blocked), tried),
             "rejected": of(user),
-            "congested": of(found.is_class("network_fail")),
+            "congested": of(attempts.is_class("network_fail")),
         }
     ).sort_values("attempts", ascending=False, kind="stable", ignore_index=True)
     over = int((frame["short_flag"] == "over").sum())
     total, base = int(short.sum()), int(known.sum())
-    said = f" ({share(total / base)} short)" if base else ""
+    short_words = f" ({share(total / base)} short)" if base else ""
     return Result(
         "carriers",
-        f"{plural(int(answered.sum()), 'answer')} of {plural(len(found), 'attempt')}{said}; "
+        f"{plural(int(answered.sum()), 'answer')} of {plural(len(attempts), 'attempt')}{short_words}; "
         f"{over} of {size} {'group is' if size == 1 else 'groups are'} over the limit of short "
         f"calls",
         frame,
         "ASR: answered of attempts; NER: answered, busy, ring without answer and rejected by the "
         f"person of attempts (ITU-T E.411, E.425); short: talk of {short_s:g} s or less of answered",
-        found.balance({("no_length", "calls"): int((answered & ~known).sum())},
+        attempts.balance({("no_length", "calls"): int((answered & ~known).sum())},
                       {"no_length": "answered, without a length"}),
-        taxonomy, found.as_of, {},
-        {"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]}, found.warnings,
+        taxonomy, attempts.as_of, {},
+        {"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -142,10 +142,10 @@ def causes(
         the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
         `answered`, `cumulative`.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    code, names = found.text("hangup_cause")
+    code, names = attempts.text("hangup_cause")
     n = sums(code, len(names))
     order = sorted(range(len(names)), key=lambda i: (-n[i], names[i]))
     kinds = [taxonomy.outcome("hangup_cause", names[i]) or "unmapped" for i in order]
@@ -156,17 +156,17 @@ def causes(
         {
             "hangup_cause": [names[i] for i in order],
             "class": kinds,
-            **rated(n[order] if order else np.zeros(0, int), np.full(len(order), len(found))),
-            "answered": sums(np.where(found.flag("answered"), code, -1), len(names))[order]
+            **rated(n[order] if order else np.zeros(0, int), np.full(len(order), len(attempts))),
+            "answered": sums(np.where(attempts.flag("answered"), code, -1), len(names))[order]
             if order else np.zeros(0, int),
-            "cumulative": np.cumsum(n[order]) / max(len(found), 1) if order else np.zeros(0),
+            "cumulative": np.cumsum(n[order]) / max(len(attempts), 1) if order else np.zeros(0),
         }
     )  # fmt: skip
     top = "no attempts" if not order else f"{names[order[0]]} most often"
     return Result(
         "causes", f"{plural(len(names), 'hangup cause')}: {top}", frame,
-        "Attempts by hangup cause", found.balance(), taxonomy, found.as_of,
-        warnings=found.warnings,
+        "Attempts by hangup cause", attempts.balance(), taxonomy, attempts.as_of,
+        warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -189,17 +189,17 @@ def ring_times(
         `share`. Table `medians` has `who`, `calls`, `median_s`. Negative rings and rings over 120 s
         (queueing, most likely) are set aside and counted.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    ring = found.ring_s
+    ring = attempts.ring_s
     odd = {
         "ring_unknown": np.isnan(ring),
         "ring_negative": ring < 0,
         "ring_long": ring > LONGEST_RING_S,
     }
     kept = ~np.any(list(odd.values()), axis=0)
-    answered, human, machine = (found.flag(n) for n in ("answered", "human", "machine"))
+    answered, human, machine = (attempts.flag(n) for n in ("answered", "human", "machine"))
     who = np.select([~answered, human, machine], [3, 0, 1], default=2)
     names = ("person", "machine", "unknown", "nobody")
     band = np.searchsorted(np.array(RING_EDGES, float), ring, side="right") - 1
@@ -220,23 +220,25 @@ def ring_times(
     )
     middles = np.array([median(np.where(kept & (who == i), ring, np.nan)) for i in range(4)])
     medians = table({"who": list(names), "calls": total, "median_s": middles})
-    said = ", ".join(f"{name} {m:.0f} s" for name, m in zip(names, middles, strict=True) if m == m)
+    median_words = ", ".join(
+        f"{name} {m:.0f} s" for name, m in zip(names, middles, strict=True) if m == m
+    )
     words = {
         "ring_unknown": "no instant of answer or end", "ring_negative": "answered before it began",
         "ring_long": "over 120 s: queueing is most likely in it",
     }  # fmt: skip
     return Result(
-        "ring_times", f"Median ringing: {said or 'not known'}", frame,
+        "ring_times", f"Median ringing: {median_words or 'not known'}", frame,
         "Seconds from the start of the call to its answer, or to its end where nobody answered",
-        found.balance({(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words),
-        taxonomy, found.as_of, {"medians": medians}, {}, found.warnings,
+        attempts.balance({(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words),
+        taxonomy, attempts.as_of, {"medians": medians}, {}, attempts.warnings,
     )  # fmt: skip
 
 
-def _groups(found: Attempts, by: str) -> tuple[Ints, list[str]]:
+def _groups(attempts: Attempts, by: str) -> tuple[Ints, list[str]]:
     if by != "prefix":
-        return found.text(by)
-    codes = area(found, "to_number")
+        return attempts.text(by)
+    codes = area(attempts, "to_number")
     distinct, place = np.unique(codes, return_inverse=True)
     return place.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
 
@@ -249,22 +251,24 @@ def _bounds(
     edge = np.searchsorted(code[order], np.arange(size + 1))
     _, near = np.unique(cluster, return_inverse=True)
     for i in range(size):
-        mine = order[edge[i] : edge[i + 1]]
-        _, small = np.unique(near[mine], return_inverse=True)
-        found = clustered(hit[mine], small)
-        if found is not None:
-            low[i], high[i] = found[1:]
+        block = order[edge[i] : edge[i + 1]]
+        _, small = np.unique(near[block], return_inverse=True)
+        interval = clustered(hit[block], small)
+        if interval is not None:
+            low[i], high[i] = interval[1:]
     return low, high
 
 
 def _flags(short: Ints, known: Ints, limits: tuple[float, float]) -> list[str]:
-    said = []
+    sentences = []
     for rate, n in zip(ratio(short, known), known, strict=True):
         if n < _LEAST:
-            said.append("too few")
+            sentences.append("too few")
         else:
-            said.append("over" if rate > limits[1] else "warning" if rate > limits[0] else "ok")
-    return said
+            sentences.append(
+                "over" if rate > limits[1] else "warning" if rate > limits[0] else "ok"
+            )
+    return sentences
 
 
 _TOLERANCE_S: Final = 1.5
@@ -303,26 +307,36 @@ def durations(
         (answered, with times and a duration, of which the two differ), `fits_talk`, `fits_whole`,
         `median_off_talk_s`, `median_off_whole_s`.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=True,
     )  # fmt: skip
-    duration = found.column("duration_seconds").to_numpy(float, na_value=np.nan)
-    to_talk = np.abs(duration - found.talk_s)
-    to_whole = np.abs(duration - found.talk_s - found.ring_s)
-    known = found.flag("answered") & ~np.isnan(to_talk) & ~np.isnan(to_whole)
-    told = known & (found.ring_s > _TOLERANCE_S)
-    code, names = found.text(by)
+    duration = attempts.column("duration_seconds").to_numpy(float, na_value=np.nan)
+    to_talk = np.abs(duration - attempts.talk_s)
+    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
+    known = attempts.flag("answered") & ~np.isnan(to_talk) & ~np.isnan(to_whole)
+    tells_apart = known & (attempts.ring_s > _TOLERANCE_S)
+    code, names = attempts.text(by)
     rows = []
     for i, name in enumerate(names):
-        mine = told & (code == i)
-        talk = int((to_talk[mine] <= _TOLERANCE_S).sum())
-        whole = int((to_whole[mine] <= _TOLERANCE_S).sum())
-        n = int(mine.sum())
+        in_campaign = tells_apart & (code == i)
+        talk = int((to_talk[in_campaign] <= _TOLERANCE_S).sum())
+        whole = int((to_whole[in_campaign] <= _TOLERANCE_S).sum())
+        n = int(in_campaign.sum())
         means = "unclear"
         if n >= _ENOUGH and max(talk, whole) > 0.9 * n:
             means = "talk" if talk > whole else "whole"
-        rows.append((name, means, n, talk, whole, median(to_talk[mine]), median(to_whole[mine])))
+        rows.append(
+            (
+                name,
+                means,
+                n,
+                talk,
+                whole,
+                median(to_talk[in_campaign]),
+                median(to_whole[in_campaign]),
+            )
+        )
     rows.sort(key=lambda row: (-row[2], row[0]))
     frame = table_of_rows(
         {by: str, "means": str, "calls": int, "fits_talk": int, "fits_whole": int,
@@ -336,16 +350,20 @@ def durations(
         for n, k in zip(frame[by], frame["means"], strict=True)
         if k not in (most, "unclear")
     ]
-    said = {"talk": "the talk", "whole": "the whole call from its start", "unclear": "not clear"}
-    answer = f"duration_seconds is {said[most]}"
+    meanings = {
+        "talk": "the talk",
+        "whole": "the whole call from its start",
+        "unclear": "not clear",
+    }
+    answer = f"duration_seconds is {meanings[most]}"
     answer += f", except in {', '.join(odd)}" if odd else ""
     return Result(
         "durations", answer, frame,
         "Answered calls whose duration is within 1.5 s of the talk (answer to end) or of the whole "
         "call (start to end)",
-        found.balance({("no_duration", "calls"): int((found.flag("answered") & ~known).sum())},
+        attempts.balance({("no_duration", "calls"): int((attempts.flag("answered") & ~known).sum())},
                       {"no_duration": "answered, without a duration or its times"}),
-        taxonomy, found.as_of, {}, {"tolerance_s": _TOLERANCE_S}, found.warnings,
+        taxonomy, attempts.as_of, {}, {"tolerance_s": _TOLERANCE_S}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -375,23 +393,25 @@ def machines(
         `hidden_share` (estimated machines of these, null where it cannot be told), `hidden_low`,
         `hidden` (they are mostly machines).
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    answered, machine, human = (found.flag(name) for name in ("answered", "machine", "human"))
-    unknown = found.is_class(CONNECTED_UNKNOWN) & ~found.classes.unmapped[found.rows] & answered
-    looks = _looks(found)
+    answered, machine, human = (attempts.flag(name) for name in ("answered", "machine", "human"))
+    unknown = (
+        attempts.is_class(CONNECTED_UNKNOWN) & ~attempts.classes.unmapped[attempts.rows] & answered
+    )
+    looks = _looks(attempts)
     size = (len(_RING_EDGES) + 1) * (len(_TALK_EDGES) + 1)
     as_machine, as_human = (sums(np.where(m, looks, -1), size) for m in (machine, human))
-    code, names = found.text(by)
+    code, names = attempts.text(by)
     rows = []
     for i, name in enumerate(names):
-        mine = answered & (code == i)
-        bounds = clustered(machine[mine], found.cluster[mine])
+        in_group = answered & (code == i)
+        bounds = clustered(machine[in_group], attempts.cluster[in_group])
         low, high = (np.nan, np.nan) if bounds is None else bounds[1:]
         odd = unknown & (code == i)
         hidden, least = _hidden(sums(np.where(odd, looks, -1), size), as_machine, as_human)
-        k, n = int((machine & mine).sum()), int(mine.sum())
+        k, n = int((machine & in_group).sum()), int(in_group.sum())
         rows.append((name, k, n, k / n if n else np.nan, low, high, int(odd.sum()), hidden, least,
                      least > 0.5))  # fmt: skip
     rows.sort(key=lambda row: (-row[2], row[0]))
@@ -414,15 +434,15 @@ def machines(
         "machines", answer, frame,
         "Calls that a machine answered of answered calls; unknown: answered, and no code says by "
         "whom",
-        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
-def _looks(found: Attempts) -> Ints:
+def _looks(attempts: Attempts) -> Ints:
     """Band of ringing and talk of each attempt; -1 where not known."""
-    ring = np.searchsorted(np.array(_RING_EDGES), np.nan_to_num(found.ring_s), side="right")
-    talk = np.searchsorted(np.array(_TALK_EDGES), np.nan_to_num(found.talk_s), side="right")
-    known = ~np.isnan(found.ring_s) & ~np.isnan(found.talk_s)
+    ring = np.searchsorted(np.array(_RING_EDGES), np.nan_to_num(attempts.ring_s), side="right")
+    talk = np.searchsorted(np.array(_TALK_EDGES), np.nan_to_num(attempts.talk_s), side="right")
+    known = ~np.isnan(attempts.ring_s) & ~np.isnan(attempts.talk_s)
     return np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
 
 
@@ -453,13 +473,13 @@ _BY_USER: Final = frozenset(
 LONGEST_RING_S: Final = 120.0
 
 
-def rejected(found: Attempts) -> Mask:
+def rejected(attempts: Attempts) -> Mask:
     """Rejected calls whose cause names the person and whose disposition does not say blocked."""
-    cause, names = found.numbered("hangup_cause")
-    said = [code_key(_CAUSE, n) in _BY_USER and "block" not in n.casefold() and "+" not in n
+    cause, names = attempts.numbered("hangup_cause")
+    is_by_user = [code_key(_CAUSE, n) in _BY_USER and "block" not in n.casefold() and "+" not in n
             for n in names]  # fmt: skip
-    note, notes = found.numbered("disposition")
+    note, notes = attempts.numbered("disposition")
     blocked = np.array([*("block" in n.casefold() for n in notes), False])[note]
     return np.asarray(
-        found.is_class("blocked_or_rejected") & np.array([*said, False])[cause] & ~blocked
+        attempts.is_class("blocked_or_rejected") & np.array([*is_by_user, False])[cause] & ~blocked
     )

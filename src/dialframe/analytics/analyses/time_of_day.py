@@ -74,10 +74,10 @@ def hours(
         All 168 cells: `weekday` (`Mon`), `hour`, `numerator` (people), `denominator` (attempts),
         `rate`, `low`, `high`, `shrunk` (null without calls), `thin`.
     """
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
-    clock = clock_of(found)
-    rated_cells = rated_calls(clock.cell, found.flag("human"), found.lead_or_number, _CELLS)
+    clock = clock_of(attempts)
+    rated_cells = rated_calls(clock.cell, attempts.flag("human"), attempts.lead_or_number, _CELLS)
     people, dials = rated_cells["numerator"], rated_cells["denominator"]
     frame = table(
         {
@@ -90,14 +90,14 @@ def hours(
     )
 
     def claims() -> tuple[Claim, ...]:
-        return _Times(found, min_calls, alpha, 1.0, SOURCE).claims()
+        return _Times(attempts, min_calls, alpha, 1.0, SOURCE).claims()
 
     return Result(
         "hours", claims, frame,
         "Calls that a person answered of attempts, by the clock of the person called",
-        found.balance({("no_zone", "calls"): int((clock.cell == -1).sum()),
+        attempts.balance({("no_zone", "calls"): int((clock.cell == -1).sum()),
                        ("unclear_hour", "calls"): int((clock.cell == UNCLEAR).sum())}, _CLOCK_WORDS),
-        taxonomy, found.as_of, {}, {"min_calls": min_calls, "alpha": alpha}, found.warnings,
+        taxonomy, attempts.as_of, {}, {"min_calls": min_calls, "alpha": alpha}, attempts.warnings,
         ASSUMPTIONS,
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ def best_time(
         "Calls that a person answered of attempts with a certain local hour; adjusted for "
         + ", ".join(ADJUSTED_FOR),
         whole.balance(
-            {("no_certain_hour", "calls"): len(whole) - len(times.found), **whole.not_logged},
+            {("no_certain_hour", "calls"): len(whole) - len(times.attempts), **whole.not_logged},
             _CLOCK_WORDS,
         ),
         taxonomy, whole.as_of, {"tests": times.tests()},
@@ -173,23 +173,23 @@ class _Times:
         self, whole: Attempts, min_calls: int, alpha: float, min_points: float, source: str
     ) -> None:
         known = clock_of(whole).known
-        self.found = whole.only(known)
+        self.attempts = whole.only(known)
         clock = clock_of(whole).take(known)
         self.levels = {"hour": hour_level(clock), "weekday": weekday_level(clock)}
-        self.human = self.found.flag("human")
+        self.human = self.attempts.flag("human")
         self.count = {name: sums(v, len(_NAMES[name])) for name, v in self.levels.items()}
         self.judged: dict[str, Judged] = {}
         reached = int(self.human.sum())
-        if not 0 < reached < len(self.found):
+        if not 0 < reached < len(self.attempts):
             return
-        least = max(min_calls, round(0.01 * len(self.found)))
+        least = max(min_calls, round(0.01 * len(self.attempts)))
         used = {
             name: pooled(level, len(_NAMES[name]), least) for name, level in self.levels.items()
         }
         fitted = people_by(
-            self.found,
+            self.attempts,
             {name: code for name, (code, _) in used.items()},
-            strata=usual_strata(self.found, source),
+            strata=usual_strata(self.attempts, source),
         )
         for name, effects in fitted.items():
             self.judged[name] = judged(
@@ -203,7 +203,7 @@ class _Times:
 
     def claims(self) -> tuple[Claim, ...]:
         """A difference of hours and of weekdays with the best one, or none."""
-        if not len(self.found):
+        if not len(self.attempts):
             return counted("hour", "There are no calls with a certain local hour")
         reached = int(self.human.sum())
         why = TOO_LITTLE
@@ -331,35 +331,35 @@ def dayparts(
         `rate` (people per call there, on leads that no attempt had reached before),
         `expected_contacts`. Table `each` lists the leads.
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    clock = clock_of(found)
+    clock = clock_of(attempts)
     part = _part(np.where(clock.known, clock.hour, -1))
-    mine = (found.lead >= 0) & (part >= 0)
-    size, count = len(DAYPARTS), len(found.leads)
+    with_lead = (attempts.lead >= 0) & (part >= 0)
+    size, count = len(DAYPARTS), len(attempts.leads)
     tried = np.zeros((count + 1, size), dtype=np.int64)
-    np.add.at(tried, (found.lead[mine], part[mine]), 1)
+    np.add.at(tried, (attempts.lead[with_lead], part[with_lead]), 1)
     tried = tried[:-1]
-    over = found.leads_with(found.flag("human") | found.flag("final"))
+    over = attempts.leads_with(attempts.flag("human") | attempts.flag("final"))
     once = (tried > 0).sum(axis=1) == 1
     alone = once & (tried.sum(axis=1) >= min_attempts) & ~over
     only = tried.argmax(axis=1)
     # On leads that no attempt reached before, as the leads are that this is about.
-    ever = found.ever
+    ever = attempts.ever
     person = ever.flag("human")
     first = earliest(
         ever.cluster[person],
         ever.attempt[person].astype(np.int64),
         int(ever.cluster.max(initial=0)) + 1,
     )
-    later = mine & (found.attempt > 1) & (found.attempt <= first[found.cluster])
+    later = with_lead & (attempts.attempt > 1) & (attempts.attempt <= first[attempts.cluster])
     n, k = (
         sums(np.where(later, part, -1), size),
-        sums(np.where(later & found.flag("human"), part, -1), size),
+        sums(np.where(later & attempts.flag("human"), part, -1), size),
     )
     rate = np.where(n >= min_calls, ratio(k, n), np.nan)
-    verdict = _parts_judged(found.only(later), part[later], min_calls, alpha)
+    verdict = _parts_judged(attempts.only(later), part[later], min_calls, alpha)
     adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]
     other = [_best_other(adjusted, i) if verdict is not None and verdict.differs else -1
              for i in range(size)]  # fmt: skip
@@ -387,7 +387,7 @@ def dayparts(
     )
     each = table(
         {
-            "lead_id": found.leads["id"].astype("str").array[alone],
+            "lead_id": attempts.leads["id"].astype("str").array[alone],
             "daypart": [DAYPARTS[i][0] for i in only[alone]],
             "attempts": tried.sum(axis=1)[alone],
         }
@@ -398,17 +398,17 @@ def dayparts(
         frame,
         "Leads not reached and not closed, by the only part of their local day in which they were "
         "tried: " + ", ".join(f"{n} {a}-{b} h" for n, a, b in DAYPARTS),
-        found.balance(found.not_logged), taxonomy, found.as_of, {"each": each},
-        {"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha}, found.warnings,
+        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of, {"each": each},
+        {"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha}, attempts.warnings,
         ASSUMPTIONS,
     )  # fmt: skip
 
 
-def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> Judged | None:
-    if not 0 < int(found.flag("human").sum()) < len(found):
+def _parts_judged(attempts: Attempts, part: Ints, min_calls: int, alpha: float) -> Judged | None:
+    if not 0 < int(attempts.flag("human").sum()) < len(attempts):
         return None
     level, enough = pooled(part, len(DAYPARTS), min_calls)
-    effects = people_by(found, {"part": level}, factors=usual_factors(found, "hour"))["part"]
+    effects = people_by(attempts, {"part": level}, factors=usual_factors(attempts, "hour"))["part"]
     return judged(effects, enough, alpha, shape="named")
 
 

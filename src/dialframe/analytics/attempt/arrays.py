@@ -153,8 +153,8 @@ def _kind(key: tuple[Hashable, ...]) -> Hashable:
 
 def _data(values: pd.Series) -> pa.ChunkedArray | None:
     """The Arrow data of a text column, the same object as long as nobody assigns to it."""
-    found = values.array
-    data = found.__arrow_array__() if isinstance(found, pd.arrays.ArrowStringArray) else None
+    array = values.array
+    data = array.__arrow_array__() if isinstance(array, pd.arrays.ArrowStringArray) else None
     return data if isinstance(data, pa.ChunkedArray) else None
 
 
@@ -212,10 +212,10 @@ def _placed(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
     places = np.empty(len(values), dtype=np.int16)
     for rows in blocks(len(values)):
         part = values.slice(rows.start, rows.stop - rows.start).dictionary_encode()
-        mine = [seen.setdefault(value, len(seen)) for value in part.dictionary.to_pylist()]
+        codes = [seen.setdefault(value, len(seen)) for value in part.dictionary.to_pylist()]
         if len(seen) >= np.iinfo(np.int16).max and places.dtype == np.int16:
             places = places.astype(np.int32)
-        places[rows] = np.array([*mine, -1])[part.indices.fill_null(len(mine))]
+        places[rows] = np.array([*codes, -1])[part.indices.fill_null(len(codes))]
     places[places < 0] = len(seen)
     return frozen(places), pa.array(list(seen), values.type)
 
@@ -233,12 +233,12 @@ def arrow(values: pd.Series) -> pa.Array:
         ConfigError: A text is no Unicode.
     """
     try:
-        found = pa.array(values.astype("str").array, from_pandas=True)
+        texts = pa.array(values.astype("str").array, from_pandas=True)
     except UnicodeEncodeError as error:
         raise ConfigError(
             f"column {values.name!r} holds text that is no Unicode ({error.reason}); write it anew"
         ) from None
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
 def letters(text: pa.Array) -> npt.NDArray[np.uint8] | None:
@@ -296,10 +296,10 @@ def area_codes(numbers: pd.Series, outside: int) -> Ints:
     whole = kept_numbers(numbers)
     if whole is not None:
         return np.where(whole // 10**10 == 1, whole // 10**7 % 1000, outside)
-    found = arrow(numbers).dictionary_encode()
+    encoded = arrow(numbers).dictionary_encode()
     codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
-             for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
-    places = np.asarray(found.indices.fill_null(len(codes)))
+             for n in map(str, encoded.dictionary.to_pylist())]  # fmt: skip
+    places = np.asarray(encoded.indices.fill_null(len(codes)))
     each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
     return each
 
@@ -315,11 +315,11 @@ def repeated(values: pd.Series) -> Mask:
 
 def _repeated(values: pd.Series) -> Mask:
     rows = np.arange(len(values))
-    found = letters(arrow(values))
-    if found is not None and found.shape[1] >= _TAIL:
-        tail = np.empty(len(found), dtype=np.uint32)
-        for part in blocks(len(found)):
-            halves = np.ascontiguousarray(found[part, -_TAIL:]).view(np.uint64)
+    texts = letters(arrow(values))
+    if texts is not None and texts.shape[1] >= _TAIL:
+        tail = np.empty(len(texts), dtype=np.uint32)
+        for part in blocks(len(texts)):
+            halves = np.ascontiguousarray(texts[part, -_TAIL:]).view(np.uint64)
             tail[part] = (halves[:, 0] * MIX ^ halves[:, 1]) * MIX >> _HALF
         rows = shared_rows(tail)
     mask = np.zeros(len(values), dtype=bool)
@@ -339,10 +339,10 @@ def shared_rows(hashes: npt.NDArray[np.uint32]) -> Ints:
     for rows in blocks(len(hashes)):
         part = ordered[rows.start : rows.stop + 1]
         shared[part[1:][part[1:] == part[:-1]] % _SLOTS] = True
-    found = [
+    row_parts = [
         rows.start + np.flatnonzero(shared[hashes[rows] % _SLOTS]) for rows in blocks(len(hashes))
     ]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+    return np.concatenate([np.zeros(0, dtype=np.int64), *row_parts])
 
 
 def micros(values: pd.Series) -> Ints:
@@ -361,10 +361,10 @@ def micros(values: pd.Series) -> Ints:
                 "pandas.to_datetime(..., utc=True)"
             )
         return np.full(len(values), NO_TIME, dtype=np.int64)
-    found: Any = values.array
+    array: Any = values.array
     # Of the usual unit it is the data itself, without a copy, and so must not be written to.
-    found = found if found.unit == "us" else found.as_unit("us")
-    return frozen(np.asarray(found.asi8).view())
+    array = array if array.unit == "us" else array.as_unit("us")
+    return frozen(np.asarray(array.asi8).view())
 
 
 def instants(at: Ints) -> pd.DatetimeIndex:
@@ -407,8 +407,8 @@ def word_of(values: pd.Series, words: tuple[str, ...]) -> npt.NDArray[np.int8]:
     """Place of each text among some words, in any case; -1 where it is none of them, or null."""
     places, written = encoded(values)
     place = {word: i for i, word in enumerate(words)}
-    said = [place.get(text.casefold(), -1) for text in written]
-    return np.array([*said, -1], dtype=np.int8).take(places)
+    codes = [place.get(text.casefold(), -1) for text in written]
+    return np.array([*codes, -1], dtype=np.int8).take(places)
 
 
 def is_word(values: pd.Series, word: str) -> Mask:

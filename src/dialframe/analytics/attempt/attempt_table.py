@@ -295,10 +295,10 @@ class Attempts:
 
     def is_class(self, *names: str) -> Mask:
         """True where the outcome is one of these classes."""
-        found = self.outcome == PLACE[names[0]]
+        is_any = self.outcome == PLACE[names[0]]
         for name in names[1:]:
-            found |= self.outcome == PLACE[name]
-        return np.asarray(found)
+            is_any |= self.outcome == PLACE[name]
+        return np.asarray(is_any)
 
     def column(self, name: str, rows: Ints | None = None) -> pd.Series:
         """A column of the calls as it was given, of the attempts or of some rows of the calls.
@@ -530,12 +530,12 @@ _HOUR_US: Final = 3_600_000_000
 _ZONES: Final = 27
 
 
-def clock_of(found: Attempts) -> Local:
+def clock_of(attempts: Attempts) -> Local:
     """The clock of the person called, of each attempt."""
-    if "clock" not in found.arrays:
-        case, zones = zone_cases(found.calls["to_number"])
-        found.arrays["clock"] = local(found.of_rows(case), zones, found.when)
-    clock: Local = found.arrays["clock"]
+    if "clock" not in attempts.arrays:
+        case, zones = zone_cases(attempts.calls["to_number"])
+        attempts.arrays["clock"] = local(attempts.of_rows(case), zones, attempts.when)
+    clock: Local = attempts.arrays["clock"]
     return clock
 
 
@@ -549,47 +549,49 @@ def weekday_level(clock: Local) -> Ints:
     return np.where(clock.known, clock.weekday, 7).astype(np.int64)
 
 
-def ahead_h(found: Attempts) -> Ints:
+def ahead_h(attempts: Attempts) -> Ints:
     """Whole hours that the clock of the person called is ahead of UTC; 0 where it is not certain."""
-    clock = clock_of(found)
+    clock = clock_of(attempts)
     # Cells are hours of the week from Monday; 1970 began on a Thursday.
-    return np.where(clock.known, (clock.cell - found.when // _HOUR_US - 3 * 24 + 84) % 168 - 84, 0)
+    return np.where(
+        clock.known, (clock.cell - attempts.when // _HOUR_US - 3 * 24 + 84) % 168 - 84, 0
+    )
 
 
-def zone_level(found: Attempts) -> Ints:
+def zone_level(attempts: Attempts) -> Ints:
     """Hours ahead of UTC, from 0 up; the last level where they are not certain."""
-    return np.where(clock_of(found).known, ahead_h(found) + 12, _ZONES).astype(np.int64)
+    return np.where(clock_of(attempts).known, ahead_h(attempts) + 12, _ZONES).astype(np.int64)
 
 
-def attempt_level(found: Attempts) -> Ints:
+def attempt_level(attempts: Attempts) -> Ints:
     """Attempt less one, the late ones together."""
-    return np.minimum(found.attempt, MOST_ATTEMPTS).astype(np.int64) - 1
+    return np.minimum(attempts.attempt, MOST_ATTEMPTS).astype(np.int64) - 1
 
 
-def source_level(found: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]:
+def source_level(attempts: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]:
     """Source of each attempt's lead; one for all where leads have no such field."""
-    if not len(found.leads) or not _has(found, field):
-        return np.zeros(len(found), dtype=np.int64), ["(none)"]
-    return found.lead_text(field)
+    if not len(attempts.leads) or not _has(attempts, field):
+        return np.zeros(len(attempts), dtype=np.int64), ["(none)"]
+    return attempts.lead_text(field)
 
 
-def local_match(found: Attempts) -> Mask:
+def local_match(attempts: Attempts) -> Mask:
     """Whether caller ID and called number share their area code (North American plan only)."""
-    return np.asarray(area(found, "from_number") == area(found, "to_number"))
+    return np.asarray(area(attempts, "from_number") == area(attempts, "to_number"))
 
 
-def area(found: Attempts, column: str) -> Ints:
+def area(attempts: Attempts, column: str) -> Ints:
     """Area code of a number; -1 or -2 outside the North American plan, which never match."""
     outside = -1 if column == "from_number" else -2
-    numbers = found.calls[column]
+    numbers = attempts.calls[column]
     codes = once(f"area {outside}", [numbers], lambda: frozen(area_codes(numbers, outside)))
-    return found.of_rows(codes)
+    return attempts.of_rows(codes)
 
 
-def _has(found: Attempts, field: str) -> bool:
-    if field in found.leads.columns:
+def _has(attempts: Attempts, field: str) -> bool:
+    if field in attempts.leads.columns:
         return True
-    if "custom_fields" not in found.leads.columns:
+    if "custom_fields" not in attempts.leads.columns:
         return False
-    fields = found.leads["custom_fields"].dropna()
+    fields = attempts.leads["custom_fields"].dropna()
     return bool(fields.astype("str").str.contains(f'"{field}"', regex=False).any())

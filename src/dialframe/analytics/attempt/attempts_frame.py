@@ -86,40 +86,41 @@ def attempts_frame(
         >>> list(table.columns[:3])
         ['call_id', 'lead_id', 'match_quality']
     """
-    found = count_attempts(
+    attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=include_no_campaign, events=events,
     )  # fmt: skip
-    frame = _frame(found, campaigns, source)
+    frame = _frame(attempts, campaigns, source)
     frame.attrs |= {
-        "set_aside": dict(found.scope.set_aside),
+        "set_aside": dict(attempts.scope.set_aside),
         "taxonomy_version": taxonomy.version,
-        "as_of": None if found.as_of is None else found.as_of.isoformat(),
+        "as_of": None if attempts.as_of is None else attempts.as_of.isoformat(),
     }
     return frame
 
 
-def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
+def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
     names: list[str | None] = [o.name for o in OUTCOMES]
-    rows, clock = found.rows, clock_of(found)
-    part = found.classes.take(rows)
-    code, sources = source_level(found, source)
+    rows, clock = attempts.rows, clock_of(attempts)
+    part = attempts.classes.take(rows)
+    code, sources = source_level(attempts, source)
     certainty = np.where(clock.known, 0, np.where(clock.cell == NO_ZONE, 2, 1))
-    require(found.leads, ("created_at",), "leads")
+    require(attempts.leads, ("created_at",), "leads")
     created = np.append(
-        micros(found.leads["created_at"]) if len(found.leads) else np.zeros(0, np.int64), NO_TIME
-    )[found.lead]
+        micros(attempts.leads["created_at"]) if len(attempts.leads) else np.zeros(0, np.int64),
+        NO_TIME,
+    )[attempts.lead]
     columns: dict[str, Any] = {
-        "call_id": found.column("id").astype("str").array
-        if "id" in found.calls.columns else pd.array([None] * len(rows), dtype="str"),
-        "lead_id": text([*(str(i) for i in found.leads["id"]), None], np.maximum(found.lead, -1)),
-        "match_quality": text(list(QUALITIES), found.matched.quality[rows]),
-        "campaign_id": found.column("campaign_id").array,
-        "campaign": _names(found, campaigns),
+        "call_id": attempts.column("id").astype("str").array
+        if "id" in attempts.calls.columns else pd.array([None] * len(rows), dtype="str"),
+        "lead_id": text([*(str(i) for i in attempts.leads["id"]), None], np.maximum(attempts.lead, -1)),
+        "match_quality": text(list(QUALITIES), attempts.matched.quality[rows]),
+        "campaign_id": attempts.column("campaign_id").array,
+        "campaign": _names(attempts, campaigns),
         "source": text(list(sources), code),
-        "created_at": found.column("created_at").array,
-        "answered_at": found.column("answered_at").array,
-        "ended_at": found.column("ended_at").array,
+        "created_at": attempts.column("created_at").array,
+        "answered_at": attempts.column("answered_at").array,
+        "ended_at": attempts.column("ended_at").array,
         "outcome": text(names, part.outcome),
         "telephony": text(names, part.telephony),
         "business": text([*names, None], np.maximum(part.business, -1)),
@@ -127,30 +128,30 @@ def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.D
         "answered": booleans(part.answered),
         **{name: booleans(part.flag(name), _unknown(name)[part.outcome]) for name in _FLAGS},
         "dnc_request": booleans(part.dnc_request),
-        "attempt": pd.array(found.attempt, dtype="Int32"),
-        "gap_h": floats(found.gap_h),
-        "lead_age_days": floats(_days(found.when, created)),
+        "attempt": pd.array(attempts.attempt, dtype="Int32"),
+        "gap_h": floats(attempts.gap_h),
+        "lead_age_days": floats(_days(attempts.when, created)),
         "lead_created_at": instants(created),
         "local_hour": _whole(clock.hour, clock.known),
         "local_weekday": text([*WEEKDAYS, None], np.where(clock.known, clock.weekday, -1)),
         "local_certainty": text(["certain", "unclear", "none"], certainty),
-        "to_number": found.column("to_number").array,
-        "caller_id": found.column("from_number").array,
-        "caller_age_days": floats(_caller_days(found)),
-        "local_match": booleans(local_match(found)),
-        "ring_s": floats(found.ring_s),
-        "talk_s": floats(found.talk_s),
+        "to_number": attempts.column("to_number").array,
+        "caller_id": attempts.column("from_number").array,
+        "caller_age_days": floats(_caller_days(attempts)),
+        "local_match": booleans(local_match(attempts)),
+        "ring_s": floats(attempts.ring_s),
+        "talk_s": floats(attempts.talk_s),
         **{
-            name: found.column(name).array
+            name: attempts.column(name).array
             for name in ("duration_seconds", "status", "hangup_cause", "disposition")
-            if name in found.calls.columns
+            if name in attempts.calls.columns
         },
     }  # fmt: skip
     return pd.DataFrame(columns)
 
 
-def _names(found: Attempts, campaigns: pd.DataFrame | None) -> Any:
-    code, ids = found.numbered("campaign_id")
+def _names(attempts: Attempts, campaigns: pd.DataFrame | None) -> Any:
+    code, ids = attempts.numbered("campaign_id")
     names = dict.fromkeys(ids)
     if campaigns is not None and "name" in campaigns.columns:
         known = campaigns.dropna(subset=["id", "name"]).drop_duplicates("id", keep="last")
@@ -162,12 +163,12 @@ def _unknown(name: str) -> np.ndarray:
     return np.array([getattr(outcome, name) is None for outcome in OUTCOMES])
 
 
-def _caller_days(found: Attempts) -> Floats:
+def _caller_days(attempts: Attempts) -> Floats:
     """Days since the first call from the caller ID in the whole history."""
-    whole = found.ever
+    whole = attempts.ever
     code, names = whole.text("from_number")
     first = earliest(code, whole.when, len(names))
-    return found.of_history((whole.when - first[code]) / DAY_US)
+    return attempts.of_history((whole.when - first[code]) / DAY_US)
 
 
 def _days(at: Ints, since: Ints) -> Floats:

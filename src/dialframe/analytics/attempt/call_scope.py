@@ -97,7 +97,7 @@ def scope(
     require(calls, ("direction", "created_at", "campaign_id"), "calls")
     way = word_of(calls["direction"], ("inbound", "outbound"))
     campaign = present(calls["campaign_id"])
-    found: dict[str, Mask] = {
+    reasons: dict[str, Mask] = {
         **_unknown_then(calls, as_of),
         "outside_window": ~within(calls["created_at"], since, until),
         "inbound": way == 0,
@@ -112,20 +112,20 @@ def scope(
     }
     again = repeated(calls["id"]) if "id" in calls.columns else np.zeros(0, dtype=bool)
     if again.any():
-        found["duplicate"] = again
+        reasons["duplicate"] = again
     if as_of is not None:
         ended = micros(calls["ended_at"]) if "ended_at" in calls.columns else None
         if ended is not None:
-            found["in_progress"] |= ended > micros_of(as_of)
+            reasons["in_progress"] |= ended > micros_of(as_of)
     history = np.ones(len(calls), dtype=bool)
-    for reason, mask in found.items():
+    for reason, mask in reasons.items():
         if reason != "outside_window":
             history &= ~mask
     open_ = np.ones(len(calls), dtype=bool)
     set_aside = {}
     for reason in REASONS:
-        if reason in found:
-            taken = open_ & found[reason]
+        if reason in reasons:
+            taken = open_ & reasons[reason]
             set_aside[reason] = int(taken.sum())
             open_ &= ~taken
     return Scope(open_, set_aside, history)
@@ -202,14 +202,14 @@ def latest(*frames: pd.DataFrame | None) -> datetime | None:
     Raises:
         ConfigError: A column holds something else than instants, or one that no calendar has.
     """
-    found = [
+    instants_seen = [
         int(micros(frame[name]).max(initial=NO_TIME))
         for frame in frames
         if frame is not None
         for name in _PAST
         if name in frame.columns
     ]
-    last = max(found, default=NO_TIME)
+    last = max(instants_seen, default=NO_TIME)
     try:
         return None if last == NO_TIME else EPOCH + timedelta(microseconds=last)
     except OverflowError:

@@ -167,27 +167,27 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
     case = np.empty(len(calls), dtype=np.uint16)
     for rows in blocks(len(calls)):
         part = answered[rows].astype(np.int32)
-        for said in (cause, status, business):
+        for fields in (cause, status, business):
             part *= _PLACES
-            part += said[rows]
+            part += fields[rows]
             part -= _UNMAPPED
         case[rows] = part
     return Classes(frozen(case))
 
 
-def class_table(found: Classes) -> dict[str, Any]:
+def class_table(classes: Classes) -> dict[str, Any]:
     """The columns of `analytics.classify`."""
     names: list[str | None] = [o.name for o in OUTCOMES]
     return {
-        "outcome": text(names, found.outcome),
-        "layer": text(["telephony", "business"], found.decides.astype(np.int64)),
-        "telephony": text(names, found.telephony),
-        "business": text([*names, None], np.maximum(found.business, _NOTHING)),
-        **_class_flags(found.outcome),
-        "dnc_request": booleans(found.dnc_request),
-        "answered": booleans(found.answered),
-        "conflict": booleans(found.conflict),
-        "unmapped": booleans(found.unmapped),
+        "outcome": text(names, classes.outcome),
+        "layer": text(["telephony", "business"], classes.decides.astype(np.int64)),
+        "telephony": text(names, classes.telephony),
+        "business": text([*names, None], np.maximum(classes.business, _NOTHING)),
+        **_class_flags(classes.outcome),
+        "dnc_request": booleans(classes.dnc_request),
+        "answered": booleans(classes.answered),
+        "conflict": booleans(classes.conflict),
+        "unmapped": booleans(classes.unmapped),
     }
 
 
@@ -231,8 +231,8 @@ def _file(rows: list[tuple[Field, str, int, str]]) -> str:
 def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
     places, codes = encoded(values)
-    found = [_class(field, code, taxonomy) for code in codes]
-    return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
+    class_of_code = [_class(field, code, taxonomy) for code in codes]
+    return np.asarray(np.array([*class_of_code, _NOTHING], dtype=np.int8)[places])
 
 
 @cache
@@ -242,9 +242,9 @@ def _every_case() -> Decided:
     The layer that decides, and whether the two contradict each other.
     """
     sizes = (2, _PLACES, _PLACES, _PLACES)
-    answers, *said = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
+    answers, *layers = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
     answered = answers.astype(bool)
-    cause, status, business = (places + np.int8(_UNMAPPED) for places in said)
+    cause, status, business = (places + np.int8(_UNMAPPED) for places in layers)
     telephony = _telephony(answered, cause, status)
     fits = _fits(answered, business)
     decides = fits & (answered | _SAYS_LITTLE[telephony])
@@ -272,10 +272,10 @@ def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
     chosen = np.where(
         answered, np.int8(PLACE[CONNECTED_UNKNOWN]), np.int8(PLACE[UNANSWERED_UNKNOWN])
     )
-    for said in (status, cause):
-        speaks = np.where(answered, _ONLY_ANSWERED[said], _FITS_UNANSWERED[said])
-        says_more = ~_SAYS_LITTLE[said] | _SAYS_LITTLE[chosen]
-        chosen = np.where(speaks & says_more, said, chosen)
+    for layers in (status, cause):
+        speaks = np.where(answered, _ONLY_ANSWERED[layers], _FITS_UNANSWERED[layers])
+        says_more = ~_SAYS_LITTLE[layers] | _SAYS_LITTLE[chosen]
+        chosen = np.where(speaks & says_more, layers, chosen)
     return chosen
 
 

@@ -115,16 +115,16 @@ def logged(events: pd.DataFrame) -> pd.DataFrame:
         ConfigError: A column is missing.
     """
     require(events, ("type", "data"), "events")
-    said = [_object(cell) for cell in events.loc[is_word(events["type"], LOGGED), "data"]]
+    contents = [_object(cell) for cell in events.loc[is_word(events["type"], LOGGED), "data"]]
     fields = {"call_id": "call_id", "lead_id": "lead_id", "disposition": "disposition_code"}
     frame = pd.DataFrame(
         {
-            name: pd.array([_text(row.get(key)) for row in said], dtype="str")
+            name: pd.array([_text(row.get(key)) for row in contents], dtype="str")
             for name, key in fields.items()
         }
     )
     at = pd.to_datetime(
-        pd.Series([_text(row.get("logged_at")) for row in said], dtype="str"),
+        pd.Series([_text(row.get("logged_at")) for row in contents], dtype="str"),
         utc=True, format="ISO8601", errors="coerce",
     )  # fmt: skip
     frame["logged_at"] = at.astype("datetime64[us, UTC]")
@@ -159,12 +159,12 @@ def _by_number(
     several = np.flatnonzero(lead == _SEVERAL)
     if len(several):
         shared = np.flatnonzero((loaded >= 0) & (np.append(row, 0)[loaded] == _SEVERAL))
-        found = _find(
+        place = _find(
             _pair(called[several], call_campaign[several], len(campaigns)),
             _pair(loaded[shared], campaign[shared], len(campaigns)),
         )
-        lead[several] = np.where(found >= 0, np.append(shared, 0)[found], _SEVERAL)
-        same[several] = found >= 0
+        lead[several] = np.where(place >= 0, np.append(shared, 0)[place], _SEVERAL)
+        same[several] = place >= 0
     places = ("campaign_and_number", "number_only", "ambiguous", "none")
     pair, alone, ambiguous, none = (np.int8(PLACE[name]) for name in places)
     quality = np.where(lead >= 0, np.where(same, pair, alone), none)
@@ -236,10 +236,10 @@ def _find(wanted: Ints, keys: Ints) -> Ints:
 
 def _object(cell: object) -> dict[str, object]:
     try:
-        found = json.loads(cell) if isinstance(cell, str) else cell
+        content = json.loads(cell) if isinstance(cell, str) else cell
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _text(value: object) -> str | None:

@@ -438,12 +438,12 @@ class Taxonomy:
                     f"{where}: [{field}] is not a table of codes; use [disposition], "
                     '[hangup_cause] or [status] with lines such as "ZZTOP" = "callback"'
                 )
-        found = cast(dict[Field, dict[str, str]], tables)
+        own_tables = cast(dict[Field, dict[str, str]], tables)
         try:
             return self.with_codes(
-                found.get("disposition"),
-                causes=found.get("hangup_cause"),
-                statuses=found.get("status"),
+                own_tables.get("disposition"),
+                causes=own_tables.get("hangup_cause"),
+                statuses=own_tables.get("status"),
             )
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from None
@@ -471,12 +471,12 @@ class Taxonomy:
 
 
 def _numeric_cause(text: str) -> str | None:
-    if found := _SIP.match(text):
-        return f"sip:{found[1]}"
-    if found := _Q850.match(text):
-        return f"q850:{int(found[1])}"
-    if found := _NUMBER.match(text):
-        number = int(found[1])
+    if match := _SIP.match(text):
+        return f"sip:{match[1]}"
+    if match := _Q850.match(text):
+        return f"q850:{int(match[1])}"
+    if match := _NUMBER.match(text):
+        number = int(match[1])
         return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
     return None
 
@@ -510,19 +510,19 @@ def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, s
 
 def _own(field: Field, codes: Mapping[str, str]) -> dict[tuple[Field, str], str]:
     """A user's codes of one field; what cannot be meant is refused rather than guessed."""
-    said: dict[str, str] = {}
-    found: dict[tuple[Field, str], str] = {}
+    spellings: dict[str, str] = {}
+    own_codes: dict[tuple[Field, str], str] = {}
     for code, outcome in codes.items():
         key = code_key(field, code)
         if not key:
             raise ConfigError(f"code {code!r} is empty; name the {field} that is meant")
-        if found.setdefault((field, key), _known(code, outcome)) != outcome:
+        if own_codes.setdefault((field, key), _known(code, outcome)) != outcome:
             raise ConfigError(
-                f"codes {said[key]!r} and {code!r} are one {field} (case, blanks and dashes do not "
+                f"codes {spellings[key]!r} and {code!r} are one {field} (case, blanks and dashes do not "
                 "matter) and are given two classes; keep one of them"
             )
-        said[key] = code
-    return found
+        spellings[key] = code
+    return own_codes
 
 
 def _known(code: str, outcome: object) -> str:

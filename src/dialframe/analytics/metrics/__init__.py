@@ -85,8 +85,8 @@ class Metrics(Result):
         rows = metric(name).measure(self.inputs).rows
         if rows is None or rows.unit != "call":
             raise ConfigError(f"{name} is not counted in calls")
-        found = self.inputs.attempts
-        return found.calls.iloc[found.rows[rows.base & rows_in(self.cut, "call", cell)]]
+        attempts = self.inputs.attempts
+        return attempts.calls.iloc[attempts.rows[rows.base & rows_in(self.cut, "call", cell)]]
 
     def __getitem__(self, name: str) -> Metric:
         """One of them by name."""
@@ -181,19 +181,19 @@ def compute(
 
 
 def _result(
-    inputs: Inputs, found: Sequence[Metric], left_out: Mapping[str, str],
+    inputs: Inputs, measured: Sequence[Metric], left_out: Mapping[str, str],
     where: Cut | None = None, cells: pd.DataFrame | None = None,
 ) -> Metrics:  # fmt: skip
     counted = inputs.attempts
     lacking_data = f"; {len(left_out):,} could not be computed" if left_out else ""
-    used = {name: value for metric in found for name, value in metric.parameters.items()}
+    used = {name: value for metric in measured for name, value in metric.parameters.items()}
     return Metrics(
-        "metrics", f"{plural(len(found), 'metric')} of {plural(len(counted), 'attempt')}{lacking_data}",
-        metrics_table(list(found)), "Metrics of the same counted calls, each with its own denominator",
+        "metrics", f"{plural(len(measured), 'metric')} of {plural(len(counted), 'attempt')}{lacking_data}",
+        metrics_table(list(measured)), "Metrics of the same counted calls, each with its own denominator",
         counted.balance(), inputs.taxonomy, counted.as_of, {} if cells is None else {"cells": cells},
         {"by": () if where is None else where.by, "period": None if where is None else where.period,
          "campaign": inputs.campaign, "since": inputs.since, "until": inputs.until, **used},
-        counted.warnings, metrics=tuple(found), not_computed=left_out, cut=where,
+        counted.warnings, metrics=tuple(measured), not_computed=left_out, cut=where,
         inputs=None if where is None else inputs,
     )  # fmt: skip
 

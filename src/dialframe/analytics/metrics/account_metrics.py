@@ -42,14 +42,14 @@ _AGES: Final = {
 
 def caller_id_drop(inputs: Inputs) -> Measure:
     """People that the worst caller ID reached lately, of those that its own rate before lets expect."""
-    found, choices = inputs.attempts, inputs.choices
+    attempts, choices = inputs.attempts, inputs.choices
     used = ("recent_days", "min_calls")
-    if not len(found):
+    if not len(attempts):
         return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
-    code, names = found.text("from_number")
-    chance = caller_model(found, weekly=False).expected
-    recent = found.when > inputs.attempts.as_of_us - int(choices.recent_days * _DAY_US)
-    lately, before = (_tally(found, code, len(names), chance, m) for m in (recent, ~recent))
+    code, names = attempts.text("from_number")
+    chance = caller_model(attempts, weekly=False).expected
+    recent = attempts.when > inputs.attempts.as_of_us - int(choices.recent_days * _DAY_US)
+    lately, before = (_tally(attempts, code, len(names), chance, m) for m in (recent, ~recent))
     meant = lately.expected * ratio(before.people, before.expected)
     judged = (lately.dials >= choices.min_calls) & (before.dials >= choices.min_calls)
     judged &= (before.people > 0) & (np.array(names, dtype=object) != NO_GROUP)
@@ -68,7 +68,7 @@ def caller_id_drop(inputs: Inputs) -> Measure:
     kept = np.where(judged, ratio(lately.people, meant), np.inf)
     worst = int(kept.argmin())
     own = np.nan_to_num(ratio(before.people, before.expected))[code]
-    rows = Rows("call", found.flag("human"), (code >= 0) & judged[code], "worst", key=code,
+    rows = Rows("call", attempts.flag("human"), (code >= 0) & judged[code], "worst", key=code,
                 weight=chance * own, least=choices.min_calls)  # fmt: skip
     return Measure(
         float(kept[worst]), int(lately.people[worst]), float(meant[worst]), float(low[worst]),
@@ -85,8 +85,8 @@ class _Tally:
     expected: Floats
 
 
-def _tally(found: Attempts, code: Ints, size: int, chance: Floats, mask: Mask) -> _Tally:
-    human = found.flag("human")
+def _tally(attempts: Attempts, code: Ints, size: int, chance: Floats, mask: Mask) -> _Tally:
+    human = attempts.flag("human")
     people, dials = (sums(np.where(m, code, -1), size) for m in (mask & human, mask))
     expected: Floats = np.bincount(code[mask], chance[mask], size).astype(float)
     return _Tally(people, dials, expected)
@@ -196,21 +196,21 @@ def appointment_show(inputs: Inputs) -> Measure:
     came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
     other = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
-    said = np.asarray(status.fillna(""), dtype=object)
-    mine = appointments[here]
+    statuses = np.asarray(status.fillna(""), dtype=object)
+    due = appointments[here]
     rows = Rows(
-        "other", said == "completed", np.isin(said, ["completed", "no-show"]), frame=mine,
-        lead=None if inputs.leads is None or "phone" not in mine.columns
-        else _place(mine["phone"], inputs.leads["phone"]),
-        at=micros(mine["scheduled_at"]) if "scheduled_at" in mine.columns else None,
+        "other", statuses == "completed", np.isin(statuses, ["completed", "no-show"]), frame=due,
+        lead=None if inputs.leads is None or "phone" not in due.columns
+        else _place(due["phone"], inputs.leads["phone"]),
+        at=micros(due["scheduled_at"]) if "scheduled_at" in due.columns else None,
     )  # fmt: skip
     return share(came, came + missed, other | elsewhere, rows=rows)
 
 
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
     """Numbers of the campaign's leads, or dialed for it: appointments name no campaign."""
-    found = inputs.attempts
-    known = set(found.column("to_number").dropna().astype("str"))
+    attempts = inputs.attempts
+    known = set(attempts.column("to_number").dropna().astype("str"))
     if inputs.leads is not None:
         known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
     return np.asarray(phones.astype("str").isin(known), dtype=bool)
@@ -218,12 +218,12 @@ def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
 
 def missing_disposition(inputs: Inputs) -> Measure:
     """Answered calls of conversation length without a disposition, of answered calls."""
-    found, choices = inputs.attempts, inputs.choices
-    answered = found.flag("answered")
-    long = answered & (np.nan_to_num(found.talk_s) >= choices.human_length_s)
-    said = found.column("disposition").astype("str").fillna("").str.strip()
-    blank: Mask = np.asarray(said == "", dtype=bool)
-    ended = micros(found.calls["ended_at"])[found.rows]
+    attempts, choices = inputs.attempts, inputs.choices
+    answered = attempts.flag("answered")
+    long = answered & (np.nan_to_num(attempts.talk_s) >= choices.human_length_s)
+    written = attempts.column("disposition").astype("str").fillna("").str.strip()
+    blank: Mask = np.asarray(written == "", dtype=bool)
+    ended = micros(attempts.calls["ended_at"])[attempts.rows]
     due = np.where(long, ended, 0) < inputs.attempts.as_of_us - int(
         choices.disposition_due_h * _HOUR_US
     )

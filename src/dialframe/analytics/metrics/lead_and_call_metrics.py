@@ -46,8 +46,8 @@ def acceptance(inputs: Inputs) -> Measure:
     refused = {f"refused_{name}": int(n) for name, n in known.value_counts().items()}
     refused.pop("refused_accepted", None)
     excluded = {"import_unknown": len(status) - len(known), **refused}
-    said = status.to_numpy(dtype=object)
-    cut = Rows("other", said == "accepted", said != "unknown", frame=rows,
+    statuses = status.to_numpy(dtype=object)
+    cut = Rows("other", statuses == "accepted", statuses != "unknown", frame=rows,
                at=micros(rows["created_at"]) if "created_at" in rows.columns else None)  # fmt: skip
     return share(int((known == "accepted").sum()), len(known), excluded, rows=cut)
 
@@ -85,15 +85,15 @@ def phone_penetration(inputs: Inputs) -> Measure:
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     loaded = pc.unique(arrow(leads["phone"][inputs.loaded]).drop_null())
     dialed = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
-    found = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
+    dialed_places = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
     missing = int((leads["phone"].isna() & inputs.loaded).sum())
     code, names = numbered(leads["phone"])
-    reached = pc.is_in(pa.array(names, loaded.type), value_set=loaded.take(found))
+    reached = pc.is_in(pa.array(names, loaded.type), value_set=loaded.take(dialed_places))
     tried = np.append(np.asarray(reached, dtype=bool), False)
     rows = Rows(
         "lead", tried[code], inputs.loaded & (code >= 0), "distinct", key=np.maximum(code, 0)
     )
-    return share(len(found), len(loaded), {"no_phone": missing}, rows=rows)
+    return share(len(dialed_places), len(loaded), {"no_phone": missing}, rows=rows)
 
 
 def inventory_penetration(inputs: Inputs) -> Measure:
@@ -163,9 +163,9 @@ def pass_contact(inputs: Inputs) -> Measure:
 
 def pass_hazard(inputs: Inputs) -> Measure:
     """Leads first reached on attempt k, of leads not reached before that had an attempt k."""
-    k, found = inputs.choices.pass_number, inputs.attempts
+    k, attempts = inputs.choices.pass_number, inputs.attempts
     first = first_contact(inputs)
-    base = (found.attempt == k) & (found.lead >= 0) & ((first == 0) | (first >= k))
+    base = (attempts.attempt == k) & (attempts.lead >= 0) & ((first == 0) | (first >= k))
     used = ("pass_number",)
     rows = Rows("call", base & (first == k), base)
     return share(
@@ -178,11 +178,11 @@ def attempts_to_contact(inputs: Inputs) -> Measure:
     first = first_contact(inputs)
     lead = inputs.attempts.lead
     one = (inputs.attempts.attempt == 1) & (lead >= 0)
-    found = first[one & (first > 0)]
-    value = float(np.median(found)) if len(found) else None
+    numbers = first[one & (first > 0)]
+    value = float(np.median(numbers)) if len(numbers) else None
     excluded = {**_unmatched(inputs), "never_reached": int((one & (first == 0)).sum())}
     rows = Rows("call", first.astype(float), one & (first > 0), "median")
-    return Measure(value, None, len(found), excluded=excluded, rows=rows)
+    return Measure(value, None, len(numbers), excluded=excluded, rows=rows)
 
 
 def first_contact(inputs: Inputs) -> Ints:
@@ -198,12 +198,12 @@ def first_contact(inputs: Inputs) -> Ints:
 
 def first_dial_s(inputs: Inputs) -> tuple[Floats, int]:
     """Seconds from each loaded lead's arrival to its first attempt, NaN without; and how many before it."""
-    leads, found = inputs.leads, inputs.attempts
+    leads, attempts = inputs.leads, inputs.attempts
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     require(leads, ("created_at",), "leads")
     never = np.iinfo(np.int64).max
     first = np.full(len(leads) + 1, never)
-    np.minimum.at(first, found.lead, found.when)
+    np.minimum.at(first, attempts.lead, attempts.when)
     created = micros(leads["created_at"])
     known = (first[:-1] != never) & (created != NO_TIME) & inputs.loaded
     waited = np.where(
@@ -255,10 +255,10 @@ def converted(inputs: Inputs) -> Mask:
 
 def _first(inputs: Inputs, hit: Mask) -> Mask:
     """The first attempt of each lead that hits."""
-    found = inputs.attempts
-    best = np.full(int(found.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(best, found.cluster[hit], found.attempt[hit].astype(np.int64))
-    return np.asarray(hit & (best[found.cluster] == found.attempt))
+    attempts = inputs.attempts
+    best = np.full(int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(best, attempts.cluster[hit], attempts.attempt[hit].astype(np.int64))
+    return np.asarray(hit & (best[attempts.cluster] == attempts.attempt))
 
 
 def _per_lead(inputs: Inputs, hit: Mask, used: tuple[str, ...] = ()) -> Measure:
@@ -302,9 +302,11 @@ def connection(inputs: Inputs) -> Measure:
 
 def network_effectiveness(inputs: Inputs) -> Measure:
     """Answered, busy, ring without answer and rejected by the person, of attempts."""
-    found = inputs.attempts
-    effective = found.flag("answered") | found.is_class("busy", "no_answer") | rejected(found)
-    blocked = found.is_class("blocked_or_rejected") & ~rejected(found)
+    attempts = inputs.attempts
+    effective = (
+        attempts.flag("answered") | attempts.is_class("busy", "no_answer") | rejected(attempts)
+    )
+    blocked = attempts.is_class("blocked_or_rejected") & ~rejected(attempts)
     return call_share(inputs, effective, _all(inputs), {"blocked_on_the_way": int(blocked.sum())})
 
 
@@ -327,8 +329,8 @@ def right_party_per_attempt(inputs: Inputs) -> Measure:
 
 def right_party_per_human(inputs: Inputs) -> Measure:
     """The person wanted, of calls that a person answered."""
-    found = inputs.attempts
-    return call_share(inputs, found.flag("right_party"), found.flag("human"), _open(inputs))
+    attempts = inputs.attempts
+    return call_share(inputs, attempts.flag("right_party"), attempts.flag("human"), _open(inputs))
 
 
 def machine_per_attempt(inputs: Inputs) -> Measure:
@@ -338,8 +340,8 @@ def machine_per_attempt(inputs: Inputs) -> Measure:
 
 def machine_per_answered(inputs: Inputs) -> Measure:
     """An answering machine, of answered calls."""
-    found = inputs.attempts
-    return call_share(inputs, found.flag("machine"), found.flag("answered"), _open(inputs))
+    attempts = inputs.attempts
+    return call_share(inputs, attempts.flag("machine"), attempts.flag("answered"), _open(inputs))
 
 
 def talk_time(inputs: Inputs) -> Measure:
@@ -353,15 +355,15 @@ def talk_time(inputs: Inputs) -> Measure:
 
 def duration_meaning(inputs: Inputs) -> Measure:
     """Share of answered calls whose `duration_seconds` is the talk rather than the whole call."""
-    found = inputs.attempts
-    given = found.column("duration_seconds")
+    attempts = inputs.attempts
+    given = attempts.column("duration_seconds")
     duration = given.to_numpy(dtype=float, na_value=np.nan)
-    to_talk = np.abs(duration - found.talk_s)
-    to_whole = np.abs(duration - found.talk_s - found.ring_s)
-    answered = found.flag("answered")
+    to_talk = np.abs(duration - attempts.talk_s)
+    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
+    answered = attempts.flag("answered")
     known = answered & ~np.isnan(to_talk) & ~np.isnan(to_whole)
-    told = known & (np.abs(to_talk - to_whole) > _TOLERANCE_S)
-    talk = told & (to_talk < to_whole)
+    tells_apart = known & (np.abs(to_talk - to_whole) > _TOLERANCE_S)
+    talk = tells_apart & (to_talk < to_whole)
     detail = table(
         {
             "median_off_talk_s": np.array([median(to_talk[known])]),
@@ -370,18 +372,18 @@ def duration_meaning(inputs: Inputs) -> Measure:
     )
     excluded = {
         "no_duration": int((answered & ~known).sum()),
-        "both_fit": int((known & ~told).sum()),
+        "both_fit": int((known & ~tells_apart).sum()),
     }
-    rows = Rows("call", talk, told)
-    return share(int(talk.sum()), int(told.sum()), excluded, detail=detail, rows=rows)
+    rows = Rows("call", talk, tells_apart)
+    return share(int(talk.sum()), int(tells_apart.sum()), excluded, detail=detail, rows=rows)
 
 
 def short_calls(inputs: Inputs) -> Measure:
     """Answered calls of a few seconds, of answered calls."""
-    found, limit = inputs.attempts, inputs.choices.short_call_s
-    answered = found.flag("answered")
-    known = answered & ~np.isnan(found.talk_s)
-    short = np.nan_to_num(found.talk_s, nan=np.inf) <= limit
+    attempts, limit = inputs.attempts, inputs.choices.short_call_s
+    answered = attempts.flag("answered")
+    known = answered & ~np.isnan(attempts.talk_s)
+    short = np.nan_to_num(attempts.talk_s, nan=np.inf) <= limit
     excluded = {"no_length": int((answered & ~known).sum())}
     return call_share(inputs, short, known, excluded, used=("short_call_s",))
 
@@ -414,9 +416,9 @@ def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
 
 def bad_numbers_per_number(inputs: Inputs) -> Measure:
     """Distinct numbers dialed that were found not to be in service."""
-    found = inputs.attempts
-    number, names = found.numbered("to_number")
-    off = found.is_class("disconnected")
+    attempts = inputs.attempts
+    number, names = attempts.numbered("to_number")
+    off = attempts.is_class("disconnected")
     bad = np.unique(number[off & (number >= 0)])
     rows = Rows("call", off, number >= 0, "distinct", key=np.maximum(number, 0))
     return share(len(bad), len(names), rows=rows)
@@ -424,9 +426,9 @@ def bad_numbers_per_number(inputs: Inputs) -> Measure:
 
 def abandoned_of_people(inputs: Inputs) -> Measure:
     """Calls that a person answered and no agent took, of calls that a person answered."""
-    found, days = inputs.attempts, inputs.choices.abandon_days
-    recent = found.when > inputs.attempts.as_of_us - int(days * 86_400e6)
-    dropped, human = found.is_class("dropped_by_us"), found.flag("human") & recent
+    attempts, days = inputs.attempts, inputs.choices.abandon_days
+    recent = attempts.when > inputs.attempts.as_of_us - int(days * 86_400e6)
+    dropped, human = attempts.is_class("dropped_by_us"), attempts.flag("human") & recent
     used = ("abandon_days",)
     if not dropped.any():
         return _no_drops(int(human.sum()), used)
@@ -436,17 +438,17 @@ def abandoned_of_people(inputs: Inputs) -> Measure:
 
 def abandoned_ofcom(inputs: Inputs) -> Measure:
     """Drops less those that machines answered, of live answers and these drops."""
-    found = inputs.attempts
-    dropped = int(found.is_class("dropped_by_us").sum())
-    live = int((found.flag("human") & ~found.is_class("dropped_by_us")).sum())
+    attempts = inputs.attempts
+    dropped = int(attempts.is_class("dropped_by_us").sum())
+    live = int((attempts.flag("human") & ~attempts.is_class("dropped_by_us")).sum())
     if not dropped:
         return _no_drops(live, ())
-    machines = int(found.flag("machine").sum())
+    machines = int(attempts.flag("machine").sum())
     adjusted = dropped * (1 - (machines / (live + machines) if live + machines else 0.0))
     total = live + adjusted
-    lost, human = found.is_class("dropped_by_us"), found.flag("human")
+    lost, human = attempts.is_class("dropped_by_us"), attempts.flag("human")
     rows = Rows("call", lost, _all(inputs), "formula", formula=_ofcom,
-                parts=(lost, human & ~lost, found.flag("machine")))  # fmt: skip
+                parts=(lost, human & ~lost, attempts.flag("machine")))  # fmt: skip
     return Measure(adjusted / total if total else None, adjusted, total, rows=rows)
 
 

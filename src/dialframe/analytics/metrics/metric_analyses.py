@@ -93,14 +93,14 @@ def penetration(
         }
     )
     first = frame.head(2)
-    said = (
+    sentence = (
         "There are no leads" if not len(frame) or frame["denominator"].isna().all()
         or not frame["denominator"].max()
         else f"{first['group'].iloc[0]}: {share(first['value'].iloc[0])} of leads dialed, "
         f"{first['value'].iloc[1]:.2f} attempts each"
     )  # fmt: skip
     return Result(
-        "penetration", said, frame,
+        "penetration", sentence, frame,
         "Penetration and saturation by every name in use", whole.balance(), taxonomy, whole.as_of,
         {}, {"by": by, "attempt_cap": attempt_cap, "recycle_contacted": recycle_contacted},
         whole.warnings,
@@ -158,11 +158,11 @@ def taxonomy_effect(
             for i, name in enumerate(("field", "code", "before", "after"))
         }
     )
-    found = changed.attempts
+    attempts = changed.attempts
     return Result(
         "taxonomy_effect",
         f"{plural(len(codes), 'code')} {'differs' if len(codes) == 1 else 'differ'}; {plural(len(frame), 'metric')} of {len(both)} change",
         frame, f"Every metric under taxonomy {before.version} and under {after.version}",
-        found.balance(), after, found.as_of, {"codes": codes}, {"before": before.version},
-        found.warnings,
+        attempts.balance(), after, attempts.as_of, {"codes": codes}, {"before": before.version},
+        attempts.warnings,
     )  # fmt: skip

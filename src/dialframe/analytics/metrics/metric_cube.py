@@ -94,8 +94,8 @@ class Cut:
             at = np.full(len(rows.base), NO_TIME) if rows.at is None else rows.at
             days, starts = _start(at, self.period), np.array(self.labels[-1], "datetime64[D]")
             place_of = np.searchsorted(starts.astype(np.int64), days)
-            found = np.append(starts.astype(np.int64), _NEVER)[place_of] == days
-            parts.append(np.where(found & (days != _NEVER), place_of, -1))
+            is_there = np.append(starts.astype(np.int64), _NEVER)[place_of] == days
+            parts.append(np.where(is_there & (days != _NEVER), place_of, -1))
         return tuple(parts)
 
 
@@ -112,19 +112,19 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
     """
     if period is not None and period not in PERIODS:
         raise ConfigError(f"period {period!r} is not known; use {', '.join(PERIODS)}")
-    found = inputs.attempts
+    attempts = inputs.attempts
     labels, call, lead = [], [], []
     for name in by:
-        names, calls, leads = _dimension(found, name)
+        names, calls, leads = _dimension(attempts, name)
         labels.append(names)
         call.append(calls)
         lead.append(leads)
     if period is not None:
         arrived = (
-            micros(found.leads["created_at"]) if "created_at" in found.leads.columns
-            else np.full(len(found.leads), NO_TIME)
+            micros(attempts.leads["created_at"]) if "created_at" in attempts.leads.columns
+            else np.full(len(attempts.leads), NO_TIME)
         )  # fmt: skip
-        days = [_start(found.when, period), _start(arrived, period)]
+        days = [_start(attempts.when, period), _start(arrived, period)]
         other = [_start(at, period) for at in _other_times(inputs)]
         starts = np.unique(np.concatenate([d[d != _NEVER] for d in (*days, *other)]))
         labels.append([str(start.astype("datetime64[D]")) for start in starts])
@@ -148,30 +148,30 @@ def _other_times(inputs: Inputs) -> list[Ints]:
     return times
 
 
-def _dimension(found: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
+def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
     """Levels, then the level of each attempt and of each lead."""
-    if name in found.calls.columns and name != "id":
-        values = found.column(name).astype("str").fillna(NO_GROUP)
+    if name in attempts.calls.columns and name != "id":
+        values = attempts.column(name).astype("str").fillna(NO_GROUP)
         code, names = in_order(values)
-        if name not in found.leads.columns or not len(found.leads):
+        if name not in attempts.leads.columns or not len(attempts.leads):
             every = sorted({*names, NO_GROUP})
             code = _renumbered(code, names, every)
-            return every, code, _of_first_attempt(found, code, every.index(NO_GROUP))
-        mine, theirs = in_order(found.leads[name].astype("str").fillna(NO_GROUP))
+            return every, code, _of_first_attempt(attempts, code, every.index(NO_GROUP))
+        levels, theirs = in_order(attempts.leads[name].astype("str").fillna(NO_GROUP))
         every = sorted({*names, *theirs, NO_GROUP})
-        return every, _renumbered(code, names, every), _renumbered(mine, theirs, every)
-    if not len(found.leads):
+        return every, _renumbered(code, names, every), _renumbered(levels, theirs, every)
+    if not len(attempts.leads):
         raise ConfigError(f"by={name!r} is no column of the calls, and there are no leads")
-    code, names = lead_groups(found.leads, name)
+    code, names = lead_groups(attempts.leads, name)
     every = names if NO_GROUP in names else [*names, NO_GROUP]
-    return every, np.append(code, every.index(NO_GROUP))[found.lead], code
+    return every, np.append(code, every.index(NO_GROUP))[attempts.lead], code
 
 
-def _of_first_attempt(found: Attempts, code: Ints, none: int) -> Ints:
+def _of_first_attempt(attempts: Attempts, code: Ints, none: int) -> Ints:
     """The level of each lead's first attempt."""
-    level = np.full(len(found.leads) + 1, none, dtype=np.int64)
-    order = found.order[::-1]
-    level[found.lead[order]] = code[order]
+    level = np.full(len(attempts.leads) + 1, none, dtype=np.int64)
+    order = attempts.order[::-1]
+    level[attempts.lead[order]] = code[order]
     return level[:-1]
 
 
@@ -200,8 +200,8 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
         effect: Design effect of the whole, by which clusters widen the intervals.
     """
     code, inside = where.cells(rows)
-    mine = rows.base & inside
-    used, value, k, n = _summed(rows, code, mine, int(np.prod(where.shape)))
+    in_cell = rows.base & inside
+    used, value, k, n = _summed(rows, code, in_cell, int(np.prod(where.shape)))
     levels = np.unravel_index(used, where.shape)
     frame = {
         column: pd.array(np.array(labels, dtype=object)[level], dtype="str")
@@ -306,7 +306,7 @@ def rows_in(where: Cut, unit: str, wanted: dict[str, str]) -> Mask:
         place = where.names.index(name)
         if level not in where.labels[place]:
             raise ConfigError(f"{name}={level!r} is in no cell")
-        mine = parts[place] == where.labels[place].index(level)
-        inside = mine if inside is None else inside & mine
+        in_part = parts[place] == where.labels[place].index(level)
+        inside = in_part if inside is None else inside & in_part
     size = len(parts[0]) if parts else 0
     return np.ones(size, dtype=bool) if inside is None else inside

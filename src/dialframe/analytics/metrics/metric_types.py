@@ -508,26 +508,28 @@ def measured(definition: Definition, inputs: Inputs) -> Metric:
 def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
     """The same with what it is the sum of, where it is one."""
     undated, counted = _undated(definition, inputs), inputs.attempts
-    found = Measure(None, None, None, why_null=undated) if undated else definition.measure(inputs)
+    measure = (
+        Measure(None, None, None, why_null=undated) if undated else definition.measure(inputs)
+    )
     unmapped = {"unmapped": counted.notes()["unmapped", "calls"]}
-    aside = {} if found.audited_at else {**counted.scope.set_aside, **unmapped}
+    aside = {} if measure.audited_at else {**counted.scope.set_aside, **unmapped}
     value = Metric(
         definition,
-        found.value,
-        found.numerator,
-        found.denominator,
-        found.low,
-        found.high,
-        found.interval,
-        {**aside, **found.excluded},
-        {name: getattr(inputs.choices, name) for name in found.used},
+        measure.value,
+        measure.numerator,
+        measure.denominator,
+        measure.low,
+        measure.high,
+        measure.interval,
+        {**aside, **measure.excluded},
+        {name: getattr(inputs.choices, name) for name in measure.used},
         inputs.taxonomy,
-        found.audited_at or counted.as_of,
-        found.detail,
-        found.why_null,
+        measure.audited_at or counted.as_of,
+        measure.detail,
+        measure.why_null,
         counted.warnings,
     )  # fmt: skip
-    return value, found.rows
+    return value, measure.rows
 
 
 def _undated(definition: Definition, inputs: Inputs) -> str:
@@ -558,25 +560,25 @@ def without(missing: list[str]) -> str:
     return f"needs the {frames} of the account: pass {passed}"
 
 
-def metrics_table(found: list[Metric]) -> pd.DataFrame:
+def metrics_table(metrics: list[Metric]) -> pd.DataFrame:
     """One row per metric."""
 
     def numbers(name: str) -> Floats:
-        values = [getattr(metric, name) for metric in found]
+        values = [getattr(metric, name) for metric in metrics]
         return np.array([np.nan if v is None else v for v in values], dtype=float)
 
     return table(
         {
-            "metric": [metric.name for metric in found],
-            "unit": [metric.definition.unit for metric in found],
+            "metric": [metric.name for metric in metrics],
+            "unit": [metric.definition.unit for metric in metrics],
             **{
                 name: numbers(name)
                 for name in ("value", "numerator", "denominator", "low", "high")
             },
-            "interval": [metric.interval for metric in found],
-            "why_null": [metric.why_null for metric in found],
+            "interval": [metric.interval for metric in metrics],
+            "why_null": [metric.why_null for metric in metrics],
             "definition": [
-                f"{m.definition.numerator} / {m.definition.denominator}" for m in found
+                f"{m.definition.numerator} / {m.definition.denominator}" for m in metrics
             ],
         }
     )

@@ -122,13 +122,13 @@ def rated(
 ) -> dict[str, Any]:
     """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95 %)."""
     above, below = np.asarray(numerators, np.int64), np.asarray(denominators, np.int64)
-    found = rates(above, below)
+    rates_of = rates(above, below)
     return {
         "numerator": above,
         "denominator": below,
-        "rate": found["rate"].array,
-        "low": found["low"].array,
-        "high": found["high"].array,
+        "rate": rates_of["rate"].array,
+        "low": rates_of["low"].array,
+        "high": rates_of["high"].array,
     }
 
 
@@ -190,10 +190,10 @@ def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, I
     of a hash table of them, and less of it the more there are.
     """
     if len(hits) != 1 or not len(pair):
-        place, found = pd.factorize(pair)
-        sizes = np.bincount(place, minlength=len(found)).astype(np.int64)
-        each = [np.bincount(place, hit, len(found)).astype(float) for hit in hits]
-        return np.asarray(found, dtype=np.int64), sizes, each
+        place, pairs = pd.factorize(pair)
+        sizes = np.bincount(place, minlength=len(pairs)).astype(np.int64)
+        each = [np.bincount(place, hit, len(pairs)).astype(float) for hit in hits]
+        return np.asarray(pairs, dtype=np.int64), sizes, each
     packed = pair
     packed <<= 1
     packed += hits[0]
