@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
 from dialframe.compliance.rules.toml_forms import read_form
@@ -117,11 +117,6 @@ class Conduct:
             for each in fields(self)
         }  # fmt: skip
         return Conduct(**values)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody says anything."""
-        return self == Conduct()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,27 +252,60 @@ def frozen(practice: Practice | None) -> Practice:
     )
 
 
-class _Conduct(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+def _one_of(allowed: Collection[str], what: str) -> AfterValidator:
+    def known(value: str) -> str:
+        if value not in allowed:
+            raise ValueError(f"{value!r} is no {what}; use one of {', '.join(allowed)}")
+        return value
+
+    return AfterValidator(known)
+
+
+def _whole_number(number: str) -> str:
+    """Numbers are compared as text: another spelling would reach no call, or make each a violation."""
+    if _E164.fullmatch(number) is None:
+        raise ValueError(f"{mask(number)} is no E.164 number; write it as +12125550142")
+    return number
+
+
+def _known_place(place: str) -> str:
+    """A place that there is not would leave a rule out in silence."""
+    problem = nowhere(place.upper())
+    if problem is not None:
+        raise ValueError(problem)
+    return place.upper()
+
+
+_Purpose = Annotated[str, _one_of(PURPOSES, "purpose")]
+_Dialing = Annotated[str, _one_of(DIALING, "dialing")]
+_Sectors = Annotated[
+    tuple[Annotated[str, _one_of(SELLING, "sector")], ...], Field(default=(), strict=False)
+]
+_Number = Annotated[str, AfterValidator(_whole_number)]
+_Place = Annotated[str, AfterValidator(_known_place)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class _Conduct(_Form):
     recorded: bool | None = None
     recording_announced: bool | None = None
     artificial_voice: bool | None = None
     voice_announced: bool | None = None
 
     def conduct(self) -> Conduct:
-        return Conduct(
-            self.recorded, self.recording_announced, self.artificial_voice, self.voice_announced
-        )
+        return Conduct(**{each.name: getattr(self, each.name) for each in fields(Conduct)})
 
 
 class _Campaign(_Conduct):
-    purpose: str | None = None
-    dialing: str | None = None
-    sectors: tuple[str, ...] = Field(default=(), strict=False)
+    purpose: _Purpose | None = None
+    dialing: _Dialing | None = None
+    sectors: _Sectors
 
 
-class _Covers(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class _Covers(_Form):
     registry: str = Field(min_length=1)
     check: bool = False
     screen: bool = False
@@ -288,11 +316,11 @@ class _Covers(BaseModel):
 
 
 class _File(_Conduct):
-    purpose: str = SALES
-    dialing: str | None = None
-    sectors: tuple[str, ...] = Field(default=(), strict=False)
-    caller_ids: tuple[str, ...] | None = Field(default=None, strict=False)
-    callers_in: tuple[str, ...] = Field(default=(), strict=False)
+    purpose: _Purpose = SALES
+    dialing: _Dialing | None = None
+    sectors: _Sectors
+    caller_ids: tuple[_Number, ...] | None = Field(default=None, strict=False)
+    callers_in: tuple[_Place, ...] = Field(default=(), strict=False)
     campaigns: dict[str, _Campaign] = Field(default_factory=dict)
     line_types: dict[str, Literal["residential", "wireless", "business"]] = Field(
         default_factory=dict
@@ -331,46 +359,26 @@ def read_practice(
         for by, is_covered in (("check", each.check), ("screen", each.screen)):
             if is_covered:
                 covers.append(Cover(each.registry, by, each.since, each.refreshed_days))  # type: ignore[arg-type]
-    purposes = {c: v.purpose for c, v in given.campaigns.items() if v.purpose is not None}
-    dialings = {c: v.dialing for c, v in given.campaigns.items() if v.dialing is not None}
-    for value, allowed, what in (
-        *((p, PURPOSES, "purpose") for p in (given.purpose, *purposes.values())),
-        *((d, DIALING, "dialing") for d in (given.dialing, *dialings.values()) if d is not None),
-        *(
-            (s, SELLING, "sector")
-            for each in (given.sectors, *(v.sectors for v in given.campaigns.values()))
-            for s in each
-        ),
-    ):
-        if value not in allowed:
-            raise ConfigError(f"{name}: {value!r} is no {what}; use one of {', '.join(allowed)}")
-    _require_numbers(given.caller_ids or (), name)
-    _require_places(given.callers_in, name)
-    conducts = {c: v.conduct() for c, v in given.campaigns.items()}
+    for number in given.line_types:
+        try:
+            _whole_number(number)
+        except ValueError as error:
+            raise ConfigError(f"{name}: line_types: {error}") from None
+    campaigns = given.campaigns.items()
     return Practice(
-        given.purpose, purposes, given.dialing, dialings, dict(given.line_types), tuple(covers),
-        given.sectors, {c: v.sectors for c, v in given.campaigns.items() if v.sectors},
-        None if given.caller_ids is None else frozenset(given.caller_ids),
-        tuple(place.upper() for place in given.callers_in), given.conduct(),
-        {c: conduct for c, conduct in conducts.items() if not conduct.is_empty},
-    )  # fmt: skip
-
-
-def _require_numbers(numbers: Collection[str], name: str) -> None:
-    """Caller IDs are compared as text, so that another spelling would make every call a violation."""
-    odd = [number for number in numbers if _E164.fullmatch(number) is None]
-    if odd:
-        raise ConfigError(
-            f"{name}: caller_ids: {mask(odd[0])} is no E.164 number; write it as +12125550142"
-        )
-
-
-def _require_places(places: Collection[str], name: str) -> None:
-    """A place that there is not would leave a rule out in silence."""
-    for place in places:
-        problem = nowhere(place.upper())
-        if problem is not None:
-            raise ConfigError(f"{name}: callers_in: {problem}")
+        purpose=given.purpose,
+        purposes={c: v.purpose for c, v in campaigns if v.purpose is not None},
+        dialing=given.dialing,
+        dialings={c: v.dialing for c, v in campaigns if v.dialing is not None},
+        line_types=dict(given.line_types),
+        covers=tuple(covers),
+        sectors=given.sectors,
+        campaign_sectors={c: v.sectors for c, v in campaigns if v.sectors},
+        caller_ids=None if given.caller_ids is None else frozenset(given.caller_ids),
+        callers_in=given.callers_in,
+        conduct=given.conduct(),
+        conducts={c: v.conduct() for c, v in campaigns if v.conduct() != Conduct()},
+    )
 
 
 def practice_text(covers: Collection[tuple[str, bool, bool, int]], *, by: str, on: date) -> str:

@@ -115,6 +115,14 @@ def test_a_rule_that_would_reach_nothing_is_refused(old: str, new: str, told: st
     assert told in str(caught.value)
 
 
+def test_a_bound_of_declared_days_that_no_audit_asks_is_refused() -> None:
+    """Who wrote until when nothing was declared would be taken to say that nothing ever was."""
+    with pytest.raises(ConfigError, match="none_until: is no field of it"):
+        overrides.read_declared(
+            '[[declared]]\nrule = "us-ny-emergency"\nnone_until = 2026-01-01\n'
+        )
+
+
 @pytest.mark.parametrize(
     ("read", "text", "words"),
     [

@@ -178,7 +178,6 @@ class _Spell(BaseModel):
     first: date | None = Field(default=None)
     last: date | None = Field(default=None)
     what: str = ""
-    none_until: date | None = None
 
     @model_validator(mode="after")
     def _forward(self) -> _Spell:
