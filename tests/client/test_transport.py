@@ -6,7 +6,6 @@ import logging
 import os
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 
 import httpx
@@ -176,57 +175,6 @@ def test_host_that_is_no_name_is_a_transport_error() -> None:
         client.me()
 
     assert not caught.value.sent
-
-
-class Loopback:
-    """A socket that answers each connection with the same bytes and closes it."""
-
-    def __init__(self, reply: bytes) -> None:
-        self._reply = reply
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.received: list[bytes] = []
-        self.port = self._server.getsockname()[1]
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._server.accept()
-            except OSError:
-                return
-            with connection:
-                self.received.append(connection.recv(65536))
-                connection.sendall(self._reply)
-
-    def close(self) -> None:
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        self._thread.join()
-
-
-@pytest.fixture
-def loopback(request: pytest.FixtureRequest) -> Iterator[Loopback]:
-    """A real socket on this machine."""
-    server = Loopback(request.param)
-    yield server
-    server.close()
-
-
-HALF = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
-
-
-@pytest.mark.parametrize("loopback", [HALF, b"", b"SSH-2.0-x\r\n"], indirect=True)
-def test_answer_that_breaks_off_is_a_transport_error(loopback: Loopback) -> None:
-    """Half a body, no answer at all, another protocol: all over a real socket."""
-    with (
-        Client(f"http://127.0.0.1:{loopback.port}", KEY, limiter=None, max_attempts=1) as client,
-        pytest.raises(TransportError, match=r"^me: 127\.0\.0\.1:\d+ broke off") as caught,
-    ):
-        client.me()
-
-    assert caught.value.sent
-    assert b"Bearer " + KEY.encode() in loopback.received[0]
 
 
 def test_unreachable_host_is_one_sentence_with_the_host() -> None:

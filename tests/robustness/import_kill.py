@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from robustness.kill_load import CODES, LISTED_CODES, Json, Service
+from forked import Forked
+from robustness.kill_load import CODES, LISTED_CODES
+from sandbox.service_bench import Json, Service
 
-SOURCE: Final = Path(__file__).parents[2] / "src"
 #: What the sandbox is told to do wrong, as its console takes it.
 FAULTS: Final[tuple[Json, ...]] = (
     {"status": 500},
@@ -59,25 +58,11 @@ def write_list(path: Path, dice: random.Random, size: int, mark: str) -> dict[st
 class Sandbox:
     """A sandbox of its own process, whose state outlives it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, service: Service, folder: Path) -> None:
         self.folder = folder
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "dialframe", "sandbox", "serve", "--data", str(folder),
-             "--size", "empty", "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        self.facts: Json = json.loads(self._process.stdout.readline())
-        self.service = Service(self.facts)
-        self.service.console("PUT", "/account", {"rate_limits": None, "calling_hours": None})
-
-    def campaign(self) -> str:
-        """A campaign that takes leads."""
-        plan = {"name": "kills", "status": "draft"}
-        made = self.service.console("POST", f"/clients/{self.facts['client_id']}/campaigns", plan)
-        return str(made["id"])
+        self.facts = service.ready
+        self.console, self.party = service.console, service.first_client()
+        self.console.change(rate_limits=None, calling_hours=None)
 
     def arm(self, dice: random.Random, count: int) -> None:
         """Some of the next imports and checks go wrong."""
@@ -88,15 +73,15 @@ class Sandbox:
                 "times": dice.choice([1, 1, 2]),
                 "after": dice.randrange(12),
             }
-            self.service.console("POST", "/faults", fault)
+            self.console.do("POST", "/faults", fault, status=201)
 
     def disarm(self) -> None:
         """Nothing goes wrong any more."""
-        self.service.console("DELETE", "/faults")
+        self.console.do("DELETE", "/faults", status=204)
 
     def leads(self, campaign: str) -> list[Json]:
         """Every lead of a campaign."""
-        return self.service.walk("/v1/leads", campaign_id=campaign)
+        return self.party.walk("/v1/leads", campaign_id=campaign, limit="100")
 
     def stored_answers(self) -> dict[str, bytes]:
         """Answers of writes that succeeded, by key, from the sandbox's own table."""
@@ -104,23 +89,12 @@ class Sandbox:
             rows = database.execute("SELECT key, body FROM idempotency WHERE status = 200")
             return {str(key): bytes(body) for key, body in rows}
 
-    def end(self) -> None:
-        """Stop it."""
-        self.service.close()
-        self._process.terminate()
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
 
 @contextmanager
 def served(folder: Path) -> Iterator[Sandbox]:
     """A sandbox for the block."""
-    sandbox = Sandbox(folder)
-    try:
-        yield sandbox
-    finally:
-        sandbox.end()
+    with Service("--size", "empty", "--data", str(folder)) as service:
+        yield Sandbox(service, folder)
 
 
 class Import:
@@ -128,7 +102,7 @@ class Import:
 
     def __init__(self, sandbox: Sandbox, file: Path, out: Path, state: Path) -> None:
         self.out = out
-        self.campaign = sandbox.campaign()
+        self.campaign = sandbox.party.campaign("draft")
         self.journal = out / f"{file.stem}.import.jsonl"
         self._arguments = [
             "leads", "import", str(file), "--campaign", self.campaign, "--region", "US",
@@ -142,55 +116,37 @@ class Import:
         }
         self._said = state / "said.txt"
 
-    def start(self, *, forked: bool) -> subprocess.Popen[bytes] | multiprocessing.Process:
-        """Begin a run: a fresh interpreter, or a fork of one that has everything loaded."""
-        if forked:
-            context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(
-                ["dialframe.cli.command_tree", "dialframe.flows.lead_import"]
-            )
-            process = context.Process(
-                target=run_here, args=(self._arguments, self._environment, str(self._said))
-            )
-            process.start()
-            return process  # type: ignore[return-value]  # the forkserver's kind of it
-        environment = {**os.environ, **self._environment, "PYTHONPATH": str(SOURCE)}
-        with self._said.open("wb") as said:
-            return subprocess.Popen(
-                [sys.executable, "-m", "dialframe", *self._arguments],
-                stdout=said, stderr=subprocess.STDOUT, env=environment,
-            )  # fmt: skip
+    def start(self) -> Forked:
+        """Begin a run."""
+        return Forked(run_here, self._arguments, self._environment, str(self._said))
 
-    def killed(self, dice: random.Random, *, forked: bool) -> bool:
+    def killed(self, dice: random.Random) -> bool:
         """Run it and kill it at a drawn moment; whether it was still at work."""
-        process = self.start(forked=forked)
+        process = self.start()
         grown = self._size() + dice.randrange(40_000) if dice.random() < 0.7 else None
         until = time.monotonic() + (dice.uniform(0.0, 3.0) if grown is None else 6.0)
-        while alive(process) and time.monotonic() < until:
+        while process.alive() and time.monotonic() < until:
             if grown is not None and self._size() > grown:
                 time.sleep(dice.uniform(0.0, 0.05))
                 break
             time.sleep(0.002)
-        hit = alive(process)
+        hit = process.alive()
         process.kill()
-        ended(process)
+        process.stdout.close()
         return hit
 
-    def finish(self, *, forked: bool, most: int = 10) -> Json:
+    def finish(self, most: int = 10) -> Json:
         """Run it until nothing is unknown; what it says then."""
         for _ in range(most):
-            process = self.start(forked=forked)
-            status = ended(process)
-            said = self._said.read_text()
-            assert status == 0, said
-            facts: Json = json.loads(said)
+            assert self.tried(), self._said.read_text()
+            facts: Json = json.loads(self._said.read_text())
             if not facts["unknown"]:
                 return facts
         raise AssertionError("the import does not settle")
 
-    def tried(self, *, forked: bool) -> bool:
+    def tried(self) -> bool:
         """Run it once, with faults as they are; whether it came to an end."""
-        return ended(self.start(forked=forked)) == 0
+        return self.start().end()[0] == 0
 
     def entries_of(self, kind: str) -> list[Json]:
         """The journal's lines of one kind."""
@@ -202,21 +158,6 @@ class Import:
 
     def _size(self) -> int:
         return self.journal.stat().st_size if self.journal.exists() else 0
-
-
-def alive(process: Any) -> bool:
-    """Whether a process of either kind is at work."""
-    return bool(process.poll() is None if hasattr(process, "poll") else process.is_alive())
-
-
-def ended(process: Any) -> int:
-    """Exit status of a process of either kind."""
-    if hasattr(process, "poll"):
-        return int(process.wait())
-    process.join()
-    status = int(process.exitcode)
-    process.close()
-    return status
 
 
 def run_here(arguments: list[str], environment: dict[str, str], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Writes of many kinds, put down before they are sent, and what the service shows of them; knows plain HTTP."""
+"""Writes of many kinds, put down before they are sent, and what the service shows of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 
-Json = dict[str, Any]
+from sandbox.service_bench import Party, Service, answered
 
 CODES = ("212", "312", "415", "206", "305", "512", "617", "702", "801", "913", "919", "952")
 #: For the Do-Not-Call list, which outlives a round: one code for each round.
@@ -74,79 +73,22 @@ class Ledger:
         return [write for write in self.writes if write.key not in self.answers]
 
 
-class Service:
-    """A running sandbox, spoken to in plain HTTP."""
+def send(party: Party, write: Write) -> Answer:
+    """One write under its key."""
+    headers = {"Content-Type": "application/json"}
+    came = party.send(
+        write.method, write.path, content=write.body, idem=write.key, headers=headers
+    )
+    return Answer(came.status_code, came.content, "Idempotency-Replayed" in came.headers)
 
-    def __init__(self, facts: Json) -> None:
-        self.facts = facts
-        self._http = httpx.Client(
-            base_url=facts["base_url"],
-            headers={"Authorization": f"Bearer {facts['api_key']}"},
-            trust_env=False,
-            timeout=10,
-        )
 
-    def send(self, write: Write) -> Answer:
-        """One write under its key."""
-        headers = {"Idempotency-Key": write.key, "Content-Type": "application/json"}
-        came = self._http.request(write.method, write.path, content=write.body, headers=headers)
-        return Answer(
-            came.status_code, came.content, came.headers.get("Idempotency-Replayed") == "true"
-        )
-
-    def console(self, method: str, path: str, body: object = None) -> Any:
-        """One call of the console."""
-        came = httpx.request(
-            method,
-            self.facts["console_url"] + path,
-            json=body,
-            headers={"Authorization": f"Bearer {self.facts['console_token']}"},
-            trust_env=False,
-            timeout=10,
-        )
-        came.raise_for_status()
-        return came.json() if came.content else None
-
-    def walk(self, path: str, **query: str) -> list[Json]:
-        """Every row of a list."""
-        rows: list[Json] = []
-        asked = {"limit": "100", **query}
-        while True:
-            came = self._http.get(path, params=asked).raise_for_status().json()
-            rows += came["data"]
-            if came["page"]["next_cursor"] is None:
-                return rows
-            asked["cursor"] = came["page"]["next_cursor"]
-
-    def listed(self, numbers: list[str]) -> set[str]:
-        """Which of these numbers are on the Do-Not-Call list."""
-        found = set()
-        for start in range(0, len(numbers), 100):
-            came = self._http.post("/v1/dnc/check", json={"phones": numbers[start : start + 100]})
-            found |= {
-                row["phone"] for row in came.raise_for_status().json()["data"] if row["listed"]
-            }
-        return found
-
-    def lead(self, lead_id: str) -> Json:
-        """One lead."""
-        found: Json = self._http.get(f"/v1/leads/{lead_id}").raise_for_status().json()
-        return found
-
-    def close(self) -> None:
-        """Hang up."""
-        self._http.close()
-
-    def prepared(self, number: int) -> Ledger:
-        """A ledger with a campaign of its own and a lead to change and to call back."""
-        self.console("PUT", "/account", {"rate_limits": None, "calling_hours": None})
-        client = f"/clients/{self.facts['client_id']}"
-        plan = {"name": f"Round {number}", "status": "paused"}
-        campaign = self.console("POST", f"{client}/campaigns", plan)
-        # A German number: none of those that the writers take.
-        lead = {"campaign_id": campaign["id"], "phone": "+493023125000"}
-        made = self.console("POST", f"{client}/leads", [lead])
-        return Ledger(number, str(campaign["id"]), str(made["ids"][0]))
+def prepared(service: Service, number: int) -> Ledger:
+    """A ledger with a campaign of its own and a lead to change and to call back."""
+    service.console.do("PUT", "/account", {"rate_limits": None, "calling_hours": None}, status=200)
+    party = service.first_client()
+    campaign = party.campaign("paused")
+    # A German number: none of those that the writers take.
+    return Ledger(number, campaign, party.lead(campaign, phone="+493023125000"))
 
 
 #: Writes of one round after which it has enough.
@@ -203,7 +145,9 @@ def _write(
     return Write(kind, method, path, key, json.dumps(body).encode(), status, marks)
 
 
-def load(facts: Json, ledger: Ledger, seed: int, ended: threading.Event) -> list[threading.Thread]:
+def load(
+    party: Party, ledger: Ledger, seed: int, ended: threading.Event
+) -> list[threading.Thread]:
     """One thread for each kind of write, at work until the service is gone."""
     shared = phones()
     taking = threading.Lock()
@@ -215,17 +159,15 @@ def load(facts: Json, ledger: Ledger, seed: int, ended: threading.Event) -> list
 
     def work(maker: Maker) -> None:
         dice = random.Random(f"{seed} {maker.__name__}")
-        own, service = numbers(), Service(facts)
+        own = numbers()
         try:
             # A round has a hundred numbers for the list, which is more than it gets to.
             while not ended.is_set() and len(ledger.writes) < LONGEST:
                 write = maker(ledger, own, dice, uuid.UUID(int=dice.getrandbits(128)).hex)
                 ledger.writes.append(write)
-                ledger.answers[write.key] = service.send(write)
+                ledger.answers[write.key] = send(party, write)
         except httpx.TransportError:
             pass  # Killed: this write's outcome is open.
-        finally:
-            service.close()
 
     threads = [threading.Thread(target=work, args=(maker,)) for maker in MAKERS]
     for thread in threads:
@@ -233,24 +175,22 @@ def load(facts: Json, ledger: Ledger, seed: int, ended: threading.Event) -> list
     return threads
 
 
-def seen(service: Service, ledger: Ledger) -> Counter[str]:
+def seen(party: Party, ledger: Ledger) -> Counter[str]:
     """How often the service shows what each write of the ledger marks."""
-    found = Counter(
-        f"lead {row['external_id']}"
-        for row in service.walk("/v1/leads", campaign_id=ledger.campaign)
-    )
-    found.update(
-        f"callback {row['notes']}"
-        for row in service.walk("/v1/callbacks", campaign_id=ledger.campaign)
-    )
-    found.update(f"appointment {row['notes']}" for row in service.walk("/v1/appointments"))
-    found.update(
-        f"sms {row['client_reference']}" for row in service.walk("/v1/sms/delivery-reports")
-    )
-    outbox = service.console("GET", f"/clients/{service.facts['client_id']}/outbox")["data"]
-    found.update(f"sent {entry.get('client_reference')}" for entry in outbox)
+    campaign = {"campaign_id": ledger.campaign, "limit": "100"}
+    leads, callbacks = party.walk("/v1/leads", **campaign), party.walk("/v1/callbacks", **campaign)
+    appointments = party.walk("/v1/appointments", limit="100")
+    reports = party.walk("/v1/sms/delivery-reports", limit="100")
+    shown = Counter(f"lead {lead['external_id']}" for lead in leads)
+    shown.update(f"callback {callback['notes']}" for callback in callbacks)
+    shown.update(f"appointment {appointment['notes']}" for appointment in appointments)
+    shown.update(f"sms {report['client_reference']}" for report in reports)
+    shown.update(f"sent {entry.get('client_reference')}" for entry in party.outbox())
     added = [
-        mark.split()[1] for write in ledger.writes for mark in write.marks if write.kind == "dnc"
+        mark.split()[1] for write in ledger.writes if write.kind == "dnc" for mark in write.marks
     ]
-    found.update(f"dnc {number}" for number in service.listed(added))
-    return found
+    for start in range(0, len(added), 100):
+        body = {"phones": added[start : start + 100]}
+        checked = answered(party.post("/v1/dnc/check", body), 200)["data"]
+        shown.update(f"dnc {result['phone']}" for result in checked if result["listed"])
+    return shown

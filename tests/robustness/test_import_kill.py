@@ -1,8 +1,7 @@
 """An import killed at random moments, against a service with faults: every lead in the campaign once.
 
 `DIALFRAME_IMPORT_KILLS=100` makes it 100 kills, `DIALFRAME_IMPORT_LEADS=3000` larger lists,
-`DIALFRAME_IMPORT_FRESH=1` a fresh interpreter for each run instead of a fork, `DIALFRAME_IMPORT_SEED`
-other moments; `-o log_cli=true -o log_cli_level=INFO` shows each round.
+`DIALFRAME_IMPORT_SEED` other moments; `-o log_cli=true -o log_cli_level=INFO` shows each round.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from robustness.import_kill import Import, Sandbox, served, write_list
 KILLS = int(os.environ.get("DIALFRAME_IMPORT_KILLS", "2"))
 LEADS = int(os.environ.get("DIALFRAME_IMPORT_LEADS", "400"))
 SEED = int(os.environ.get("DIALFRAME_IMPORT_SEED", "11"))
-FORKED = os.environ.get("DIALFRAME_IMPORT_FRESH", "") == ""
 #: Faults cost waiting: the short form has few.
 MOST_FAULTS = 4 if KILLS > 10 else 1
 LOGGER = logging.getLogger(__name__)
@@ -78,12 +76,12 @@ def test_killed_imports_end_with_every_lead_once(tmp_path: Path) -> None:
             work = Import(sandbox, folder / "list.csv", folder / "out", folder)
             for _ in range(dice.randint(2, 12)):
                 sandbox.arm(dice, dice.randint(0, MOST_FAULTS))
-                done["kills"] += work.killed(dice, forked=FORKED)
+                done["kills"] += work.killed(dice)
                 if done["kills"] == KILLS:
                     break
-            done["settled after faults"] += work.tried(forked=FORKED)
+            done["settled after faults"] += work.tried()
             sandbox.disarm()
-            facts = work.finish(forked=FORKED)
+            facts = work.finish()
             check_campaign(sandbox, work, expected)
             check_ledger(work, facts, expected)
             check_keys(sandbox, work)

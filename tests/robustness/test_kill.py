@@ -10,15 +10,14 @@ import json
 import logging
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from robustness.kill_load import LISTED_CODES, Ledger, Service, Write, load, seen
+from forked import Forked
+from robustness.kill_load import LISTED_CODES, Ledger, Write, load, prepared, seen, send
+from sandbox.service_bench import Party, Service, answered, serve_here
 
 ROUNDS = int(os.environ.get("DIALFRAME_KILL_ROUNDS", "1"))
 SEED = int(os.environ.get("DIALFRAME_KILL_SEED", "7"))
@@ -26,41 +25,17 @@ assert len(LISTED_CODES) >= ROUNDS, "there are fictional numbers for 64 rounds"
 LOGGER = logging.getLogger(__name__)
 
 
-def spawn(folder: Path) -> subprocess.Popen[str]:
-    """The sandbox on a folder, as its user starts it."""
-    source = str(Path(__file__).parents[2] / "src")
-    return subprocess.Popen(
-        [sys.executable, "-m", "dialframe", "sandbox", "serve", "--data", str(folder),
-         "--size", "empty", "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": source},
-    )  # fmt: skip
+def started(folder: Path) -> Service:
+    """A sandbox on a folder that accepts requests."""
+    return Service("--size", "empty", "--data", str(folder))
 
 
-def end(process: subprocess.Popen[str]) -> None:
-    """SIGKILL: no handler, no farewell."""
-    process.kill()
-    process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
-
-
-class Running:
-    """A sandbox that accepts requests."""
-
-    def __init__(self, folder: Path) -> None:
-        self._process = spawn(folder)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, "the sandbox did not start"
-        self.facts: dict[str, Any] = json.loads(line)
-        self.service = Service(self.facts)
-
-    def kill(self) -> None:
-        """End it at once."""
-        end(self._process)
-        self.service.close()
+def killed_as_it_starts(folder: Path, after_s: float) -> None:
+    """A sandbox on a folder that is ended before or after it accepts requests."""
+    begun = Forked(serve_here, ["--size", "empty", "--data", str(folder)], os.devnull, {})
+    time.sleep(after_s)
+    begun.kill()
+    begun.stdout.close()
 
 
 def check_what_is_there(ledger: Ledger, found: Counter[str]) -> None:
@@ -75,10 +50,10 @@ def check_what_is_there(ledger: Ledger, found: Counter[str]) -> None:
             assert counts <= {1}, (write.kind, counts)
 
 
-def check_sent_again(service: Service, ledger: Ledger, found: Counter[str]) -> None:
+def check_sent_again(party: Party, ledger: Ledger, found: Counter[str]) -> None:
     """The same key and bytes: the first answer again, or the write done now, once."""
     for write in ledger.writes:
-        again = service.send(write)
+        again = send(party, write)
         first = ledger.answers.get(write.key)
         assert again.status == write.status, (write.kind, again)
         if first is not None:
@@ -90,43 +65,48 @@ def check_sent_again(service: Service, ledger: Ledger, found: Counter[str]) -> N
         ledger.answers[write.key] = again
 
 
-def check_last_change(service: Service, ledger: Ledger, open_writes: list[Write]) -> None:
+def check_last_change(party: Party, ledger: Ledger, open_writes: list[Write]) -> None:
     """The changed lead is as its last answered change left it, or the open one after that."""
     changes = [write for write in ledger.writes if write.kind == "update"]
     allowed = {json.loads(write.body)["full_name"] for write in changes if write in open_writes}
-    answered = [write for write in changes if write not in open_writes]
-    allowed.add(json.loads(answered[-1].body)["full_name"] if answered else None)
-    assert service.lead(ledger.lead)["full_name"] in allowed
+    done = [write for write in changes if write not in open_writes]
+    allowed.add(json.loads(done[-1].body)["full_name"] if done else None)
+    lead = answered(party.get(f"/v1/leads/{ledger.lead}"), 200)
+    assert lead["full_name"] in allowed
 
 
-def broken_off(running: Running, number: int, dice: random.Random) -> Ledger:
+def broken_off(service: Service, number: int, dice: random.Random) -> Ledger:
     """Writes of every kind until the service is killed in the middle of them."""
-    ledger = running.service.prepared(number)
+    ledger = prepared(service, number)
     ended = threading.Event()
-    threads = load(running.facts, ledger, SEED * 10_000 + number, ended)
+    threads = load(service.first_client(), ledger, SEED * 10_000 + number, ended)
     time.sleep(dice.uniform(0.05, 0.6))
     # On a busy machine the load may not have begun by then; what is killed has something under way.
-    while not (ledger.answers and ledger.unanswered()) and any(one.is_alive() for one in threads):
+    while not (ledger.answers and ledger.unanswered()) and any(
+        thread.is_alive() for thread in threads
+    ):
         time.sleep(0.001)
-    running.kill()
+    service.process.kill()
     ended.set()
     for thread in threads:
         thread.join()
     return ledger
 
 
-def judge(service: Service, ledger: Ledger) -> Counter[str]:
+def judge(party: Party, ledger: Ledger) -> Counter[str]:
     """Hold what is there against what was written and answered; what happened, counted."""
     open_writes = ledger.unanswered()
     done = Counter(answered=len(ledger.answers), unanswered=len(open_writes))
-    found = seen(service, ledger)
+    found = seen(party, ledger)
     check_what_is_there(ledger, found)
-    check_last_change(service, ledger, open_writes)
-    check_sent_again(service, ledger, found)
-    done["done though unanswered"] = sum(ledger.answers[one.key].replayed for one in open_writes)
-    complete = seen(service, ledger)
+    check_last_change(party, ledger, open_writes)
+    check_sent_again(party, ledger, found)
+    done["done though unanswered"] = sum(
+        ledger.answers[write.key].replayed for write in open_writes
+    )
+    complete = seen(party, ledger)
     check_what_is_there(ledger, complete)
-    check_sent_again(service, ledger, complete)
+    check_sent_again(party, ledger, complete)
     return done
 
 
@@ -134,22 +114,22 @@ def test_nothing_answered_is_lost_and_nothing_happens_twice(tmp_path: Path) -> N
     """Round after round on one folder, each with its own keys, killed in the middle of its writes."""
     dice = random.Random(SEED)
     total: Counter[str] = Counter()
-    running = Running(tmp_path / "data")
+    folder = tmp_path / "data"
+    service = started(folder)
     try:
         for number in range(ROUNDS):
-            ledger = broken_off(running, number, dice)
+            with service:
+                ledger = broken_off(service, number, dice)
             if dice.random() < 0.3:
                 # Also killed while it starts: once more, nothing may be lost.
-                begun = spawn(tmp_path / "data")
-                time.sleep(dice.uniform(0.0, 0.8))
-                end(begun)
+                killed_as_it_starts(folder, dice.uniform(0.0, 0.8))
                 total["killed at start"] += 1
-            running = Running(tmp_path / "data")
-            done = judge(running.service, ledger)
+            service = started(folder)
+            done = judge(service.first_client(), ledger)
             LOGGER.info("round %d: %s", number, dict(done))
             total += done
     finally:
-        running.kill()
+        service.close()
     LOGGER.info("%d rounds: %s", ROUNDS, dict(total))
     # A load that the kill never hit would prove nothing.
     assert total["unanswered"] >= ROUNDS

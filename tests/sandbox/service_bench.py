@@ -593,7 +593,7 @@ def fresh_key() -> str:
 # --- the service as a process -----------------------------------------------------------------
 
 
-def _serve(options: list[str], log: str, env: dict[str, str]) -> None:
+def serve_here(options: list[str], log: str, env: dict[str, str]) -> None:
     """The command, in a process of its own; what it says on standard error goes to a file."""
     os.environ.update(env)
     tempfile.tempdir = None
@@ -631,7 +631,7 @@ class Service(Site):
 
     def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
         self._log = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed in close()
-        self.process = Forked(_serve, list(options), self._log.name, env or {})
+        self.process = Forked(serve_here, list(options), self._log.name, env or {})
         try:
             super().__init__(json.loads(self._first_line()))
         except BaseException:

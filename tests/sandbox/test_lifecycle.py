@@ -174,7 +174,7 @@ def test_retry_outlives_a_kill(killed: Killed, receiver: Receiver) -> None:
 
 
 def test_nothing_answered_is_lost_through_a_kill(killed: Killed) -> None:
-    """Keys, settings, clock, cursors, texts, stored answers and the Do-Not-Call list; `test_serve` kills amid writes."""
+    """Keys, settings, clock, cursors, texts, stored answers and the Do-Not-Call list."""
     again, party = killed.again, killed.party
     assert again.ready["client_id"] == party.client_id
     assert again.console.account()["balance"] == 77

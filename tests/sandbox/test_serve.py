@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ import pytest
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox, start
-from sandbox.service_bench import Console, Json, Party, Service, Site, answered
+from sandbox.service_bench import Console, Party, Service, Site, answered
 
 PROGRAM = """
 import json, sys
@@ -151,52 +150,6 @@ def unlimited(folder: Path) -> Service:
     service = Service("--size", "empty", "--data", str(folder))
     service.console.change(rate_limits=None)
     return service
-
-
-#: How often the service is killed; more with `DIALFRAME_KILLS=50`.
-KILLS = int(os.environ.get("DIALFRAME_KILLS", "2"))
-
-
-def test_killed_under_load_no_answered_write_is_lost(folder: Path) -> None:
-    """Killed again and again while four clients write: each write is there once, in the end all are."""
-    moments = random.Random(20261121)
-    wanted: dict[str, Json] = {}
-    kept_answers: dict[str, bytes] = {}
-
-    def write(api: Party, stop: threading.Event) -> None:
-        with suppress(httpx.TransportError):
-            while not stop.is_set():
-                key = uuid.uuid4().hex
-                wanted[key] = {"to": "+12025550188", "body": "x", "client_reference": key}
-                answer = api.post("/v1/sms", wanted[key], idem=key)
-                answered(answer, 202)
-                kept_answers[key] = answer.content
-
-    for _ in range(KILLS):
-        with unlimited(folder) as service:
-            stop = threading.Event()
-            api = service.first_client()
-            writers = [threading.Thread(target=write, args=(api, stop)) for _ in range(4)]
-            for writer in writers:
-                writer.start()
-            enough, until = len(kept_answers) + 12, time.monotonic() + 30
-            while len(kept_answers) < enough and time.monotonic() < until:
-                time.sleep(0.02)
-            time.sleep(moments.uniform(0, 0.3))
-            service.process.kill()
-            stop.set()
-            for writer in writers:
-                writer.join()
-    assert len(kept_answers) >= 12 * KILLS
-    with unlimited(folder) as service:
-        api = service.first_client()
-        for key, body in wanted.items():
-            answer = api.post("/v1/sms", body, idem=key)
-            answered(answer, 202)
-            assert answer.content == kept_answers.get(key, answer.content)
-            assert key not in kept_answers or answer.headers["Idempotency-Replayed"] == "true"
-        for rows in (api.walk("/v1/sms/delivery-reports", limit=100), api.outbox()):
-            assert sorted(row["client_reference"] for row in rows) == sorted(wanted)
 
 
 def test_ipv6() -> None:
