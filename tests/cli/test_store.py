@@ -15,7 +15,7 @@ from dialframe.client.journal import EVIDENCE, Journal
 from dialframe.client.request_building import PlannedRequest
 from dialframe.files import Outputs
 from dialframe.flows.import_ledger import COLUMNS
-from dialframe.store.files.second_copy import log_of
+from dialframe.store.files.change_log import log_of
 
 WISH = PlannedRequest(
     operation="dnc.add", method="POST", path="/v1/dnc", body=b'{"phone":"+12025550142"}',

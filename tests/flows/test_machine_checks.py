@@ -15,7 +15,7 @@ from dialframe.files import Outputs
 from dialframe.flows import machine_checks as room
 from dialframe.flows.machine_checks import Finding, machine
 from dialframe.store import Store
-from dialframe.store.files.second_copy import log_of
+from dialframe.store.files.change_log import log_of
 
 
 class Usage(NamedTuple):

@@ -33,7 +33,7 @@ from dialframe.flows.import_ledger import journal_of
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
 from dialframe.store import Store, recovery
-from dialframe.store.files.second_copy import log_of
+from dialframe.store.files.change_log import log_of
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.suppression import SuppressionList
 

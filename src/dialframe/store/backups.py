@@ -19,14 +19,14 @@ from dialframe.files import exclusive, folder, staged_folder, write_bytes, write
 from dialframe.store.files.catalog import (
     live_parts,
 )
+from dialframe.store.files.change_log import FOLDER as COPY
+from dialframe.store.files.change_log import LOG
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
 from dialframe.store.files.parts import (
     Damaged,
     Shelf,
     Vanished,
 )
-from dialframe.store.files.second_copy import FOLDER as COPY
-from dialframe.store.files.second_copy import LOG
 from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"

@@ -18,7 +18,7 @@ from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.frames.columns import Column, Table
 from dialframe.store.files.catalog import Patches, live_parts, read_patches
-from dialframe.store.files.checksums import HEADS
+from dialframe.store.files.change_log import HEADS
 from dialframe.store.files.damaged_files import (
     Damage,
     damages,

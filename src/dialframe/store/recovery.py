@@ -32,7 +32,18 @@ from dialframe.store.files.catalog import (
     read_verdicts,
     scope_numbers,
 )
-from dialframe.store.files.checksums import HEADS, TABLES, differing, recount
+from dialframe.store.files.change_log import FOLDER as COPY
+from dialframe.store.files.change_log import (
+    HEADS,
+    LOG,
+    TABLES,
+    Record,
+    apply,
+    differing,
+    log_of,
+    records,
+    recount,
+)
 from dialframe.store.files.damaged_files import acknowledge as acknowledged
 from dialframe.store.files.damaged_files import damages, set_aside
 from dialframe.store.files.database import (
@@ -55,8 +66,6 @@ from dialframe.store.files.parts import (
     integers,
 )
 from dialframe.store.files.rows import read_tail, rows_of, schema
-from dialframe.store.files.second_copy import FOLDER as COPY
-from dialframe.store.files.second_copy import LOG, Record, apply, log_of, records
 from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.row_versions import GONE
 from dialframe.store.seal import DRAFTS, sweep

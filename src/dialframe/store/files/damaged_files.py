@@ -174,7 +174,8 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
             ]
             held = [integers(shelf.load(live, layout, ["seq"])["seq"]) for live in near]
             held.append(_tail_seqs(connection, layout))
-            unlisted = _seqs(next(path for path in places if path.exists()))
+            file = next(path for path in places if path.exists())
+            unlisted = integers(pq.read_table(file, columns=["seq"])["seq"])
             missing = ~np.isin(unlisted, np.concatenate(held))
             if missing.any():
                 why = "the catalog does not name it; dialframe store repair brings it in"
@@ -186,11 +187,6 @@ def _described(path: Path) -> Part | None:
         return describe_file(path)[0]
     except ValueError:
         return None
-
-
-def _seqs(path: Path) -> np.ndarray:
-    seqs: np.ndarray = integers(pq.read_table(path, columns=["seq"])["seq"])
-    return seqs
 
 
 def damages(connection: sqlite3.Connection) -> tuple[Damage, ...]:

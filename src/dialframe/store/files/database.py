@@ -19,26 +19,24 @@ from dialframe.chained_log import Mark, Witness
 from dialframe.errors import StoreError
 from dialframe.files import FOLDER_MODE, exclusive, folder, publish, write_text
 from dialframe.sqlite import connect, make_private
-from dialframe.store.files.checksums import (
+from dialframe.store.files.change_log import FOLDER as COPY
+from dialframe.store.files.change_log import (
+    LOG_BYTES,
     SMALL,
     TABLES,
     TAILS,
     Changes,
+    Record,
+    apply,
+    begin_anew,
     differing,
+    log_of,
+    note,
+    records,
     recount,
     settle,
     unwatch,
     watch,
-)
-from dialframe.store.files.second_copy import FOLDER as COPY
-from dialframe.store.files.second_copy import (
-    LOG_BYTES,
-    Record,
-    apply,
-    begin_anew,
-    log_of,
-    note,
-    records,
 )
 from dialframe.store.files.table_layouts import (
     APPLICATION_ID,

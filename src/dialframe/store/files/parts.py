@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dialframe import files
-from dialframe.store.files import second_copy
+from dialframe.store.files import change_log
 from dialframe.store.files.rows import Value, coded, plain, schema
 from dialframe.store.files.table_layouts import BY_NAME, FEW, FOREVER, Layout
 
@@ -103,7 +103,7 @@ class Shelf:
     def __init__(self, store: Path) -> None:
         """The parts of the store in a folder."""
         self.folder = store / FOLDER
-        self.copies = store / second_copy.FOLDER / second_copy.PARTS
+        self.copies = store / change_log.FOLDER / change_log.PARTS
         self.aside = store / ASIDE
         self._verified: set[tuple[str, int, int, int]] = set()
 
