@@ -331,7 +331,8 @@ def _marked(send: Send, request_id: str, begun: asyncio.Event) -> Send:
 
 
 async def _body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
-    declared = _declared_length(scope)
+    length: Any = _header(scope, b"content-length")
+    declared = int(length) if length.isdigit() else 0
     # Who waits for leave to send (RFC 9110, 10.1.1) sends nothing that would have to be read.
     if declared > limit and _header(scope, b"expect").lower() == b"100-continue":
         return None
@@ -357,11 +358,6 @@ async def _body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
 def _header(scope: Scope, wanted: bytes) -> bytes:
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     return next((value for name, value in headers if name == wanted), b"")
-
-
-def _declared_length(scope: Scope) -> int:
-    text: Any = _header(scope, b"content-length")
-    return int(text) if text.isdigit() else 0
 
 
 WORKERS = 6

@@ -421,24 +421,21 @@ def add_calls(visit: Visit, body: Calls) -> Json:
     return {"ids": _insert_all(visit, "call", body.root)}
 
 
-def add_agent(visit: Visit, body: NewAgent) -> Json:
-    """An agent, or a known one in another state."""
-    return _put(visit, "agents", body)
+def putting(table: str) -> Callable[[Visit, BaseModel], Json]:
+    """What puts a body into a table as it is, in the place of the row with its key."""
+
+    def put(visit: Visit, body: BaseModel) -> Json:
+        values = body.model_dump()
+        state_file.insert(visit.db, table, visit.client, values, replace=True)
+        return values
+
+    return put
 
 
-def add_caller_id(visit: Visit, body: NewCallerId) -> Json:
-    """A verified number."""
-    return _put(visit, "caller_ids", body)
-
-
-def add_lead_source(visit: Visit, body: NewLeadSource) -> Json:
-    """A source that leads may name."""
-    return _put(visit, "lead_sources", body)
-
-
-def add_field_rule(visit: Visit, body: NewFieldRule) -> Json:
-    """A rule that leads have to keep."""
-    return _put(visit, "field_rules", body)
+add_agent = putting("agents")
+add_caller_id = putting("caller_ids")
+add_lead_source = putting("lead_sources")
+add_field_rule = putting("field_rules")
 
 
 def add_dnc(visit: Visit, body: Phones) -> Json:
@@ -488,12 +485,6 @@ def read_refusals(visit: Visit, _: NoBody) -> Json:
 def _changed(visit: Visit, resource: Resource, identifier: str, changes: Json) -> Json:
     resource.find(visit.db, visit.client, identifier)
     return resource.change(visit.db, visit.client, identifier, changes)
-
-
-def _put(visit: Visit, table: str, body: BaseModel) -> Json:
-    values = body.model_dump()
-    state_file.insert(visit.db, table, visit.client, values, replace=True)
-    return values
 
 
 def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyCall]) -> list[str]:

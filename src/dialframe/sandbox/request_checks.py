@@ -67,6 +67,7 @@ def admit(
     """Who calls, once nothing speaks against it."""
     _credential_in_url(inbound)
     caller = _authenticate(inbound, access)
+    # Errors: `invalid_api_key` is the answer to any key problem; refused keys use up their address's rate.
     if caller is None:
         if access.settings.rate_limits is not None:
             buckets.drain(_BUCKET["address"], inbound.address, now_us)
@@ -185,6 +186,7 @@ _JSON_TYPE: Final = re.compile(
 )
 
 
+# Conventions: bodies are JSON in UTF-8; Errors: 415 `unsupported_media_type`.
 def check_media_type(content_type: str | None) -> None:
     """Refuse anything but `application/json` in UTF-8."""
     if content_type is None or not _JSON_TYPE.fullmatch(content_type.strip()):
@@ -210,6 +212,7 @@ def parse(raw: bytes) -> Any:
     return value
 
 
+# Authentication 2: a credential in the body answers 400 `credential_in_body`.
 def refuse_credential(value: Any) -> None:
     """Refuse a body that carries a key."""
     named = isinstance(value, dict) and any(
@@ -290,6 +293,7 @@ CODES: Final[tuple[tuple[str, str], ...]] = (
     ("int_parsing", "invalid_format"),
 )
 
+# Limits: leads per import, numbers per DNC check.
 #: Lists that answer `batch_too_large` beyond their limit, by operation.
 BATCHES: Final[dict[str, tuple[str, int]]] = {
     "leads.import": ("leads", limits.LEADS_PER_IMPORT),
@@ -343,6 +347,7 @@ def validate(
         **{name: value for name, value in pairs if name in operation.query_names},
         **path,
     }
+    # Errors: validation errors add `errors`, each a JSON pointer and a code.
     try:
         request = shape.model_validate(known_fields)
     except ValidationError as error:

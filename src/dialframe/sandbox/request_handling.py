@@ -64,6 +64,7 @@ def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | 
 
 def keep(db: sqlite3.Connection, reserved: ReservedKey, reply: Reply, now_us: int) -> None:
     """Keep an answer under its key, unless it says to try again; forget those that are too old."""
+    # Errors: every 429 and 503 carries `Retry-After`: the same key has to be of use by then.
     if reply.status in NOT_STORED_STATUSES:
         return
     db.execute(
@@ -151,6 +152,7 @@ def prepare(world: World, inbound: Inbound, handler: Handler) -> AcceptedRequest
 def perform(world: World, accepted: AcceptedRequest) -> Outcome:
     """Run the operation and keep its answer, both or neither."""
     with released(world.running, accepted.reserved):
+        # Idempotency 8: GET and POST /v1/dnc/check keep nothing under a key.
         if not accepted.handler.operation.changes_data:
             return _sent(accepted.rule, _read(world, accepted))
         if accepted.rule is not None and unconfirmed(accepted.rule):
@@ -294,6 +296,7 @@ def _key(inbound: Inbound, operation: Operation[Any, Any]) -> str | None:
 
 
 def _reserve(world: World, reserved: ReservedKey) -> Reply | None:
+    # Idempotency 6: the same key while the first request still runs answers `conflict`.
     world.running.reserve(reserved)
     try:
         with world.database.read() as db:
@@ -346,6 +349,7 @@ def _run(world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us
         body=accepted.body,
     )
     if_match = inbound.header("if-match")
+    # Endpoints, Common request parts: `If-Match` has at most 128 characters.
     if if_match is not None and len(if_match) > limits.ETAG_CHARS and handler.operation.if_match:
         raise invalid("/If-Match", "too_long")
     return handler.handle(

@@ -171,6 +171,7 @@ def next_attempt(world: World, due: DueDelivery) -> Attempt | None:
             "SELECT type FROM events WHERE client = ? AND id = ?", (due.client, due.event_id)
         ).fetchone()
         body = events.envelope(db, due.client, due.event_id)
+    # The condition for `cancelled` is not shown (States, Webhook delivery): nobody is there to take it.
     if not settings.webhooks_enabled:
         return Attempt(due, refused=("cancelled", "webhooks_disabled"))
     if row is None or not (row[1] or kind == "webhook.test"):
@@ -195,6 +196,7 @@ def _headers(
     secrets = [current, previous] if still_valid else [current]
     # Signed with real time: a receiver compares it with its own clock, not with the sandbox's.
     signed_s = world.clock.real_s()
+    # Events, Delivery: the five headers of each delivery.
     return {
         "Content-Type": "application/json",
         webhook_models.SIGNATURE_HEADER: webhook_models.sign(

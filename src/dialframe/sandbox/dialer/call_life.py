@@ -217,6 +217,7 @@ def place(
     _note(sender, called, occasion, call_id, about, agent, from_number)
     if called.lead_id is not None:
         _attempt(sender, called.lead_id)
+    # Endpoints, Calls 2: the agent is held, shown as ringing, before the customer is dialed.
     if agent is not None:
         _set_agent(sender.db, sender.client, agent, "ringing")
     context.played["calls"] += 1
@@ -369,6 +370,7 @@ def _end(context: DialContext, due: Due) -> None:
     call = CALL.change(db, client, due.about, changes)
     if plan["agent"] is not None:
         _set_agent(db, client, plan["agent"], "ready", before="ringing")
+    # Events, Event types: a call ended; by an AI agent, also `ai_call.completed`.
     context.emit("call.completed", events.call_completed(call))
     if plan["ai"]:
         context.emit("ai_call.completed", events.ai_call_completed(call, plan["code"]))
@@ -444,6 +446,7 @@ def permitted_hours(sender: Sender) -> list[clients_and_keys.CallingHours]:
 
 def _promise_callback(context: DialContext, call_id: str, plan: Json) -> None:
     sender = context.sender
+    # States, Callback: new ones are pending; when due the platform calls the lead.
     values = {
         "id": clients_and_keys.derived_id("callback", call_id),
         "lead_id": plan["lead_id"],

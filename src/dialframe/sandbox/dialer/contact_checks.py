@@ -253,6 +253,7 @@ def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
 
 def screen_can_run(sender: Sender) -> None:
     """Refuse while the Do-Not-Call screen is out of order."""
+    # Errors, `dnc_screen_unavailable`: the screen could not run; nothing written.
     if not sender.settings.dnc_screen_available:
         raise Refusal(
             "dnc_screen_unavailable",
@@ -290,6 +291,7 @@ def contact_allowed(
         raise Refusal(code, "It is no number that can be reached.", field=("/to", "invalid_phone"))
     settings = sender.settings
     hours = settings.calling_hours
+    # Tiers: calling hours and consent are among the compliance checks of every sending operation.
     if hours is not None and not within_hours(phone, hours, sender.now_us):
         raise Refusal(
             code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
@@ -303,6 +305,7 @@ def contact_allowed(
 def account_may_dial(sender: Sender, occasion: Occasion) -> None:
     """Refuse what no call of the account is made for, whoever it is to."""
     settings = sender.settings
+    # Authentication 5 to 7: what was switched off since holds for what is dialed now.
     if not (settings.api_access_enabled and sender.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
     scope = SCOPE[occasion]
@@ -328,6 +331,7 @@ def may_dial(sender: Sender, phone: str, occasion: Occasion) -> None:
 
 def sending_allowed(settings: Settings) -> None:
     """Refuse while sending is stopped or not approved."""
+    # Tiers: the account's stop-all-sending switch.
     if settings.sending_suspended:
         raise Refusal("sending_suspended", "An administrator stopped all sending.")
     if not settings.outbound_approved:
@@ -336,12 +340,14 @@ def sending_allowed(settings: Settings) -> None:
 
 def registry_fresh(settings: Settings) -> None:
     """Refuse while a national list is out of date, where the account chose that."""
+    # States, Campaign: the account chose to block launches while a national list is outdated.
     if settings.registry_stale and settings.block_stale_registry:
         raise Refusal("registry_stale_blocked", "A national do-not-call list is out of date.")
 
 
 def affordable(sender: Sender, kind: Kind) -> None:
     """Refuse when the balance does not cover it."""
+    # Tiers: the minimum balance; Errors: 402 `insufficient_balance`.
     if sender.settings.balance < COST[kind]:
         raise Refusal("insufficient_balance", "The account's balance is too low.")
 
@@ -376,6 +382,7 @@ def _midnight(sender: Sender) -> tuple[int, int]:
     return start_us - 1, math.ceil((start_us + clock.DAY_US - sender.now_us) / SECOND_US)
 
 
+# Tiers: daily and per-minute caps and the estimated-spend limit of the account.
 def _within_caps(sender: Sender, kind: Kind) -> None:
     settings = sender.settings
     if settings.daily_cap is not None:
@@ -388,6 +395,7 @@ def _within_caps(sender: Sender, kind: Kind) -> None:
 
 def _within_day(sender: Sender, cap: float) -> None:
     start_us, wait_s = _midnight(sender)
+    # Errors, `daily_cap_reached`: Retry-After reaches to the next UTC day.
     if _since(sender, start_us)[0] + 1 > cap:
         raise Refusal("daily_cap_reached", "The daily cap is used up.", retry_after_s=wait_s)
 

@@ -130,6 +130,7 @@ def _caller_id(context: Context[CallStart]) -> str:
 @on(operations.ME)
 def me(context: Context[Empty]) -> Reply:
     """Client, key, scopes and switches; the sandbox calls its environment `sandbox`."""
+    # Endpoints: the fields of the account identity are not shown; these are assumed.
     caller = context.caller
     return answer(
         {
@@ -229,6 +230,7 @@ def resume(context: Context[CampaignRef]) -> Reply:
         return answer(campaign)
     if campaign["status"] != "paused":
         raise Refusal("campaign_not_paused", f"The campaign is {campaign['status']}.")
+    # States, Campaign: `registry_stale_blocked`; Tiers: a launch counts against the caps.
     contact_checks.registry_fresh(context.caller.settings)
     contact_checks.spend(context.sender, "launch")
     return answer(_move(context, "running"))

@@ -126,6 +126,7 @@ def send(context: Context[SmsSend]) -> Reply:
     message_id = context.add("messages", "message", message)
     sent = Sent("sms", request.to, context.now_us, message_id, detail)
     contact_checks.note_sent(context.db, context.client, sent)
+    # States, Other statuses: `queued` on acceptance.
     return answer(context.find(MESSAGE, message_id), status=202)
 
 
@@ -183,6 +184,7 @@ def usage(context: Context[Empty]) -> Reply:
 def whatsapp(context: Context[WhatsAppSend]) -> Reply:
     """Refused for every account, which happens before a request gets here."""
     del context
+    # What the service does: 403 for every account until the operator announces it.
     raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
 
 
@@ -293,8 +295,10 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
 def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     """Cancel one and say so; a cancelled one stays as it is."""
     identifier = context.request.appointment_id
+    # Resources, Appointment: `If-Match` is the ETag that was read.
     booked = context.find(APPOINTMENT, identifier)
     check_if_match(context.if_match, booked)
+    # States, Appointment: a cancelled one stays so, with 200.
     if booked["status"] == "cancelled":
         return replies.shown(context, booked)
     _refuse_in(_FINAL, booked)
@@ -310,6 +314,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
     request = context.request
     _check_zone(request.timezone)
     booked = context.find(APPOINTMENT, request.appointment_id)
+    # States, Appointment: completed, no-show and cancelled ones are not moved.
     _refuse_in((*_FINAL, "cancelled"), booked)
     changes: Json = {
         "scheduled_at": clock.from_datetime(request.scheduled_at),

@@ -128,14 +128,10 @@ class FieldRule:
         return row.name if self.field == "full_name" else getattr(row, self.field)
 
 
-def judge(
-    db: sqlite3.Connection,
-    client: int,
-    campaign_id: str,
-    rows: Sequence[LeadRow],
-    sanctioned: frozenset[str],
-) -> list[JudgedLead]:
+def judge(context: Context[Any], campaign_id: str, rows: Sequence[LeadRow]) -> list[JudgedLead]:
     """One outcome per lead, in the order given."""
+    db, client = context.db, context.client
+    sanctioned = frozenset(context.caller.settings.sanctioned_countries)
     # Endpoints, Leads: the order of the checks; one result for each lead.
     judged = [_by_number(row, sanctioned) for row in rows]
     judged = _without_repeats(judged)
@@ -290,7 +286,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
     campaign = context.find(CAMPAIGN, request.campaign_id)
     _check_state(campaign, IMPORTABLE)
     contact_checks.screen_can_run(context.sender)
-    judged = _judge(context, request.campaign_id, request.leads)
+    judged = judge(context, request.campaign_id, request.leads)
     results = [
         {
             "index": index,
@@ -302,6 +298,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
         }
         for index, lead in enumerate(judged)
     ]
+    # Endpoints, Leads: the counts beside the results.
     accepted = sum(lead.status == "accepted" for lead in judged)
     summary = {
         "received": len(judged),
@@ -313,7 +310,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
 
 @taking(operations.LEADS_CREATE, CreateRow)
 def create(context: Context[CreateRow]) -> Reply:
-    """Add one lead, if request at the front of a running campaign's dialing order."""
+    """Add one lead, if asked at the front of a running campaign's dialing order."""
     request = context.request
     # Endpoints, Leads: checked before anything is written.
     if request.dial_now:
@@ -344,6 +341,7 @@ def update(context: Context[LeadUpdate]) -> Reply:
     request, fields = context.request, context.request.model_fields_set
     lead = context.find(LEAD, request.lead_id)
     check_if_match(context.if_match, lead)
+    # Scopes, leads:write: name, email and custom fields; the phone never changes (Resources, Lead).
     changes: Json = {
         name: getattr(request, name) for name in ("full_name", "email") if name in fields
     }
@@ -380,13 +378,9 @@ def _check_state(campaign: Json, allowed: tuple[str, ...]) -> None:
         raise Refusal("campaign_not_importable", detail)
 
 
-def _judge(context: Context[Any], campaign_id: str, rows: list[Any]) -> list[JudgedLead]:
-    sanctioned = frozenset(context.caller.settings.sanctioned_countries)
-    return judge(context.db, context.client, campaign_id, rows, sanctioned)
-
-
 def _judged_single(context: Context[CreateRow]) -> JudgedLead:
     request = context.request
+    # Resources, Lead outcome objects: `unknown_source` is a reason of the single add alone.
     if request.source is not None:
         known_row = context.db.execute(
             "SELECT 1 FROM lead_sources WHERE client = ? AND code = ?",
@@ -399,7 +393,7 @@ def _judged_single(context: Context[CreateRow]) -> JudgedLead:
             # It is stored as a custom field, and a lead has no room for a 21st.
             raise invalid("/custom_fields", "too_long")
         request = request.model_copy(update={"custom_fields": custom})
-    lead = _judge(context, request.campaign_id, [request])[0]
+    lead = judge(context, request.campaign_id, [request])[0]
     status, reason = _SINGLE.get(lead.reason or "", (lead.status, lead.reason))
     return replace(lead, status=status, reason=reason)
 
@@ -425,6 +419,7 @@ def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | 
 def _dial_now(
     context: Context[CreateRow], lead: JudgedLead, lead_id: str | None, campaign: Json
 ) -> Json:
+    # Resources, Lead outcome objects: the five states of a DialNowOutcome.
     status = "queued"
     if not context.request.dial_now:
         status = "not_requested"

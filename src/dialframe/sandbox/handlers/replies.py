@@ -173,6 +173,7 @@ def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...
 
 def shown(context: Context[Any], body: Json, *, status: int = 200) -> Reply:
     """An object in JSON, with its `ETag` where the operation has one."""
+    # Endpoints, Leads and Appointments: the operations whose answers carry an `ETag`.
     tag = (("ETag", etag(body)),) if context.operation.etag else ()
     return answer(body, status=status, headers=tag)
 
@@ -221,6 +222,7 @@ def page(
     if context.request.cursor is not None:
         conditions.append("(created_at, id) < (?, ?)")
         values += _open(context.request.cursor, binding, context.cursor_key, context.now_us)
+    # One row more than the page holds says whether there is a next one (`has_more`).
     rows = context.db.execute(
         f"SELECT created_at, id, {', '.join(source.columns)} FROM {source.table}"
         f" WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT ?",
@@ -284,6 +286,7 @@ def _open(cursor: str, binding: bytes, key: bytes, now_us: int) -> tuple[object,
     if not as_issued or not hmac.compare_digest(mac, _mac(carried, binding, key)):
         raise _refused()
     created_at, identifier, issued_us = json.loads(carried)
+    # Lists and pagination: an expired cursor answers 400 `invalid_cursor`; how long it lives is ours.
     if now_us - issued_us >= CURSOR_LIFE_US:
         raise _refused()
     return created_at, identifier

@@ -46,6 +46,7 @@ def get_webhook(context: Context[WebhookRef]) -> Reply:
 def create(context: Context[WebhookCreate]) -> Reply:
     """A new endpoint with its secret, which is shown this once."""
     request = context.request
+    # Endpoints, Webhooks: the URL must resolve to a public address.
     _check_events(request.events)
     _check_url(context, request.url)
     (count,) = context.db.execute(
@@ -173,6 +174,7 @@ def _shown(row: tuple[Any, ...]) -> Json:
         "description": description,
         "events": json.loads(subscribed),
         "enabled": bool(enabled),
+        # Resources, Webhook endpoint: the last four characters of the current secret.
         "secret_hint": secret[-4:],
         "created_at": clock.text(created_us),
         "updated_at": clock.text(updated_us),
@@ -207,6 +209,7 @@ def get_event(context: Context[EventRef]) -> Reply:
 @on(operations.EVENTS_REPLAY)
 def replay(context: Context[EventReplay]) -> Reply:
     """Send an event again, to one endpoint or to all that received it and are still there."""
+    # Resources, Webhook delivery: a replay is a new delivery of the same event.
     event_id, endpoint_id = context.request.event_id, context.request.webhook_id
     event = events.find(context.db, context.client, event_id, context.now_us)
     before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}

@@ -187,13 +187,8 @@ def iso(utc: int) -> str:
 def _offsets(zone: str, days: Ints) -> list[int]:
     time_zone = ZoneInfo(zone)
     epoch = dt.datetime(1970, 1, 1, 12, tzinfo=time_zone)
-    noons = (epoch + dt.timedelta(days=day) for day in days.tolist())
-    return [_offset_ms(noon) for noon in noons]
-
-
-def _offset_ms(local: dt.datetime) -> int:
-    offset = local.utcoffset()
-    return 0 if offset is None else int(offset.total_seconds()) * SECOND
+    offsets = ((epoch + dt.timedelta(days=day)).utcoffset() for day in days.tolist())
+    return [0 if offset is None else int(offset.total_seconds()) * SECOND for offset in offsets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +362,9 @@ def people(
         bad=rng.random(count) < np.array([source.bad for source in SOURCES])[source],
         reach=rng.beta(_SPREAD * mean, _SPREAD * (1 - mean)),
         voicemail=rng.beta(6.0, 2.6, count),
-        target=_targets(rng, count, size.further_attempts),
+        target=np.minimum(
+            1 + rng.exponential(size.further_attempts, count).astype(np.int64), ATTEMPT_CAP
+        ),
         first=_first_attempts(rng, calendar, campaigns, campaign),
         scripted=np.zeros(count, dtype=np.bool_),
     )
@@ -399,11 +396,6 @@ def _portions(shares: list[float], count: int) -> Ints:
     """Each index as often as its share says, so that the counts add up to `count`."""
     edges = np.rint(np.cumsum(shares) / sum(shares) * count).astype(np.int64)
     return np.repeat(np.arange(len(shares)), np.diff(edges, prepend=0))
-
-
-def _targets(rng: np.random.Generator, count: int, further: float) -> Ints:
-    target: Ints = 1 + rng.exponential(further, count).astype(np.int64)
-    return np.minimum(target, ATTEMPT_CAP)
 
 
 def _first_attempts(

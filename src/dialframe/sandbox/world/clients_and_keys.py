@@ -33,6 +33,7 @@ _ULID_CHARS: Final = 26
 _ULID_RANDOM_BITS: Final = 80
 
 
+# Conventions: a typed id is a prefix plus a lower-case UUID.
 def new(kind: str) -> str:
     """A typed id: the kind's prefix plus a lower-case random UUID."""
     return PREFIXES[kind] + str(uuid.uuid4())
@@ -63,6 +64,7 @@ def derived_id(kind: str, *parts: object) -> str:
     return PREFIXES[kind] + str(uuid.UUID(bytes=digest[:16], version=4))
 
 
+# Conventions: `req_<ULID>`, or `edge_<32 hex>` when the edge answered.
 def new_request_id() -> str:
     """`req_` plus a ULID: 48 bits of real time in milliseconds, then 80 random bits."""
     number = time.time_ns() // 1_000_000 << _ULID_RANDOM_BITS | secrets.randbits(_ULID_RANDOM_BITS)
@@ -77,6 +79,7 @@ def new_edge_id() -> str:
 
 def new_signing_secret() -> str:
     """A webhook signing secret; its whole text is the HMAC key."""
+    # Resources, Webhook endpoint: `whsec_...`; what follows is ours.
     return SECRET_PREFIX + secrets.token_hex(24)
 
 
@@ -151,6 +154,7 @@ class DialerSettings(BaseModel):
     hours: CallingHours | None = CallingHours(start="08:00", end="21:00")
 
 
+# Contract, Tiers and Scopes: the switches of an account; the sandbox has them on, so that all can be tried.
 class Settings(BaseModel):
     """Everything that an administrator or the operator can set; the sandbox starts wide open.
 

@@ -33,6 +33,7 @@ HISTORY_US: Final = limits.WEBHOOK_HISTORY_DAYS * DAY_US
 def emit(db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int) -> str:
     """Keep an event and a delivery of it for every endpoint that wants its type."""
     event_id = keep(db, client, kind, data, now_us)
+    # Resources, Webhook endpoint: an endpoint names the types that it subscribes to.
     subscribed = db.execute(
         "SELECT id FROM webhooks WHERE client = ? AND enabled = 1"
         " AND EXISTS (SELECT 1 FROM json_each(webhooks.events) WHERE value = ?)",
@@ -80,6 +81,7 @@ def find(db: sqlite3.Connection, client: int, event_id: str, now_us: int) -> Jso
     row = db.execute(
         "SELECT created_at, data FROM events WHERE client = ? AND id = ?", (client, event_id)
     ).fetchone()
+    # Events, Delivery 7: history is kept 30 days.
     if row is None or row[0] <= now_us - HISTORY_US:
         raise Refusal("not_found", "The id names no event of the last 30 days.")
     deliveries = db.execute(
@@ -101,6 +103,7 @@ def envelope(db: sqlite3.Connection, client: int, event_id: str) -> bytes:
         "SELECT data FROM events WHERE client = ? AND id = ?", (client, event_id)
     ).fetchone()
     facts: Json = json.loads(data)
+    # Events, Envelope: never an internal account id; the same bytes for retries and replays.
     body = {
         "id": event["id"],
         "type": event["type"],
@@ -115,6 +118,7 @@ def envelope(db: sqlite3.Connection, client: int, event_id: str) -> bytes:
 
 def call_completed(call: Json) -> Json:
     """Data of `call.completed`."""
+    # Events, Event data: call.completed.
     return {
         "call_id": call["id"],
         "direction": call["direction"],
@@ -151,6 +155,7 @@ _REVIEWED: Final = frozenset({"DNC", "LB"})
 
 def ai_call_completed(call: Json, code: str | None) -> Json:
     """Data of `ai_call.completed`; a voicemail has no sentiment and no summary."""
+    # Events, Event data: ai_call.completed.
     outcome = _OUTCOMES.get(code or "", "conversation")
     spoken = outcome != "voicemail"
     return {
@@ -263,6 +268,7 @@ def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_ser
     if local and allow_loopback and parts.scheme in ("http", "https"):
         return "loopback"
     public = bool(addresses) and all(_is_public(address) for address in addresses)
+    # Errors, `webhook_url_refused`: not https, not public, or a private address.
     if parts.scheme != "https" or not public:
         raise _refused("The URL has to be https and lead to a public address.")
     return "public"
@@ -271,6 +277,7 @@ def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_ser
 def url_preview(url: str) -> str:
     """A URL with its path and query shortened away."""
     parts = urlsplit(url)
+    # Resources, Webhook endpoint: path and query are shortened; the full URL is never shown again.
     return f"{parts.scheme}://{parts.netloc}/..."
 
 
