@@ -24,7 +24,13 @@ _FORCE: Final = Column("force", "text", "voluntary code: advice, no law")
 ADVISORY: Final = (_FORCE, *FINDINGS)
 ADVISORY_CHECKS: Final = (_FORCE, *CHECKS)
 
-_COUNTS: Final = ["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
+COUNTS: Final = (
+    Column("rule_id", "text", "the rule"),
+    *(
+        Column(grade, "integer", f"calls that are {grade.replace('_', ' ')} by it")
+        for grade in ("pass", "violation", "uncertain", "not_evaluable")
+    ),
+)
 
 
 def reached(codes: RuleBook, calls: pd.DataFrame, view: View) -> pd.DataFrame | None:
@@ -70,40 +76,25 @@ def told(
         Parts of an audit: `advisory` (columns `ADVISORY`) and `advisory_checks` (columns
         `ADVISORY_CHECKS`); calls of each code by grade; and notes.
     """
-    parts, counts = _told(advice, codes)
-    return parts, counts, [] if advice is None else _notes(parts, codes)
-
-
-def _told(found: Audit | None, codes: RuleBook) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """The tables of an audit by the codes, without the checks that no code asks for."""
-    if found is None:
+    if advice is None:
+        nothing = pd.DataFrame()
         parts = {
-            "advisory": shaped(pd.DataFrame(), ADVISORY),
-            "advisory_checks": shaped(pd.DataFrame(), ADVISORY_CHECKS),
+            "advisory": shaped(nothing, ADVISORY),
+            "advisory_checks": shaped(nothing, ADVISORY_CHECKS),
         }
-        empty = pd.DataFrame({name: [] for name in _COUNTS})
-        return parts, empty.astype(dict.fromkeys(_COUNTS[1:], "int64") | {"rule_id": "str"})
-    checks = found.checks[(found.checks["rule_id"] != "").to_numpy(dtype=bool)]
-    findings = found.findings[found.findings["check"].isin(checks["check"])]
+        return parts, shaped(nothing, COUNTS), []
+    # Checks that no code asks for say nothing here.
+    checks = advice.checks[advice.checks["rule_id"] != ""]
+    findings = advice.findings[advice.findings["check"].isin(checks["check"])]
     parts = {
-        "advisory": _with_force(findings, ADVISORY),
-        "advisory_checks": _with_force(checks, ADVISORY_CHECKS),
+        "advisory": shaped(findings.assign(force=FORCE), ADVISORY),
+        "advisory_checks": shaped(checks.assign(force=FORCE), ADVISORY_CHECKS),
     }
-    counts = found.parts["rules"][_COUNTS]
-    known = counts["rule_id"].isin([rule.id for rule in codes.rules]) & counts["pass"].notna()
-    return parts, counts[known.to_numpy(dtype=bool)]
-
-
-def _with_force(rows: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
-    told = rows.assign(force=FORCE).reset_index(drop=True)
-    return shaped(told, columns)
-
-
-def _notes(parts: dict[str, pd.DataFrame], codes: RuleBook) -> list[str]:
-    departures = int(parts["advisory_checks"]["violation"].sum())
-    names = ", ".join(rule.id for rule in codes.rules)
-    return [
-        f"Voluntary codes ({names}) were evaluated as advice, apart from the law: "
-        f"{counted(departures, 'departure')}. They count as violations only for a firm that names "
-        "the rule by its id or adopts it in its own file."
-    ]
+    counts = advice.parts["rules"]
+    counts = counts[counts["rule_id"].isin([r.id for r in codes.rules]) & counts["pass"].notna()]
+    note = (
+        f"Voluntary codes ({', '.join(rule.id for rule in codes.rules)}) were evaluated as advice, "
+        f"apart from the law: {counted(int(checks['violation'].sum()), 'departure')}. They count as "
+        "violations only for a firm that names the rule by its id or adopts it in its own file."
+    )
+    return parts, counts[[column.name for column in COUNTS]], [note]
