@@ -392,7 +392,7 @@ def test_empty_frames_give_an_audit_with_the_same_columns() -> None:
 
 
 def test_an_audit_survives_pickling_and_leaves_its_inputs_alone() -> None:
-    """It crosses process borders whole."""
+    """It crosses process borders whole, though nobody read it: its frames are made first."""
     calls, leads = hand.calls(*EVERYTHING["calls"]), hand.leads(*EVERYTHING["leads"])
     checks = hand.checks(*EVERYTHING["checks"])
     before = [frame.copy() for frame in (calls, leads, checks)]
@@ -401,7 +401,29 @@ def test_an_audit_survives_pickling_and_leaves_its_inputs_alone() -> None:
         pd.testing.assert_frame_equal(frame, copy)
     again = pickle.loads(pickle.dumps(audit))  # noqa: S301 - it is our own
     assert str(again) == str(audit)
+    assert (list(again.parts), again.calls) == (list(audit.parts), audit.calls)
     pd.testing.assert_frame_equal(again.findings, audit.findings)
+    pd.testing.assert_frame_equal(again.hours, audit.hours)
+
+
+def test_a_later_change_of_the_frames_changes_no_answer() -> None:
+    """Frames are made when they are read, from the rows as they were audited."""
+    calls = hand.calls(hand.call(at=NIGHT, id="c1"), hand.call(at=NIGHT, id="c2"))
+    audit = hand.audit(hand.leads(), calls, hand.checks(), now=NOW, rules=["us"])
+    calls.loc[0, "to_number"] = hand.PHOENIX
+    calls["id"] = "changed"
+    assert audit.hours["to_number"].tolist() == [hand.NEW_YORK] * 2
+    assert audit.findings["call_id"].dropna().isin(["c1", "c2"]).all()
+
+
+def test_further_parts_leave_the_rest_as_it_is() -> None:
+    """A part more, and nothing else changed."""
+    audit = _everything()
+    more = audit.joined({"extra": pd.DataFrame({"a": [1]})})
+    assert set(more.parts) == {*audit.parts, "extra"}
+    assert len(more.parts["extra"]) == 1
+    assert str(more) == str(audit)
+    pd.testing.assert_frame_equal(more.findings, audit.findings)
 
 
 def test_a_naive_moment_is_refused_in_words() -> None:

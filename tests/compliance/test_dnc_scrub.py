@@ -1,10 +1,11 @@
-"""How far checks reach: numbers, counts with their denominators, groups."""
+"""How far checks reach: numbers, counts with their denominators, groups, single calls, and what to check next."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,8 @@ from dialframe.compliance import dnc
 from dialframe.compliance.dnc import POPULATIONS
 from dialframe.errors import ConfigError
 
-DAY = timedelta(days=1)
+DAY, TICK = timedelta(days=1), timedelta(microseconds=1)
+CALLED = hand.utc("2026-06-15T15:00")
 NOW = hand.utc("2026-07-01")
 OLD = {"created_at": NOW - 90 * DAY}
 
@@ -238,3 +240,129 @@ def test_every_number_is_counted_once(
 
 def _screened(status: str, age: timedelta) -> bool:
     return status != "dnc" or hand.lead()["updated_at"] > NOW - age
+
+
+def _call(
+    *checks: dict[str, Any], row: dict[str, Any] | None = None, **further: Any
+) -> pd.DataFrame:
+    given = hand.call(at=CALLED) if row is None else row
+    leads = further.pop("leads", hand.leads())
+    further = {"max_age_days": 31, **further}
+    return dnc.coverage(leads, hand.calls(given), hand.checks(*checks), now=NOW, **further).calls
+
+
+@pytest.mark.parametrize(
+    ("ages", "state", "grade"),
+    [
+        ([timedelta(0)], "checked in time", "pass"),
+        ([31 * DAY], "checked in time", "pass"),
+        ([31 * DAY + TICK], "stale", "uncertain"),
+        ([90 * DAY, 2 * DAY], "checked in time", "pass"),
+        ([90 * DAY, -DAY], "stale", "uncertain"),
+        ([-TICK], "only after", "not evaluable"),
+        ([], "never", "not evaluable"),
+    ],
+)
+def test_the_newest_check_at_or_before_the_call_decides(
+    ages: list[timedelta], state: str, grade: str
+) -> None:
+    """31 days of 24 hours to the instant; a later check helps nobody."""
+    found = _call(*(hand.check(CALLED - age) for age in ages))
+    assert (found["state"].item(), found["grade"].item()) == (state, grade)
+    told = found["missing"].item() == "a Do-Not-Call check at or before the call"
+    assert told == (grade == "not evaluable")
+
+
+def test_a_check_of_another_number_does_not_count() -> None:
+    """Numbers are compared whole."""
+    assert _call(hand.check(CALLED, phone=hand.CHICAGO))["state"].item() == "never"
+
+
+def test_a_check_without_an_answer_does_not_count() -> None:
+    """Only an answer is evidence."""
+    assert _call(hand.check(CALLED, listed=None))["state"].item() == "never"
+
+
+def test_an_import_screen_is_a_grade_of_its_own_and_no_check() -> None:
+    """Screened at import never passes; a newer check takes its place."""
+    leads = hand.leads(hand.lead(created_at=CALLED - 5 * DAY))
+    found = _call(leads=leads)
+    assert found[["state", "grade", "source", "ref"]].iloc[0].tolist() == [
+        "screened at import", "uncertain", "import screen", f"lead_{hand.NEW_YORK}",
+    ]  # fmt: skip
+    assert found["reason"].item() == (
+        "screened at import 5.00 days before the call, not checked; within 31 days"
+    )
+    checked = _call(hand.check(CALLED - DAY), leads=leads)
+    assert checked[["source", "grade"]].iloc[0].tolist() == ["check", "pass"]
+
+
+def test_another_age_may_be_asked_for() -> None:
+    """Some registries allow less."""
+    assert _call(hand.check(CALLED - 28 * DAY), max_age_days=28)["grade"].item() == "pass"
+    assert (
+        _call(hand.check(CALLED - 28 * DAY - TICK), max_age_days=28)["grade"].item() == "uncertain"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "missing"),
+    [
+        (hand.call(None, CALLED), "to_number"),
+        (hand.call(), "created_at"),
+        (hand.call(at=CALLED, direction=None), "direction"),
+    ],
+)
+def test_a_call_without_its_inputs_never_passes(row: dict[str, Any], missing: str) -> None:
+    """A check of the number does not help a call that cannot be placed."""
+    found = _call(hand.check(CALLED), row=row)
+    assert found["grade"].item() == "not evaluable"
+    assert found["missing"].item() == missing
+
+
+LEADS = hand.leads(
+    hand.lead(custom_fields={"lead_source": "web"}, created_at=None),
+    hand.lead(id="lead_2", campaign_id="cmp_2", created_at=None),
+    hand.lead(hand.CHICAGO, created_at=None, custom_fields={"lead_source": "bought"}),
+    hand.lead(hand.PHOENIX, created_at=None, campaign_id="cmp_2"),
+)
+CALLS = hand.calls(
+    hand.call(hand.CHICAGO, hand.utc("2026-06-17T16:00")),
+    hand.call(hand.LONDON, hand.utc("2026-06-22T16:00")),
+)
+CHECKS = hand.checks(
+    hand.check(NOW - DAY, phone=hand.NEW_YORK), hand.check(NOW - 40 * DAY, phone=hand.CHICAGO)
+)
+
+
+def test_every_number_counts_once_in_each_view() -> None:
+    """A number of two campaigns is in neither, so that the groups add up to all numbers."""
+    covered = dnc.coverage(LEADS, CALLS, CHECKS, now=NOW)
+    found = dnc.dashboard(covered, LEADS, CALLS, campaigns={"cmp_1": "First"})
+    totals = found.by.groupby("view")["numbers"].sum()
+    assert set(totals) == {len(covered.numbers)} == {4}
+    of = {(row.view, row.group): row for row in found.by.itertuples()}
+    assert of["campaign", "several"].fresh == 1
+    assert of["campaign", "First"].stale == 1
+    assert of["campaign", "cmp_2"].never == 1
+    assert of["source", "web"].numbers == 1
+    assert of["state", "US-IL"].stale == 1
+    assert of["state", "GB"].numbers == 1
+    assert of["week", "2026-06-15"].numbers == 1
+    assert of["week", "none"].numbers == 2
+
+
+def test_what_to_check_next_begins_with_what_may_be_called() -> None:
+    """Open leads without any record first; the cost is in requests and minutes."""
+    covered = dnc.coverage(LEADS, CALLS, CHECKS, now=NOW)
+    found = dnc.dashboard(covered, LEADS, CALLS)
+    assert found.next["phone"].tolist() == [hand.PHOENIX, hand.CHICAGO, hand.LONDON]
+    assert found.requests == 1
+    assert found.minutes == 1 / 600
+
+
+def test_a_dashboard_of_nothing_is_empty() -> None:
+    """No numbers, no requests."""
+    covered = dnc.coverage(hand.leads(), hand.calls(), hand.checks(), now=NOW)
+    found = dnc.dashboard(covered, hand.leads(), hand.calls())
+    assert (len(found.by), len(found.next), found.requests) == (0, 0, 0)

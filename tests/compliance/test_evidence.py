@@ -113,16 +113,6 @@ def test_an_import_screen_is_a_grade_of_evidence_of_its_own() -> None:
     assert found["detail"].tolist() == ["screened at import"]
 
 
-def test_a_late_check_clears_nothing_beyond_the_rules_own_limit() -> None:
-    """Nine months after the call "not listed" says little of the call."""
-    later = [hand.check(NOON + 20 * DAY), hand.check(NOON + 270 * DAY, phone=hand.CHICAGO)]
-    calls = [hand.call(at=NOON), hand.call(hand.CHICAGO, NOON)]
-    audit = _audit(calls, *later, practice=hand.declared(), now=NOON + 300 * DAY)
-    assert _counts(audit, "listed_number") == {"pass": 1, "uncertain": 1}
-    found = audit.findings[audit.findings["check"] == "listed_number"]
-    assert found["phone"].tolist() == [hand.CHICAGO]
-
-
 def test_an_import_after_the_call_clears_nothing() -> None:
     """A lead that is imported again was screened again, which says nothing of the call."""
     phones = (hand.NEW_YORK, hand.CHICAGO)
@@ -282,30 +272,6 @@ def test_the_reason_names_the_hours_of_the_rule_that_decides() -> None:
     call = hand.call("+12155550142", hand.utc("2026-10-19T16:00"))
     told = _audit([call], rules=["us", "us-pa"]).hours
     assert told["reason"].item().startswith("inside 09:00-19:00")
-
-
-def test_one_store_gives_one_answer_to_the_question_of_coverage() -> None:
-    """The audit, `dnc.coverage` and the dashboard ask the same query."""
-    leads = [
-        hand.lead(created_at=NOW - DAY),
-        hand.lead(hand.CHICAGO),
-        hand.lead(hand.LONDON),
-        hand.lead(hand.PHOENIX, created_at=None),
-    ]
-    calls = [hand.call(at=NOON), hand.call(hand.LONDON, NOON)]
-    checks = [
-        hand.check(NOW - 30 * DAY, phone=hand.CHICAGO),
-        hand.check(NOW - 30 * DAY, phone=hand.LONDON),
-    ]
-    audit = _audit(calls, *checks, leads=leads, rules=None)
-    alone = compliance.dnc.coverage(
-        hand.leads(*leads), hand.calls(*calls), hand.checks(*checks), now=NOW
-    )
-    pd.testing.assert_frame_equal(audit.coverage.summary, alone.summary)
-    board = compliance.dnc.dashboard(audit.coverage, hand.leads(*leads), hand.calls(*calls)).by
-    states = board[board["view"] == "state"]
-    whole = audit.coverage.summary.set_index("population").loc["callable or called"]
-    assert int(states["fresh"].sum()) == whole["fresh"] == 1
 
 
 def test_a_practice_file_that_names_no_list_of_the_rules_is_refused() -> None:

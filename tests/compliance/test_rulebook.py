@@ -9,7 +9,6 @@ import pytest
 from pydantic import ValidationError
 
 from dialframe.compliance.rules import overrides, rule_changes, rulebook
-from dialframe.compliance.rules.rule_model import HonorRule
 from dialframe.errors import ConfigError
 
 TEXT = rulebook.packaged_text()
@@ -33,22 +32,6 @@ def test_jurisdictions_and_rules_are_chosen_by_name() -> None:
     assert BOOK.select(None) is BOOK
     with pytest.raises(ConfigError, match="'mars' is no jurisdiction"):
         BOOK.select(["mars"])
-
-
-def test_checks_may_be_31_days_old() -> None:
-    """Both federal safe harbours have the same number of days."""
-    federal = BOOK.select(["us"]).freshness(date(2026, 11, 21))
-    assert [rule.parameters.max_age_days for rule in federal] == [31, 31]
-
-
-@pytest.mark.parametrize(
-    ("day", "days", "kind"),
-    [(date(2025, 4, 10), 30, "calendar"), (date(2025, 4, 11), 10, "business")],
-)
-def test_the_time_to_honor_a_request_changed_in_2025(day: date, days: int, kind: str) -> None:
-    """A request is judged by the rule of its day."""
-    (fcc,) = (rule for rule in BOOK.select(["us"]).in_force(day) if isinstance(rule, HonorRule))
-    assert (fcc.parameters.max_days, fcc.parameters.day_type) == (days, kind)
 
 
 def test_a_fault_is_named_by_its_line() -> None:
