@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from phonenumbers import phonenumberutil
 
+from dialframe.phones import vectorized
+
 scanner = pytest.importorskip("dialframe.phones.scanner", exc_type=ModuleNotFoundError)
 
 
@@ -18,7 +20,7 @@ def test_every_state_has_a_next_state_for_every_class():
 
 def test_characters_beyond_ascii_are_what_phonenumbers_takes_them_for():
     """All of the basic plane: digits have their value, junk is trimmed, aliens make no number."""
-    characters = scanner.wide_characters()
+    characters = vectorized.wide_characters()
     wrong = [char for char, (cls, digit) in characters.items() if not _is_right(char, cls, digit)]
 
     assert wrong == []

@@ -71,13 +71,41 @@ def test_the_ways_of_four_plans_are_certain():
     assert read_usual(column, ["GB", "US", None, "DE", "US"]).valid.tolist() == [True] * 5
 
 
-def test_extensions_behind_usual_numbers_are_certain():
-    """And of what is no number with one phonenumbers says why."""
-    texts = ["212-555-0142 x7", "(212) 555 0142 ext. 123", "2125550142extension 12345", "12 x7"]
+def test_a_number_is_of_a_length_that_its_own_region_takes():
+    """The Isle of Man shares its code with Britain, and has no number of nine digits."""
+    column = pa.array(["0800 595289"], pa.large_string())
+
+    assert read_usual(column, "GB").valid.tolist() == [True]
+    assert len(read_usual(column, "IM").rows) == 0
+    assert read_number("0800 595289", "IM").e164 is None
+
+
+def test_numbers_are_certain_whatever_stands_around_them_and_in_any_digits():
+    """Words before them, marks of direction, blanks that do not break; not what may be a digit or a parameter."""
+    texts = ["Tél. 212 555 0142", "\u202a(212) 555-0142\u202c", "٢١٢-٥٥٥-٠١٤٢", "📞 212\u00a0555\u00a00142…",
+             "212\u2011555\u20110142\u00a0ext.\u00a07", "0115521555501420", "049-4189",
+             "٢١٢-٥٥٥-٠١٤٢ x٧", "212555014\U0001d7ce", "a;isub=2125550142"]  # fmt: skip
     found = read_usual(pa.array(texts, pa.large_string()), "US")
 
-    assert found.rows.tolist() == [0, 1, 2]
-    assert found.extension.to_pylist() == ["7", "123", "12345"]
+    assert sorted(found.rows.tolist()) == list(range(7))
+    truth = [read_number(texts[row], "US") for row in found.rows]
+    assert found.valid.tolist() == [reading.valid for reading in truth]
+    assert found.extension.to_pylist() == [reading.extension for reading in truth]
+
+
+def test_extensions_behind_usual_numbers_are_certain():
+    """And of what is no number with one phonenumbers says why."""
+    texts = [
+        "212-555-0142 x7",
+        "(212) 555 0142 ext. 123",
+        "2125550142extension 12345",
+        "2125550142, ext: 9",
+        "12 x7",
+    ]
+    found = read_usual(pa.array(texts, pa.large_string()), "US")
+
+    assert found.rows.tolist() == [0, 1, 2, 3]
+    assert found.extension.to_pylist() == ["7", "123", "12345", "9"]
 
 
 def test_what_is_not_certain_is_read_one_by_one(monkeypatch):

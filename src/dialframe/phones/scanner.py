@@ -18,12 +18,13 @@ shape needs more than a table can know, the state is `hand`, and phonenumbers it
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Final
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from dialframe.phones.vectorized import FIRST_EMOJI, LAST_EMOJI, wide_characters
 
 #: Classes of characters, the columns of the table; `param` is `;ext=`, `beyond` what is not in the basic plane.
 CLASSES: Final = (
@@ -107,36 +108,6 @@ def keypad() -> NDArray[np.uint8]:
     return keys
 
 
-def wide_characters() -> dict[str, tuple[str, int]]:
-    """Class and digit of every character of the basic plane beyond ASCII.
-
-    A letter or numeral of another script is `alien`: before a number it is skipped, and behind one
-    it makes no number of it. What is neither is `junk`, which is trimmed. What may be punctuation
-    of a number and something else, or the label of an extension, stays `odd`: U+30FC is one of
-    them, which phonenumbers holds for punctuation and for a letter.
-    """
-    known: dict[str, tuple[str, int]] = {}
-    for char in map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x10000))):
-        if char.isdecimal():
-            known[char] = ("digit", unicodedata.decimal(char))
-        else:
-            known[char] = ("alien" if char.isalnum() else "junk", 0)
-    marks = "\u00ad\u200b\u2060\u3000\u2212（）－．／" + "".join(map(chr, range(0x2010, 0x2016)))
-    known |= dict.fromkeys(marks, ("mark", 0))
-    known |= dict.fromkeys(_ODD, ("odd", 0))
-    known["＋"] = ("plus", 0)
-    known["\u00a0"] = ("space", 0)
-    return known
-
-
-#: Other punctuation of numbers, letters of labels of extensions in any case, and letters that are
-#: an ASCII letter to a pattern that ignores case.
-_ODD: Final = (
-    "\u30fc［］\u2053\u223c～＃\u0301óÓ\u0434\u043e\u0431\u0414\u041e\u0411\u1c82"
-    "ｅｘｔｎｉＥＸＴＮＩ\u017f\u212a\u0130\u0131"
-)
-
-
 #: The text needs more than the table knows.
 HANDED: Final = -1
 #: Digits that are an extension behind a label or a comma, and behind a semicolon; more may be one behind some labels.
@@ -192,9 +163,6 @@ _PLAIN[list(b" -.()[]/")] = 1
 
 _PLAIN_BYTES: Final = 40
 _ASCII: Final = 128
-#: Emoji, which are trimmed as junk is.
-_FIRST_EMOJI: Final = 0x1F300
-_LAST_EMOJI: Final = 0x1FAFF
 _BASIC: Final = 1 << 16
 _ZERO: Final = 48
 _PLUS_SIGN: Final = 43
@@ -353,7 +321,7 @@ def _wide(char):
     """Class and digit of a character beyond ASCII."""
     if char < _BASIC:
         return np.uintp(_WIDE_CLASS[char]), _WIDE_DIGIT[char]
-    return np.uintp(JUNK if _FIRST_EMOJI <= char <= _LAST_EMOJI else BEYOND), np.uint8(0)
+    return np.uintp(JUNK if FIRST_EMOJI <= char <= LAST_EMOJI else BEYOND), np.uint8(0)
 
 
 @numba.njit

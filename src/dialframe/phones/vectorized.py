@@ -7,6 +7,7 @@ behind the `1` of North America). All else is phonenumbers' to read.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -44,10 +45,18 @@ _KINDS: Final = np.full(256, _OTHER, np.uint8)
 _KINDS[list(b"0123456789")] = _DIGIT
 _KINDS[list(b" -.()[]/")] = _SEPARATOR
 _ZERO: Final = np.uint8(ord("0"))
-#: A number with an extension; a slash before a label begins a second number.
-_LABELED: Final = (
-    r"(?i)^(?P<number>\+?[0-9 ().-]*[0-9]) *(?:x|ext\.?|extension) ?(?P<extension>[0-9]{1,5})$"
+_ASCII: Final = 128
+#: Emoji, which are trimmed as other signs are.
+FIRST_EMOJI: Final = 0x1F300
+LAST_EMOJI: Final = 0x1FAFF
+#: What is not trimmed at the end besides digits: letters, `#`, and what stands for letters of other scripts.
+_IS_KEPT: Final = np.isin(
+    np.arange(256), [0, *b"#?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"]
 )
+#: Characters of a longer text may be more than phonenumbers reads.
+_MOST_TRIMMED: Final = 120
+#: A number with an extension; a slash before a label begins a second number.
+_LABELED: Final = r"(?i)^(?P<number>\+?[0-9 ().-]*[0-9])(?:;ext=|[ ,]*(?:[x#]|ext|extension)[.:]?[ ,-]*)(?P<extension>[0-9]{1,5})$"
 
 
 class Usual(NamedTuple):
@@ -98,23 +107,72 @@ def read_usual(
         )
         for begin in range(0, len(texts), _ROWS)
     ]
-    left = np.ones(len(texts), np.bool_)
-    for part in found:
-        left[part.rows] = False
-    rows = np.flatnonzero(left)
-    both = pc.extract_regex(texts.take(pa.array(rows)), _LABELED)
-    labeled = np.flatnonzero(both.is_valid().to_numpy(zero_copy_only=False))
-    if len(labeled):
-        number, extension = both.take(pa.array(labeled)).flatten()
-        rows = rows[labeled]
-        part = _parsed(number, homes[rows] if each else homes, 0, spell)
-        # Of what is no number the digits of the extension may tell why.
-        good = np.flatnonzero(part.valid)
-        part = Usual(*(own.take(good) for own in part))  # type: ignore[arg-type]
-        found.append(
-            part._replace(rows=rows[part.rows], extension=extension.take(pa.array(part.rows)))
-        )
+    rows = _left(len(texts), found)
+    if not len(rows):
+        return _together(found)
+    # Trimmed, and in the digits and punctuation of ASCII.
+    cells, has_wide_digits = _trimmed(texts.take(pa.array(rows)))
+    part = _parsed(cells, homes[rows] if each else homes, 0, spell)
+    found.append(part._replace(rows=rows[part.rows]))
+    # With an extension, whose digits stay as they were written.
+    labeled = np.setdiff1d(_left(len(rows), [part]), np.flatnonzero(has_wide_digits))
+    both = pc.extract_regex(cells.take(pa.array(labeled)), _LABELED)
+    matched = np.flatnonzero(both.is_valid().to_numpy(zero_copy_only=False))
+    number, extension = both.take(pa.array(matched)).flatten()
+    rows = rows[labeled[matched]]
+    part = _parsed(number, homes[rows] if each else homes, 0, spell)
+    # Of what is no number the digits of the extension may tell why.
+    good = np.flatnonzero(part.valid)
+    part = Usual(*(own.take(good) for own in part))  # type: ignore[arg-type]
+    found.append(
+        part._replace(rows=rows[part.rows], extension=extension.take(pa.array(part.rows)))
+    )
     return _together(found)
+
+
+def _left(count: int, parts: Sequence[Usual]) -> NDArray[np.intp]:
+    """The rows of so many that no part has."""
+    left = np.ones(count, np.bool_)
+    for part in parts:
+        left[part.rows] = False
+    return np.flatnonzero(left)
+
+
+def _trimmed(texts: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """From the first digit or plus to what is trimmed at the end, in ASCII, and which had other digits.
+
+    So phonenumbers begins to parse, too. What has no place in a usual number becomes something that has none either.
+    """
+    starts, data = _bytes_of(texts)
+    characters = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), np.uint32)
+    begins = np.concatenate([[0], np.cumsum(data & 0xC0 != 0x80, dtype=np.int64)])[starts]
+    plain = _ascii_of().take(characters, mode="clip")
+    is_digit = _KINDS.take(plain) == _DIGIT
+    # Behind a semicolon parameters may stand, and behind what is beyond the tables anything.
+    heads = np.flatnonzero(is_digit | (plain == ord("+")) | (plain == ord(";")) | (plain == 0))
+    ends = np.flatnonzero(is_digit | _IS_KEPT.take(plain))
+    stops = begins[1:]
+    first = np.append(heads, len(plain))[np.searchsorted(heads, begins[:-1])]
+    last = np.append(ends, -1)[np.searchsorted(ends, stops) - 1] + 1
+    first = np.where(stops - begins[:-1] > _MOST_TRIMMED, stops, np.minimum(first, stops))
+    last = np.clip(last, first, stops)
+    bounds = np.stack([first, last], axis=1).reshape(-1)
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(plain)]
+    cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
+    others = np.concatenate([[0], np.cumsum(is_digit & (characters >= _ASCII))])
+    return cut.take(pa.array(2 * np.arange(len(texts)))), np.diff(others[begins]) > 0
+
+
+@cache
+def _ascii_of() -> NDArray[np.uint8]:
+    """The ASCII character that stands for each other one; 0 where none does, and of the last for all behind it."""
+    table = np.zeros(1 << 17, np.uint8)
+    table[FIRST_EMOJI : LAST_EMOJI + 1] = ord("!")
+    table[:_ASCII] = np.arange(_ASCII)
+    letters = {"mark": "(", "space": " ", "plus": "+", "junk": "!"}
+    for character, (name, digit) in wide_characters().items():
+        table[ord(character)] = ord(str(digit) if name == "digit" else letters.get(name, "?"))
+    return table
 
 
 def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]:
@@ -174,11 +232,7 @@ def _parsed(
 
     So many rows are before them.
     """
-    _, offsets, buffer = texts.buffers()
-    first = texts.offset
-    starts = np.frombuffer(offsets, np.int64)[first : first + len(texts) + 1]
-    data = np.frombuffer(buffer, np.uint8)[starts[0] : starts[-1]] if buffer else _KINDS[:0]
-    starts = starts - starts[0]
+    starts, data = _bytes_of(texts)
     kinds = _KINDS.take(data)
     filled = np.flatnonzero(np.diff(starts))
     heads = starts[filled]
@@ -220,6 +274,14 @@ def _parsed(
         state=state[good],
         verdict=verdict[good],
     )
+
+
+def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Where each of some texts begins, and the bytes of all of them."""
+    _, offsets, buffer = texts.buffers()
+    starts = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(buffer, np.uint8)[starts[0] : starts[-1]] if buffer else _KINDS[:0]
+    return starts - starts[0], data
 
 
 def _spelled(
@@ -285,6 +347,8 @@ def _ways(
     trunk = at_home & ~local & long & (_calling_codes()[0][first] != code)
     trunk &= _says(tables.international[home], first, _is_free_of)
     trunk &= _says(tables.national[home], first, _is_one_digit_of)
+    # Regions that share a code may take no number of the length that others have (contrast GB and IM).
+    trunk &= tables.length[home, length - 1] == _POSSIBLE
     # Behind the 1 of North America, as long as no other number there is.
     eleven = at_home & ~local & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
     eleven &= (first >= 120) & (first < 200)
@@ -414,3 +478,33 @@ def _walk(root: int) -> list[NDArray[np.intp]]:
     for digit in (first // 100, first // 10 % 10, first % 10):
         states.append(plan().prefix_step[states[-1], digit].astype(np.intp))
     return states
+
+
+def wide_characters() -> dict[str, tuple[str, int]]:
+    """Class and digit of every character of the basic plane beyond ASCII.
+
+    A letter or numeral of another script is `alien`: before a number it is skipped, and behind one
+    it makes no number of it. What is neither is `junk`, which is trimmed. What may be punctuation
+    of a number and something else, or the label of an extension, stays `odd`: U+30FC is one of
+    them, which phonenumbers holds for punctuation and for a letter.
+    """
+    known: dict[str, tuple[str, int]] = {}
+    for char in map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x10000))):
+        if char.isdecimal():
+            known[char] = ("digit", unicodedata.decimal(char))
+        else:
+            known[char] = ("alien" if char.isalnum() else "junk", 0)
+    marks = "\u00ad\u200b\u2060\u3000\u2212（）－．／" + "".join(map(chr, range(0x2010, 0x2016)))
+    known |= dict.fromkeys(marks, ("mark", 0))
+    known |= dict.fromkeys(_ODD, ("odd", 0))
+    known["＋"] = ("plus", 0)
+    known["\u00a0"] = ("space", 0)
+    return known
+
+
+#: Other punctuation of numbers, letters of labels of extensions in any case, and letters that are
+#: an ASCII letter to a pattern that ignores case.
+_ODD: Final = (
+    "\u30fc［］\u2053\u223c～＃\u0301óÓ\u0434\u043e\u0431\u0414\u041e\u0411\u1c82"
+    "ｅｘｔｎｉＥＸＴＮＩ\u017f\u212a\u0130\u0131"
+)
