@@ -106,7 +106,10 @@ def test_what_a_person_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_wrong_region_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where most numbers are none of the region, a person is told so; in the right one, not."""
     path = tmp_path / "list.csv"
-    path.write_text("phone,name\n020 7946 0101,Ada\n020 7946 0102,Bob\n020 7946 0103,Cy\n")
+    rows = "".join(
+        f"020 7946 010{at},{name},London\n" for at, name in enumerate(("Ada", "Bob", "Cy"))
+    )
+    path.write_text(f"phone,name,town\n{rows}")
 
     for region, told in (("US", True), ("GB", False)):
         assert run(["leads", "check", str(path), "--region", region]) == 0

@@ -214,7 +214,7 @@ def test_who_does_not_want_to_be_called_is_never_clean(
     """A prohibition counts however its column is called, whichever way round it is asked."""
     path = tmp_path / "list.csv"
     path.write_text(f"Name,Phone,{header}\nAda,(212) 555-0142,{cell}\n", encoding="utf-8")
-    cleaned = leads.clean(leads.read(path), region="US")
+    cleaned = leads.clean(leads.read(path), region="US", force_region=True)
 
     assert len(cleaned.do_not_call) == 1
     assert len(cleaned.clean) == 0

@@ -105,11 +105,11 @@ def plan_fits(numbers: Sequence[str], asked: Sequence[int] = ()) -> dict[int, Pl
         (True, False)
     """
     written = ["".join(re.findall(r"[0-9]", number))[:_WIDTH] for number in numbers]
-    readings = _readings(written, [(code, *way) for code in _codes() for way in _prefixes(code)])
+    readings = _readings(written, [(code, *way) for code in _codes() for way in _ways(code)])
     if any(map(_REWRITTEN.fullmatch, written)):
         national = [_as_dialed(text) for text in written]
         readings[_REWRITING] = _readings(
-            national, [(_REWRITING, *way) for way in _prefixes(_REWRITING)]
+            national, [(_REWRITING, *way) for way in _ways(_REWRITING)]
         )[_REWRITING]
     fits: dict[int, PlanFit] = {}
     for code, drawn in readings.items():
@@ -132,7 +132,7 @@ class _Drawn(NamedTuple):
 
 
 def _readings(
-    written: Sequence[str], ways: Sequence[tuple[int, str, str]]
+    written: Sequence[str], ways: Sequence[tuple[int, str, str, str]]
 ) -> dict[int, dict[int, _Drawn]]:
     """By calling code and place in the list, each number that is valid there, as it is usually written."""
     plan = shared_plan()
@@ -140,10 +140,13 @@ def _readings(
     digits = np.full((len(written), _WIDTH + 1), _BLANK, np.uint8)
     for row, text in enumerate(written):
         digits[row, : len(text)] = np.frombuffer(text.encode(), np.uint8) - ord("0")
-    codes = np.array([code for code, _, _ in ways], np.intp)
-    begin = np.array([len(prefix) for _, _, prefix in ways], np.intp)[:, None]
-    begins = [[text.startswith(prefix) for text in written] for _, _, prefix in ways]
-    state = np.where(begins, plan.root[codes].astype(np.intp)[:, None], 0)
+    codes = np.array([code for code, _, _, _ in ways], np.intp)
+    begin = np.array([len(prefix) for _, _, prefix, _ in ways], np.intp)[:, None]
+    begins = [[text.startswith(prefix) for text in written] for _, _, prefix, _ in ways]
+    root = plan.root[codes].astype(np.intp)
+    is_lost = np.array([bool(lost) for _, _, _, lost in ways])
+    first = np.where(is_lost, plan.step[root, 0], root).astype(np.intp)[:, None]
+    state = np.where(begins, first, 0)
     rows = np.arange(len(written))[None, :]
     passed = [state]
     for at in range(LONGEST):
@@ -151,19 +154,19 @@ def _readings(
         state = np.where(begin + at < size, following, state)
         passed.append(state)
     states = np.stack(passed, axis=-1)
-    length = size - begin
+    length = size - begin + is_lost[:, None]
     possible = plan.length[plan.main[codes][:, None], np.clip(length, 0, LONGEST)] == _POSSIBLE
     valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & possible & (length <= LONGEST)
     found: dict[int, dict[int, _Drawn]] = {code: {} for code in codes.tolist()}
     for way, row in zip(*(each.tolist() for each in np.nonzero(valid)), strict=True):
-        code, name, prefix = ways[way]
+        code, name, prefix, lost = ways[way]
         kind = int(plan.kind[state[way, row]])
         drawn = _Drawn(
             name,
             int(length[way, row]),
             kind if kind in _TYPE_SHARES else _OTHER,
-            written[row][len(prefix) :],
-            tuple(states[way, row].tolist()),
+            lost + written[row][len(prefix) :],
+            (*([int(root[way])] if lost else []), *states[way, row].tolist()),
         )
         found[code].setdefault(row, drawn)
     return found
@@ -236,8 +239,8 @@ def _codes() -> tuple[int, ...]:
 
 
 @cache
-def _prefixes(code: int) -> tuple[tuple[str, str], ...]:
-    """The ways of writing a number of the plan and what stands before it so, the usual first."""
+def _ways(code: int) -> tuple[tuple[str, str, str], ...]:
+    """The ways of writing a number of the plan, the usual first, what stands before it and what lacks."""
     plan = shared_plan()
     trunks, begun = [], [("", int(plan.national[plan.main[code]]))]
     for prefix, state in begun:  # which grows as long as no prefix is whole
@@ -247,11 +250,12 @@ def _prefixes(code: int) -> tuple[tuple[str, str], ...]:
                 trunks.append(f"{prefix}{digit}")
             elif following and len(prefix) < _LONGEST_TRUNK - 1:
                 begun.append((f"{prefix}{digit}", following))
-    homes = [("home", trunk) for trunk in trunks if trunk != str(code)]
-    # A spreadsheet takes the zero of `06` alone.
+    homes = [("home", trunk, "") for trunk in trunks if trunk != str(code)]
+    # A spreadsheet takes the zero of `06` alone, and that of numbers in Italy.
     rests = {trunk.removeprefix("0") for trunk in trunks if trunk[0] == "0" < trunk[1:]}
-    bare = [("bare" if homes else "home", rest) for rest in (*sorted(rests, reverse=True), "")]
-    return (*homes, *bare, ("full", str(code)))
+    bare = [("bare" if homes else "home", rest, "") for rest in (*sorted(rests, reverse=True), "")]
+    zeros = [("bare", "", "0")] if plan.step[plan.root[code], 0] else []
+    return (*homes, *bare, *zeros, ("full", str(code), ""))
 
 
 @cache
@@ -269,7 +273,7 @@ def _shares(code: int) -> dict[tuple[str, int, int], float]:
         ]
         for kind in _TYPES
     }
-    ways = dict.fromkeys(way for way, _ in _prefixes(code))
+    ways = dict.fromkeys(way for way, _, _ in _ways(code))
     scale = sum(_WAYS[way] for way in ways) * sum(
         share for kind, share in usual.items() if lengths[kind]
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import inf, log
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -30,8 +30,10 @@ from dialframe.leads.columns.country_names import (
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.region_signs import (
     Weights,
+    economy_of,
     grouped_share,
-    people_of,
+    is_confused,
+    is_usual,
     shares_elsewhere,
     weigh,
 )
@@ -68,11 +70,16 @@ _NATS: Final = 5.0
 #: The same of numbers that are all written in groups as the country writes them.
 _GROUPED: Final = 8.0
 _ENOUGH_NATS: Final = 7.0
-#: What the word of the person who gives a region counts in such logarithms, beside that it counts as
-#: likely as a large country.
-_WORD_NATS: Final = 1.0
-#: A country of so many million people is no likelier for having more.
-_MANY_PEOPLE: Final = 50.0
+#: By how much less than another country a given one may be likely, where nobody would confuse them; and
+#: by how much more it has to be where people do, and what the rest of the list takes off that.
+_WORD_NATS: Final = 7.0
+_USUAL_NATS: Final = 4.0
+_CONFUSED_NATS: Final = 6.0
+_SPOKEN_NATS: Final = 4.0
+#: Weight by which the rest of a list speaks more for another country, so that a word is no evidence.
+_SOME_MORE: Final = 0.5
+#: Weight by which the rest of a list speaks more for a country of which the numbers are none.
+_FAR_MORE: Final = 4.0
 #: Share of the records of a second country from which a list is of both, and how many they are at least.
 _SECOND: Final = 0.1
 _SECOND_RECORDS: Final = 2
@@ -348,7 +355,11 @@ def _validity(numbers: Sequence[str], regions: Sequence[str]) -> list[bool]:
     """Whether each number is valid in the plan of the first region, then in that of the next."""
     pairs = [(number, region) for region in regions for number in numbers]
     valid = are_valid([number for number, _ in pairs], [region for _, region in pairs])
-    again = [at for at, (number, _) in enumerate(pairs) if not valid[at] and number.isdigit()]
+    again = [
+        at
+        for at, (number, _) in enumerate(pairs)
+        if not valid[at] and number.isdigit() and number[0] != "0"
+    ]
     texts = [f"0{pairs[at][0]}" for at in again]
     for at, is_valid in zip(again, are_valid(texts, [pairs[at][1] for at in again]), strict=True):
         valid[at] = is_valid
@@ -372,7 +383,7 @@ def _candidates(
     for code, (fit, likelihood) in fits.items():
         region = regions.get(code, phonenumbers.region_code_for_country_code(code))
         weight, evidence = weights.get(region, nothing)
-        likely = likelihood + _NATS * weight + log(people_of(region))
+        likely = likelihood + _NATS * weight + log(economy_of(region))
         found.append(RegionCandidate(region, fit, weight, evidence, likely))
     found.sort(key=lambda one: -one.likely)
     near = found[0].likely - _GROUPED
@@ -452,32 +463,25 @@ def _is_mixed(
 def _against(
     name: str, given: str, candidates: Sequence[RegionCandidate], numbers: Sequence[str]
 ) -> str | None:
-    """Why the list plainly is of another country, or may be as well, or None.
-
-    A person has said which country it is, so it does not count how few people live there.
-    """
+    """Why the list plainly is of another country, or may be as well, or None."""
     own = next(one for one in candidates if one.region == given)
-    others = [one for one in candidates if one.region != given and one.fit >= _FITS]
-    if not others or (own.fit == 0.0 and len(numbers) < _SOME_NUMBERS):
-        return None  # none of the few is a number there, so that none is taken
-    lead = own.likely - log(people_of(given)) - max(map(_as_rival, others))
-    # Where others' numbers may look like these, people of another country speak for it, too; the more,
-    # if the numbers are none there as they are written.
-    spoken = [
+    if own.fit == 0.0 and len(numbers) < _SOME_NUMBERS and not any(_validity(numbers, [given])):
+        return None  # none of the few is a number there, nor dialed abroad from there
+    others = [one for one in candidates if one is not own]
+    rivals = [
         one
-        for one in candidates
-        if one.weight >= max(_ENOUGH, own.weight + (1 if one.fit > 0 else _ENOUGH))
+        for one in others
+        if one.weight >= own.weight + _FAR_MORE
+        or (one.fit >= _FITS and own.likely - one.likely < _lead_needed(own, one))
     ]
-    if lead >= (_ENOUGH_NATS if spoken else -_WORD_NATS if own.fit >= _FITS else 0.0):
+    if not rivals:
         return None
-    near = [one for one in others if _as_rival(one) >= max(map(_as_rival, others)) - _NATS]
-    near = sorted({*near, *spoken}, key=lambda one: -one.likely)[:_NAMED]
-    named = "; or ".join(map(str, near))
+    named = "; or ".join(map(str, rivals[:_NAMED]))
     insist = (
-        f"say the right --region, as in --region {near[0].region}, "
+        f"say the right --region, as in --region {rivals[0].region}, "
         f"or insist with --region {given} --force-region"
     )
-    if lead >= -_NATS and not spoken:
+    if own.fit >= _FITS and all(one.weight <= own.weight for one in rivals):
         return (
             f"{name} may be a list of {country_name(given)}, but nothing in it says so, and its "
             f"numbers may as well be of {named}; {insist}"
@@ -488,6 +492,17 @@ def _against(
     )
 
 
-def _as_rival(candidate: RegionCandidate) -> float:
-    """How likely the list is of a country that nobody has named: the less, the fewer people live there."""
-    return candidate.likely - log(max(people_of(candidate.region), _MANY_PEOPLE))
+def _lead_needed(given: RegionCandidate, other: RegionCandidate) -> float:
+    """By how much a given region has to be likelier than another, so that its word is taken.
+
+    People who give a wrong region give one of the neighborhood, or the usual one of their tool. The
+    more the rest of the list speaks for what they give, the fewer others are left; where it speaks for
+    the other, their word is no evidence. Where both say one thing, numbers that fit it say no other.
+    """
+    if is_confused(given.region, other.region):
+        return _CONFUSED_NATS - _SPOKEN_NATS * min(1.0, given.weight)
+    if is_usual(given.region):
+        return _USUAL_NATS
+    if given.fit >= _FITS and given.weight >= other.weight + 1:
+        return -inf
+    return 0.0 if other.weight >= given.weight + _SOME_MORE else -_WORD_NATS

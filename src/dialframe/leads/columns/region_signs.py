@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -35,6 +35,8 @@ _ENOUGH_NAMES: Final = 6
 #: What a header in English says for a country that speaks it.
 _ENGLISH: Final = 0.1
 _ENOUGH_LETTERS: Final = 3
+#: What all letters together say for a country.
+_LETTERS_AT_MOST: Final = 2.0
 #: Letters of the ending of a family name, and of what is left before it.
 _LEAST_ENDING: Final = 2
 _LONGEST_ENDING: Final = 6
@@ -46,9 +48,13 @@ _POST_CODES: Final = 500
 _NO_PLACE: Final = re.compile(r"@|\d\d\d")
 _STYLE_SHARE: Final = 0.5
 _MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
+#: `jean.bernard53@...`; without a separator nobody knows where a name begins.
+_MAIL_OF_PERSON: Final = re.compile(r"([^\W\d_]{2,30})[._-]([^\W\d_]{2,30})\d{0,6}@")
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
 #: Tables of the file that are not of one country.
-_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "names", "letters", "styles"})
+_SHARED_TABLES: Final = frozenset(
+    {"languages", "confused", "headers", "mails", "names", "letters", "styles"}
+)
 
 
 #: Digits by which numbers are of one area.
@@ -92,7 +98,7 @@ def weigh(
         _of_post_codes(columns),
         _of_names(columns),
         _of_header_words(headers),
-        _of_language(headers),
+        _of_language(headers, {str(column.name) for column in phones}),
         _of_letters(headers, columns),
         _of_own_codes(abroad),
         _of_styles(national),
@@ -150,9 +156,19 @@ def shares_elsewhere(
     return shares
 
 
-def people_of(region: str) -> float:
-    """How many people live in a region, in millions; of one that the table has not, few."""
-    return float(_table().get(region, {}).get("people", 0.05))
+def economy_of(region: str) -> float:
+    """The economy of a region in billions of dollars a year; of one that the table has not, a small one."""
+    return float(_table().get(region, {}).get("economy", 3))
+
+
+def is_confused(given: str, other: str) -> bool:
+    """Whether people give the one region for lists of the other: neighbors, or of one language."""
+    return any(given in group and other in group for group in _confused())
+
+
+def is_usual(region: str) -> bool:
+    """Whether a region is given for lists of any country."""
+    return region in _words("confused", "usual")
 
 
 _Weights = dict[str, tuple[float, str]]
@@ -196,7 +212,10 @@ def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> 
     names, codes = _places()
     for header, cells in columns.items():
         divisions = is_of_divisions(header)
-        for cell, count in Counter(cells).items():
+        counts = Counter(cells)
+        if not divisions and _is_of_people(counts):
+            continue  # Colombo and Paris are names of people, too
+        for cell, count in counts.items():
             regions: frozenset[str] = frozenset()
             for part in _PARTS.split(cell[:120]):
                 if _NO_PLACE.search(part):
@@ -223,18 +242,12 @@ def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> 
 
 def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     """Names of people that are frequent in some countries; where people of all live, they say less."""
-    facts, known = _file()["names"], _people()
-    groups: Counter[frozenset[int]] = Counter()
+    facts = _file()["names"]
+    groups: Counter[frozenset[str]] = Counter()
     different: set[str] = set()
     for cells in columns.values():
         for cell, count in Counter(cells).items():
-            words = plain(cell[:_LONGEST_NAME]).split() if not _NO_PLACE.search(cell) else []
-            pairs = [" ".join(pair) for pair in pairwise(words)]
-            hits = {word: known[word] for word in (*words, *pairs) if word in known}
-            if not is_place(cell):
-                hits |= {word: _by_ending(word) for word in words if word not in hits}
-            hits = {word: groups_of for word, groups_of in hits.items() if groups_of}
-            if hits:
+            if hits := _names_in(cell):
                 different.update(hits)
                 common = frozenset.intersection(*hits.values())
                 groups[common or frozenset.union(*hits.values())] += count
@@ -242,8 +255,8 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     if not total:
         return {}
     shares: dict[str, float] = defaultdict(float)
-    for found, count in groups.items():
-        for region in {each for at in found for each in facts["groups"][at]["regions"].split()}:
+    for regions, count in groups.items():
+        for region in regions:
             shares[region] += count / total
     for region in facts["everywhere"].split():
         shares[region] = max(shares[region], facts["least"])
@@ -255,31 +268,50 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     }
 
 
+def _names_in(cell: str) -> dict[str, frozenset[str]]:
+    """Names of people in a cell or before the `@` of a mail address, with where they are frequent."""
+    mail = _MAIL_OF_PERSON.match(cell[:_LONGEST_NAME])
+    if mail is None and _NO_PLACE.search(cell):
+        return {}
+    words = plain(" ".join(mail.groups()) if mail else cell[:_LONGEST_NAME]).split()
+    known = _people("words")
+    pairs = [" ".join(pair) for pair in pairwise(words)]
+    hits = {word: known[word] for word in (*words, *pairs) if word in known}
+    if not is_place(cell):
+        hits |= {
+            word: regions for word in words if word not in hits and (regions := _by_ending(word))
+        }
+    return hits
+
+
+def _is_of_people(counts: Counter[str]) -> bool:
+    """Whether more of the cells are names of people than names of places."""
+    places = people = 0
+    for cell, count in counts.most_common(_POST_CODES):
+        places += count * is_place(cell)
+        people += count * bool(_names_in(cell))
+    return people > places
+
+
 @cache
-def _people() -> dict[str, frozenset[int]]:
-    """Groups of countries by the names of people that are frequent there."""
-    known: dict[str, frozenset[int]] = {}
-    for at, group in enumerate(_file()["names"]["groups"]):
-        for name in plain_parts(group["words"]):
-            known[name] = known.get(name, frozenset()) | {at}
+def _people(part: str) -> dict[str, frozenset[str]]:
+    """Countries by the names of people that are frequent there, or by how family names end."""
+    known: dict[str, frozenset[str]] = {}
+    for group in _file()["names"]["groups"]:
+        regions = frozenset(group["regions"].split())
+        text = group.get(part, "")
+        for name in plain_parts(text) if part == "words" else text.split():
+            known[name] = known.get(name, frozenset()) | regions
     return known
 
 
-def _by_ending(word: str) -> frozenset[int]:
+def _by_ending(word: str) -> frozenset[str]:
     """The same of a family name that ends as names of some of them do: `Karjalainen`, `Petrovic`."""
+    endings = _people("endings")
     for length in range(min(_LONGEST_ENDING, len(word) - _LEAST_STEM), _LEAST_ENDING - 1, -1):
-        if (found := _endings().get(word[-length:])) is not None:
-            return found
+        if (regions := endings.get(word[-length:])) is not None:
+            return regions
     return frozenset()
-
-
-@cache
-def _endings() -> dict[str, frozenset[int]]:
-    known: dict[str, frozenset[int]] = {}
-    for at, group in enumerate(_file()["names"]["groups"]):
-        for ending in group.get("endings", "").split():
-            known[ending] = known.get(ending, frozenset()) | {at}
-    return known
 
 
 def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -328,13 +360,14 @@ def _of_header_words(headers: Sequence[str]) -> _Weights:
     return weights
 
 
-def _of_language(headers: Sequence[str]) -> _Weights:
+def _of_language(headers: Sequence[str], phones: Collection[str]) -> _Weights:
     """The language of the header; English says little, since the whole world writes it."""
-    tokens = {token for header in headers for token in plain(header).split()}
-    tokens |= {plain(header) for header in headers}
-    counts = {language: len(tokens & words) for language, words in _languages().items()}
+    counts = _words_of_languages(headers)
     most = max(counts.values(), default=0)
-    if most < 2:
+    if most < 2:  # one word alone may be of any, but `Telefoon` is no English
+        counts = _words_of_languages(phones)
+        most = max(counts.values(), default=0)
+    if not most:
         return {}
     best = [language for language, count in counts.items() if count == most]
     if "en" in best:
@@ -351,12 +384,20 @@ def _of_language(headers: Sequence[str]) -> _Weights:
     }
     weights: _Weights = {}
     for language, regions in speakers.items():
-        weight = 2.0 if len(regions) == 1 and len(best) == 1 else min(2.0, most / 2)
+        is_alone = len(regions) == 1 and len(best) == 1
+        weight = min(2.0, most if is_alone else most / 2)
         for region in regions:
             weights[region] = (weight, f"headers in the language of the country ({language})")
     if "es" in best:
         weights["US"] = (0.5, "")  # where lists are Spanish too
     return weights
+
+
+def _words_of_languages(headers: Iterable[str]) -> dict[str, int]:
+    """How many words of each language headers have."""
+    names = [plain(header) for header in headers]
+    tokens = {token for name in names for token in (name, *name.split())}
+    return {language: len(tokens & words) for language, words in _languages().items()}
 
 
 def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -372,8 +413,9 @@ def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
         usual = script["share"] * len(texts)
         weight = script["weight"] * min(1.0, count / usual, count / _ENOUGH_LETTERS)
         for region in script["regions"].split():
-            before = weights.get(region, (0.0, ""))
-            weights[region] = max(before, (weight, script["words"]))
+            before, words = weights.get(region, (0.0, ""))
+            words = words or script["words"]
+            weights[region] = (min(_LETTERS_AT_MOST, before + weight), words)
     return weights
 
 
@@ -518,6 +560,11 @@ def _languages() -> dict[str, frozenset[str]]:
 
 def _plain_words(words: str) -> frozenset[str]:
     return frozenset(plain_parts(words)) - {""}
+
+
+@cache
+def _confused() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(group.split()) for group in _file()["confused"]["groups"])
 
 
 @cache

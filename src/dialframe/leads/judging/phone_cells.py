@@ -465,14 +465,33 @@ def _part(part: str, region: str | None) -> Reading:
     return reading if reading.valid else read_number(_REMARK.sub(" ", part).strip(), region)
 
 
+def zeroed_digits(text: str, region: str | None) -> str:
+    """Digits with the zero that a spreadsheet takes from the beginning of a number, or nothing.
+
+    Where a zero makes them a number abroad, nobody knows whether it was there: `0662` of Salzburg is
+    no `0066 2` of Thailand.
+    """
+    if region is None or not _DIGITS_ONLY.fullmatch(text):
+        return ""
+    zeroed = f"0{text}"
+    return "" if _dialed_abroad(region).match(zeroed) else zeroed
+
+
+@cache
+def _dialed_abroad(region: str) -> re.Pattern[str]:
+    """What is dialed in a region before the calling code of another."""
+    metadata = PhoneMetadata.metadata_for_region(region, None)
+    return re.compile((metadata and metadata.international_prefix) or "00")
+
+
 def _readable(text: str, region: str | None) -> PhoneReading | None:
     """A number with a remark around it, or one that lost its leading zero."""
     bare = _REMARK.sub(" ", text).strip()
     candidates = [bare] if bare != text else []
     if tail := _TAIL.fullmatch(text):
         candidates.append(_REMARK.sub(" ", tail[1]).strip())
-    if _DIGITS_ONLY.fullmatch(bare):
-        candidates.append(f"0{bare}")
+    if zeroed := zeroed_digits(bare, region):
+        candidates.append(zeroed)
     if _ABROAD.match(bare):
         # 00 is how most of the world begins a number abroad, and no number of a country begins so.
         candidates.append(_ABROAD.sub("+", bare))

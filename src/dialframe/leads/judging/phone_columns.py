@@ -30,6 +30,7 @@ from dialframe.leads.judging.phone_cells import (
     read_extension,
     read_phone,
     type_column,
+    zeroed_digits,
 )
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import Policy
@@ -490,14 +491,17 @@ def _with_zero(
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
-    zeroed = texts.column([f"0{cell}" if cell.isdigit() else "" for cell in cells.to_pylist()])
-    read = read_column(zeroed, _of(regions, rows))
+    own = _of(regions, rows)
+    codes = [own] * len(rows) if isinstance(own, str | None) else own
+    pairs = zip(cells.to_pylist(), codes, strict=True)
+    zeroed = texts.column([zeroed_digits(cell, region) for cell, region in pairs])
+    read = read_column(zeroed, own)
     good = np.flatnonzero(read.outcome == outcomes.VALID)
     if len(good):
-        found, own = rows[good], pa.array(good)
-        phones.e164 = texts.put(phones.e164, found, read.e164.take(own))
+        found, at = rows[good], pa.array(good)
+        phones.e164 = texts.put(phones.e164, found, read.e164.take(at))
         phones.extension = texts.put(
-            phones.extension, found, read.extension.take(own).fill_null("")
+            phones.extension, found, read.extension.take(at).fill_null("")
         )
         phones.region[found] = read.region[good]
         phones.reason[found] = FOUND
