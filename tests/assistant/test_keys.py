@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from assistant.conftest import campaign, leads_with, over_http, text_of
-from dialframe.assistant.key_access import Accounts
+from dialframe.assistant.tool_server import Accounts
 from dialframe.errors import AuthenticationError
 from dialframe.sandbox import Sandbox
 

@@ -19,7 +19,7 @@ from phonenumbers.timezone import time_zones_for_geographical_number, time_zones
 
 from compliance import hand
 from dialframe.flows import firm_records
-from dialframe.phones import number_places, zones
+from dialframe.phones import zones
 from dialframe.phones.zones import NO_NUMBER, NO_ZONE, of_number, states_by_number
 
 EASTERN, CENTRAL, MOUNTAIN = "America/New_York", "America/Chicago", "America/Denver"
@@ -340,7 +340,7 @@ def test_many_numbers_are_as_each_alone(pairs: list[tuple[str, str | None]]) -> 
     """Looking up once per case changes nothing."""
     given_ = pd.Series([s for _, s in pairs], index=[p for p, _ in pairs], dtype="str")
     phones = pd.Series([phone for phone, _ in pairs], dtype="str")
-    placed = number_places.place(phones, given_)
+    placed = zones.place(phones, given_)
     for phone, code in zip(phones, placed.codes, strict=True):
         mine = sorted({state for other, state in pairs if other == phone and state})
         assert placed.kinds[code] == of_number(phone, mine)
@@ -393,8 +393,8 @@ def test_a_state_that_only_the_area_code_names_is_doubtful_beside_a_known_one() 
 @given(st.lists(PHONES | st.sampled_from(["", "x", "+447700900123", "+61491570006"]), max_size=40))
 def test_placing_many_is_placing_each(phones: list[str]) -> None:
     """The table of prefixes gives every number what it would get alone."""
-    placed = number_places.place(pd.Series(phones, dtype="str"))
+    placed = zones.place(pd.Series(phones, dtype="str"))
     assert [placed.kinds[code] for code in placed.codes] == [of_number(p) for p in phones]
-    numbers = number_places.as_integers(pd.Series([*phones, None], dtype="str"))
-    back = [number_places.as_text(int(n)) for n in numbers]
+    numbers = zones.as_integers(pd.Series([*phones, None], dtype="str"))
+    back = [zones.as_text(int(n)) for n in numbers]
     assert back == [p if p.startswith("+") else None for p in phones] + [None]

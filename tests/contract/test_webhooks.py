@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-import pytest
-
 from dialframe.contract.models import webhook_models
 
 SECRET, OLD = "whsec_new-secret", "whsec_old-secret"
@@ -21,45 +19,14 @@ def test_signature_is_what_the_contract_describes() -> None:
     assert webhook_models.sign(BODY, timestamp_s=NOW, secrets=[SECRET]) == f"sha256={by_hand}"
 
 
-def test_rotation_sends_both_signatures_and_either_secret_matches() -> None:
-    """During a rotation new and old signatures travel together, and a holder of either accepts."""
-    signature = webhook_models.sign(BODY, timestamp_s=NOW, secrets=[SECRET, OLD])
+def test_rotation_sends_both_signatures() -> None:
+    """During a rotation new and old signatures travel together."""
+    signatures = [
+        webhook_models.sign(BODY, timestamp_s=NOW, secrets=[one]) for one in (SECRET, OLD)
+    ]
 
-    assert signature.count("sha256=") == 2
-    for held in (SECRET, OLD):
-        assert webhook_models.signature_matches(
-            BODY, signature=signature, timestamp_s=NOW, now_s=NOW, secrets=[held]
-        )
-
-
-@pytest.mark.parametrize(
-    ("drift_s", "fresh"), [(0, True), (300, True), (-300, True), (301, False), (-301, False)]
-)
-def test_timestamp_may_be_300_seconds_away(drift_s: int, fresh: bool) -> None:
-    """A delivery is fresh up to 300 seconds from the receiver's clock, both ways."""
-    signature = webhook_models.sign(BODY, timestamp_s=NOW, secrets=[SECRET])
-
-    assert fresh == webhook_models.signature_matches(
-        BODY, signature=signature, timestamp_s=NOW, now_s=NOW + drift_s, secrets=[SECRET]
-    )
-
-
-@pytest.mark.parametrize(
-    "signature", ["", "sha256=", "sha256=00", "nonsense", "sha256=é", ",,,", "md5=abc"]
-)
-def test_other_signatures_do_not_match(signature: str) -> None:
-    """Anything but the right digest is refused, also text that is no digest."""
-    assert not webhook_models.signature_matches(
-        BODY, signature=signature, timestamp_s=NOW, now_s=NOW, secrets=[SECRET]
-    )
-
-
-def test_changed_body_does_not_match() -> None:
-    """One byte more in the body and the signature no longer holds."""
-    signature = webhook_models.sign(BODY, timestamp_s=NOW, secrets=[SECRET])
-
-    assert not webhook_models.signature_matches(
-        BODY + b" ", signature=signature, timestamp_s=NOW, now_s=NOW, secrets=[SECRET]
+    assert webhook_models.sign(BODY, timestamp_s=NOW, secrets=[SECRET, OLD]) == ",".join(
+        signatures
     )
 
 

@@ -7,8 +7,7 @@ import re
 
 import pandas as pd
 
-from dialframe.phones.number_places import NO_NUMBER, as_integers, place
-from dialframe.phones.zones import of_number
+from dialframe.phones.zones import NOT_E164, as_integers, of_number, place
 
 ODD = [None, "", "+", "+1", "12025550142", "+0123456789", "+12a25550142", "+1202555014２", "+123456", "+1234567",
        "+123456789012345", "+1234567890123456", "+12025550142 ", "+442079460018", "+61712345678"]  # fmt: skip
@@ -28,7 +27,7 @@ def test_text_becomes_an_integer_where_it_is_a_whole_number():
     """Also where the column begins within another."""
     texts = numbers(300)
     expected = [
-        int(text[1:]) if text and re.fullmatch(r"\+[1-9][0-9]{6,14}", text) else NO_NUMBER
+        int(text[1:]) if text and re.fullmatch(r"\+[1-9][0-9]{6,14}", text) else NOT_E164
         for text in texts
     ]
     column = pd.Series(texts, dtype="str")

@@ -1,33 +1,47 @@
-"""Serves the tools over standard input or HTTP."""
+"""Serves the tools over standard input, or over HTTP to who has a key of the service, asked about again and again."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import secrets
 import sys
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
+from urllib.parse import unquote_plus, urlsplit
 
 import anyio
+import anyio.to_thread
 import uvicorn
 from mcp import types
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import dialframe
-from dialframe.account import Account
+from dialframe.account import Account, connect
 from dialframe.assistant import confirmations
 from dialframe.assistant.dispatcher import Caller, Context, Dispatcher
-from dialframe.assistant.key_access import Accounts, Keyed, caller_of
 from dialframe.assistant.offered_operations import Exposure
+from dialframe.client import Client, Options
+from dialframe.contract.limits import ACCESS_CHANGE_LAG_S
+from dialframe.errors import ApiError, ConfigError, DialframeError, TransportError
+from dialframe.privacy import KEY
 from dialframe.serving import listen, timed_protocol, url_of
 
 NAME: Final = "dialframe"
@@ -209,3 +223,194 @@ def _security(host: str) -> TransportSecuritySettings:
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts],
     )
+
+
+#: Keys whose accounts are kept open at once, beside those in use.
+OPEN_ACCOUNTS: Final = 32
+
+_NEEDED: Final = "a key of the service is needed: Authorization: Bearer svc_..."
+_IN_URL: Final = (
+    "credential_in_url: the key stands in the address; take it as exposed and have it replaced"
+)
+_ELSEWHERE: Final = "a web page of another origin may not call this"
+_PATIENCE: Final = Options(timeout_s=10.0, max_attempts=2)
+#: Statuses of the service that are passed on as they are.
+_PASSED_ON: Final = (401, 403, 429, 503)
+
+
+@dataclass(slots=True)
+class _Held:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    caller: Caller | None = None
+    checked_s: float = float("-inf")
+    users: int = 0
+
+
+class Accounts:
+    """Open accounts by key, the latest used; a key itself is not kept.
+
+    A key is asked about again as soon as the service may have taken it back (contract, Authentication:
+    15 seconds), since the local store answers without the service.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        store: Path | None,
+        *,
+        most: int = OPEN_ACCOUNTS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._base_url = base_url
+        self._store = store
+        self._most = most
+        self._clock = clock
+        self._known: OrderedDict[str, _Held] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> Caller:
+        """Who a key is, until `leave`.
+
+        Raises:
+            DialframeError: The service refuses the key, or does not answer.
+        """
+        name = _name(key)
+        with self._lock:
+            held = self._known.setdefault(name, _Held())
+            self._known.move_to_end(name)
+            held.users += 1
+        try:
+            with held.lock:
+                return self._checked(held, key)
+        except BaseException:
+            self.leave(key)
+            raise
+
+    def leave(self, key: str) -> None:
+        """Say that a request with this key is over."""
+        name = _name(key)
+        with self._lock:
+            held = self._known.get(name)
+            if held is None:
+                return  # everything was closed meanwhile
+            held.users -= 1
+            if held.caller is None and not held.users:
+                del self._known[name]
+            idle = [idle_key for idle_key, it in self._known.items() if not it.users]
+            for idle_key in idle[: max(len(self._known) - self._most, 0)]:
+                _close(self._known.pop(idle_key))
+
+    def close(self) -> None:
+        """Close every account."""
+        with self._lock:
+            while self._known:
+                _close(self._known.popitem()[1])
+
+    def _checked(self, held: _Held, key: str) -> Caller:
+        now = self._clock()
+        if held.caller is not None and now - held.checked_s < ACCESS_CHANGE_LAG_S:
+            return held.caller
+        # Before there is a store: a key that nobody knows leaves no trace on the disk.
+        with Client(base_url=self._base_url, api_key=key) as client:
+            scopes = client.me(options=_PATIENCE).scopes
+        account = held.caller.account if held.caller else self._opened(key)
+        allowed = None if scopes is None else frozenset(scopes)
+        held.caller, held.checked_s = Caller(account, allowed, _name(key)), now
+        return held.caller
+
+    def _opened(self, key: str) -> Account:
+        return connect(base_url=self._base_url, api_key=key, store=self._store)
+
+
+class Keyed:
+    """Lets nobody in without a key that the service knows, nor a web page from elsewhere."""
+
+    def __init__(self, app: ASGIApp, accounts: Accounts) -> None:
+        self._app = app
+        self._accounts = accounts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = _at_once(scope, headers)
+        key = _bearer(headers)
+        if refusal is not None or key is None:
+            await (refusal or _refused(401, _NEEDED))(scope, receive, send)
+            return
+        try:
+            # To its end, so that whatever is taken is given back.
+            with anyio.CancelScope(shield=True):
+                caller = await anyio.to_thread.run_sync(self._accounts.take, key)
+        except DialframeError as error:
+            await _refusal(error)(scope, receive, send)
+            return
+        try:
+            scope.setdefault("state", {})["caller"] = caller
+            # By this the SDK keeps a session to the key that began it.
+            token = AccessToken(token="", client_id=caller.name or "", scopes=[])
+            scope["user"] = AuthenticatedUser(token)
+            await self._app(scope, receive, send)
+        finally:
+            self._accounts.leave(key)
+
+
+def caller_of(context: Context) -> Caller:
+    """Who sent a request that came through `Keyed`."""
+    request: Any = context.request
+    caller: Caller = request.state.caller
+    return caller
+
+
+def _at_once(scope: Scope, headers: Headers) -> JSONResponse | None:
+    if KEY.search(unquote_plus(scope["query_string"].decode("latin-1"))):
+        return _refused(400, _IN_URL)
+    origin = headers.get("origin")
+    if origin is not None and not _near(origin, headers.get("host", "")):
+        return _refused(403, _ELSEWHERE)
+    return None
+
+
+def _near(origin: str, host: str) -> bool:
+    """Whether a page is of this very server, or of another on this machine."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.netloc == host or parts.hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def _refusal(error: DialframeError) -> JSONResponse:
+    if isinstance(error, TransportError):
+        return _refused(503, str(error))
+    if isinstance(error, ConfigError):
+        return _refused(401, _NEEDED)
+    if isinstance(error, ApiError) and error.status in _PASSED_ON:
+        words = _NEEDED if error.status == 401 else str(error)
+        return _refused(error.status, words, error.retry_after_s)
+    return _refused(502 if isinstance(error, ApiError) else 500, str(error))
+
+
+def _refused(status: int, words: str, retry_after_s: float | None = None) -> JSONResponse:
+    headers = {"Cache-Control": "no-store"}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(int(retry_after_s) + 1)
+    return JSONResponse({"error": words}, status, headers)
+
+
+def _bearer(headers: Headers) -> str | None:
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _close(held: _Held) -> None:
+    if held.caller is not None:
+        held.caller.account.close()

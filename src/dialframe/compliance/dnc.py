@@ -31,7 +31,7 @@ from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.prepare import DEFAULT_AGE, REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
 from dialframe.frames import Column, custom_field
-from dialframe.phones.number_places import place
+from dialframe.phones.zones import place
 
 __all__ = ["REQUEST_CODES", "Coverage", "Dashboard", "coverage", "dashboard", "listed_calls"]
 

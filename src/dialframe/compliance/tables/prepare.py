@@ -24,8 +24,7 @@ import pyarrow as pa
 from dialframe.compliance.practice import Practice, Setting
 from dialframe.compliance.tables import Database, clocks
 from dialframe.compliance.tables.law import KINDS, Law
-from dialframe.phones.number_places import KEY_SQL, place
-from dialframe.phones.zones import MOBILE, Zones
+from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
 NEVER_DIALED: Final = (

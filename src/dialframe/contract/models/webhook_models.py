@@ -181,7 +181,7 @@ EVENT_HEADER: Final = "Service-Event"
 DELIVERY_ID_HEADER: Final = "Service-Delivery-Id"
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the mark that starts every secret, not one
-_SCHEME: Final = "sha256="
+SCHEME: Final = "sha256="
 
 
 class CallDetailsSummary(Answer):
@@ -256,32 +256,12 @@ EVENT_DATA: Final[dict[str, tuple[str, ...]]] = {
 def sign(body: bytes, *, timestamp_s: int, secrets: Iterable[str]) -> str:
     """The `Service-Signature` of a delivery.
 
-    HMAC-SHA256 over `<timestamp>.` followed by the raw body, keyed with the whole text of each
-    secret, newest first.
+    One signature for each secret, newest first.
     """
-    return ",".join(_SCHEME + _digest(body, timestamp_s, secret) for secret in secrets)
+    return ",".join(SCHEME + digest(body, timestamp_s, secret) for secret in secrets)
 
 
-def signature_matches(
-    body: bytes, *, signature: str, timestamp_s: int, now_s: float, secrets: Iterable[str]
-) -> bool:
-    """Whether a delivery is genuine and fresh.
-
-    True when the timestamp is at most 300 seconds from `now_s` either way and any of the
-    signatures matches any of the secrets; compared in constant time.
-    """
-    if abs(now_s - timestamp_s) > limits.SIGNATURE_TOLERANCE_S:
-        return False
-    signatures = [part.strip().removeprefix(_SCHEME) for part in signature.split(",")]
-    expected = [_digest(body, timestamp_s, secret) for secret in secrets]
-    matches = [
-        hmac.compare_digest(sent.encode(), other.encode())
-        for sent in signatures
-        for other in expected
-    ]
-    return any(matches)
-
-
-def _digest(body: bytes, timestamp_s: int, secret: str) -> str:
+def digest(body: bytes, timestamp_s: int, secret: str) -> str:
+    """HMAC-SHA256 over the timestamp, a dot and the raw body, keyed with the whole text of a secret."""
     signed = f"{timestamp_s}.".encode() + body
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()

@@ -164,7 +164,7 @@ def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
 @lru_cache(maxsize=100_000)
 def _said(phone: str) -> Mapping[str, str]:
     from dialframe.phones import read_number
-    from dialframe.phones.number_places import place
+    from dialframe.phones.zones import place
 
     reading = read_number(phone, None)
     placed = place(pd.Series([phone], dtype="str"))
