@@ -163,9 +163,9 @@ def _without_rules(book: RuleBook) -> RuleBook:
 
 def in_time(view: View) -> pd.DataFrame:
     """Every graded call against the records of its number, columns `scrub_at_call.COLUMNS`."""
-    found = scrub_at_call.CHECK.rows(view, "true")
+    rows = scrub_at_call.CHECK.rows(view, "true")
     return shaped(
-        found.assign(reason=found.get("plain_reason", found["reason"])), scrub_at_call.COLUMNS
+        rows.assign(reason=rows.get("plain_reason", rows["reason"])), scrub_at_call.COLUMNS
     )
 
 
@@ -286,8 +286,8 @@ def listed_calls(
 
 def speaking(view: View) -> pd.DataFrame:
     """Calls to numbers that something speaks against, in their order, columns `listed_number.COLUMNS`."""
-    found = listed_number.CHECK.rows(view, "g.call in (select call from listed_spoken)")
-    return shaped(listed_number.frame_of(found), listed_number.COLUMNS)
+    rows = listed_number.CHECK.rows(view, "g.call in (select call from listed_spoken)")
+    return shaped(listed_number.frame_of(rows), listed_number.COLUMNS)
 
 
 def dashboard(
@@ -360,8 +360,8 @@ def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:
 def _states(phones: pd.Series) -> pd.Series:
     """State or country of each number by its prefix."""
     placed = place(phones)
-    said = [zones.regions[-1] if zones.regions else NONE for zones in placed.kinds]
-    return pd.Series([said[code] for code in placed.codes], index=pd.Index(phones), dtype="str")
+    regions = [zones.regions[-1] if zones.regions else NONE for zones in placed.kinds]
+    return pd.Series([regions[code] for code in placed.codes], index=pd.Index(phones), dtype="str")
 
 
 def _weeks(at: pd.Series) -> pd.Series:

@@ -368,9 +368,9 @@ def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None
         batch.add(number, scene)
     grades: list[tuple[str | None, str]] = [(None, "")] * len(scenes)
     for batch in batches:
-        given = _Grades(_audit(book, [scenes[number] for number in batch.scenes]))
+        audited = _Grades(_audit(book, [scenes[number] for number in batch.scenes]))
         for number in batch.scenes:
-            grades[number] = given.of(scenes[number])
+            grades[number] = audited.of(scenes[number])
     return grades
 
 
@@ -437,8 +437,8 @@ class _Grades:
             for value, grade, reason in zip(
                 frame[column].tolist(), frame["grade"].tolist(), reasons, strict=True
             ):
-                told = _WORDS.get(str(grade), str(grade)), str(reason)
-                table.setdefault(str(value), []).append(told)
+                graded = _WORDS.get(str(grade), str(grade)), str(reason)
+                table.setdefault(str(value), []).append(graded)
             self._tables[key] = table
         return self._tables[key].get(name, [])
 
@@ -474,9 +474,9 @@ def _practice(scenes: Sequence[Scene]) -> Practice:
 
 def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:
     """Records of all scenes as one frame; None where none of them has a table."""
-    given = [row for rows in tables for row in rows or ()]
+    records = [row for rows in tables for row in rows or ()]
     if all(rows is None for rows in tables):
         return None
     names = ["phone", "kind", "record"] if "granted_at" in instants else ["phone", "result"]
-    frame = pd.DataFrame(given, columns=[*names, *instants])
+    frame = pd.DataFrame(records, columns=[*names, *instants])
     return frame.astype(dict.fromkeys(instants, "datetime64[us, UTC]"))

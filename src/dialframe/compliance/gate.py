@@ -130,8 +130,8 @@ def may_call(
         outcomes, events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal,
         timedelta(0), every_row=True, recorded_consents=take_consents(recorded_consents),
     )  # fmt: skip
-    given = [None if pd.isna(number) else str(number) for number in numbers]
-    distinct = list(dict.fromkeys(given))
+    as_given = [None if pd.isna(number) else str(number) for number in numbers]
+    distinct = list(dict.fromkeys(as_given))
     past = _of_numbers(take_calls(empty(CALLS) if calls is None else calls), distinct)
     would_be = take_calls(from_records(CALLS, _calls(distinct, at_utc, campaign, caller_id)))
     run = Engine(
@@ -143,7 +143,7 @@ def may_call(
     run.run([check.name for check in _BEFORE if check.name in wanted])
     holding = [_suppressed(distinct, suppressed or {}, len(past))]
     holding += [_holding(check, run, len(past)) for check in _BEFORE]
-    return _verdicts(given, distinct, holding, len(past))
+    return _verdicts(as_given, distinct, holding, len(past))
 
 
 def _calls(
@@ -183,8 +183,8 @@ def _holding(check: Check, run: Engine, first: int) -> pd.DataFrame:
         from calls c join {check.name}_default d using (case_id)
         where c.call >= {first} and d.severity > 1 and c.call not in (select call from {check.name}_graded)""")
     parts = [part for part in (rows, _named(others, run.view), not_asked) if len(part)]
-    told = pd.concat([part.astype("object") for part in parts]) if parts else not_asked
-    return told.assign(check=check.name)
+    held = pd.concat([part.astype("object") for part in parts]) if parts else not_asked
+    return held.assign(check=check.name)
 
 
 def _named(rows: pd.DataFrame, view: View) -> pd.DataFrame:
@@ -211,16 +211,16 @@ def _verdicts(
 ) -> pd.DataFrame:
     """One row per number as it was given, the gravest check first."""
     names = ["call", "severity", "check", "rule_id", "citation", "missing", "reason"]
-    told = [part.reindex(columns=names).astype("object") for part in holding if len(part)]
-    rows = pd.concat(told, ignore_index=True) if told else pd.DataFrame(columns=names)
+    parts = [part.reindex(columns=names).astype("object") for part in holding if len(part)]
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
     rows = rows.sort_values("severity", ascending=False, kind="stable")
     gravest = rows.drop_duplicates("call").set_index("call").to_dict("index")
     held_by = rows.groupby("call")["check"].agg(lambda names: ", ".join(dict.fromkeys(names)))
-    found: dict[str | None, dict[str, object]] = {}
+    verdicts: dict[str | None, dict[str, object]] = {}
     for call, number in enumerate(numbers, start=first):
         row = gravest.get(call)
-        found[number] = {"verdict": MAY_BE_CALLED}
+        verdicts[number] = {"verdict": MAY_BE_CALLED}
         if row is not None:
             grade = GRADES[int(row["severity"])]
-            found[number] = {**row, "verdict": HELD, "grade": grade, "held_by": held_by[call]}
-    return shaped(pd.DataFrame([{"number": n, **found[n]} for n in given]), VERDICTS)
+            verdicts[number] = {**row, "verdict": HELD, "grade": grade, "held_by": held_by[call]}
+    return shaped(pd.DataFrame([{"number": n, **verdicts[n]} for n in given]), VERDICTS)

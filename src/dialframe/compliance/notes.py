@@ -29,18 +29,18 @@ def about_book(book: RuleBook, at: pd.Timestamp) -> list[str]:
     age = book.age_note(at.date())
     days = book.age_days(at.date())
     asked = ", ".join(each.lower() for each in book.jurisdictions) or "none"
-    said = [
+    sentences = [
         f"Rule book {book.version}, facts of {book.generated_on}, {counted(days, 'day')} old on the "
         f"day of the audit; {counted(len(book.rules), 'rule')} asked, of {asked}."
     ]
-    said += [] if age is None else [f"{age[0].upper()}{age[1:]}."]
+    sentences += [] if age is None else [f"{age[0].upper()}{age[1:]}."]
     asked_ids = {rule.id for rule in book.rules}
-    said += [
+    sentences += [
         f"Rule {rule_id} {origin.what} on {origin.on} by {origin.by}: {origin.why}"
         for rule_id, origin in book.origins
         if rule_id in asked_ids or origin.what == "dropped"
     ]
-    return said
+    return sentences
 
 
 def about_declared(book: RuleBook, declared: Declared) -> list[str]:

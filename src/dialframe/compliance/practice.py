@@ -348,35 +348,35 @@ def read_practice(
     Raises:
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
-    given = read_form(_FILE, text, name)
-    known = {each.casefold() for each in registries}
+    form = read_form(_FILE, text, name)
+    known = {registry.casefold() for registry in registries}
     covers = []
-    for each in given.covers:
-        if each.registry.casefold() not in known:
+    for cover in form.covers:
+        if cover.registry.casefold() not in known:
             raise ConfigError(
-                f"{name}: {each.registry!r} is no list of the rules; use one of {', '.join(sorted(registries))}"
+                f"{name}: {cover.registry!r} is no list of the rules; use one of {', '.join(sorted(registries))}"
             )
-        for by, is_covered in (("check", each.check), ("screen", each.screen)):
+        for by, is_covered in (("check", cover.check), ("screen", cover.screen)):
             if is_covered:
-                covers.append(Cover(each.registry, by, each.since, each.refreshed_days))  # type: ignore[arg-type]
-    for number in given.line_types:
+                covers.append(Cover(cover.registry, by, cover.since, cover.refreshed_days))  # type: ignore[arg-type]
+    for number in form.line_types:
         try:
             _whole_number(number)
         except ValueError as error:
             raise ConfigError(f"{name}: line_types: {error}") from None
-    campaigns = given.campaigns.items()
+    campaigns = form.campaigns.items()
     return Practice(
-        purpose=given.purpose,
+        purpose=form.purpose,
         purposes={c: v.purpose for c, v in campaigns if v.purpose is not None},
-        dialing=given.dialing,
+        dialing=form.dialing,
         dialings={c: v.dialing for c, v in campaigns if v.dialing is not None},
-        line_types=dict(given.line_types),
+        line_types=dict(form.line_types),
         covers=tuple(covers),
-        sectors=given.sectors,
+        sectors=form.sectors,
         campaign_sectors={c: v.sectors for c, v in campaigns if v.sectors},
-        caller_ids=None if given.caller_ids is None else frozenset(given.caller_ids),
-        callers_in=given.callers_in,
-        conduct=given.conduct(),
+        caller_ids=None if form.caller_ids is None else frozenset(form.caller_ids),
+        callers_in=form.callers_in,
+        conduct=form.conduct(),
         conducts={c: v.conduct() for c, v in campaigns if v.conduct() != Conduct()},
     )
 

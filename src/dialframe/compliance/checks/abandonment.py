@@ -42,7 +42,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         + rows["until_day"].dt.strftime("%Y-%m-%d")
     )
     return rows.assign(
-        reason=pd.Series([_one(row, law) for row, law in pairs], index=rows.index, dtype="object"),
+        reason=pd.Series([_sentence(row, law) for row, law in pairs], index=rows.index, dtype="object"),
         measure=[{"US": "FTC and FCC", "GB": "Ofcom", "CA": "CRTC"}.get(law.jurisdiction, "plain share") for law in laws],
         limit=rows["max_rate"], from_at=rows["from_day"], until_at=rows["until_day"], evidence=days,
     )  # fmt: skip
@@ -50,11 +50,13 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 def table(view: View) -> pd.DataFrame:
     """Every rule, campaign and period that has a call, columns `COLUMNS`."""
-    found = view.frame("select * from abandonment order by rule, campaign_id nulls last, from_day")
-    return shaped(graded(found, view, words), COLUMNS)
+    shares = view.frame(
+        "select * from abandonment order by rule, campaign_id nulls last, from_day"
+    )
+    return shaped(graded(shares, view, words), COLUMNS)
 
 
-def _one(row: Any, law: Any) -> str:
+def _sentence(row: Any, law: Any) -> str:
     assert isinstance(law, AbandonmentRule)  # noqa: S101 - no other kind is in the table
     if row.missing == "an outcome that says that a call was dropped":
         return "no outcome of the taxonomy says that a call was dropped"
@@ -62,33 +64,35 @@ def _one(row: Any, law: Any) -> str:
         return "no call was answered by a person"
     p = law.parameters
     answered = int(row.dropped + row.live)
-    said = f"{int(row.dropped):,} dropped, {int(row.live):,} answered and spoken to: {row.rate:.2%} against {p.max_rate:.0%}"
+    sentence = f"{int(row.dropped):,} dropped, {int(row.live):,} answered and spoken to: {row.rate:.2%} against {p.max_rate:.0%}"
     if answered < SMALL:
-        said += f"; only {answered:,} answered calls, so one more or less decides"
+        sentence += f"; only {answered:,} answered calls, so one more or less decides"
     if row.missing == "campaign_id":
-        return f"{said}; the calls are of no campaign, and the rule counts by campaign"
+        return f"{sentence}; the calls are of no campaign, and the rule counts by campaign"
     if row.missing == "the outcome of every answered call":
-        return f"{said}; with {int(row.untold):,} answered calls of which nobody says what came of them {row.least:.2%} to {row.most:.2%}"
+        return f"{sentence}; with {int(row.untold):,} answered calls of which nobody says what came of them {row.least:.2%} to {row.most:.2%}"
     if row.severity == 0:
-        return f"{said}; {_conditions(law)}"
+        return f"{sentence}; {_conditions(law)}"
     if row.severity == _UNCERTAIN:
-        return f"{said}; {f'a {p.severity}' if p.severity else 'an indicator'}, no limit in law"
-    return said
+        return (
+            f"{sentence}; {f'a {p.severity}' if p.severity else 'an indicator'}, no limit in law"
+        )
+    return sentence
 
 
 def _conditions(law: AbandonmentRule) -> str:
     """What the rule asks for beside the rate, of which the data says nothing."""
     p = law.parameters
     start = p.clock_starts.replace("_", " ")
-    said = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
+    conditions = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
     ringing = [] if p.min_ring_seconds is None else [f"{p.min_ring_seconds} seconds"]
     ringing += [] if p.min_rings is None else [f"{p.min_rings} rings"]
     if ringing:
-        said.append(f"the ringing of {' or '.join(ringing)}")
+        conditions.append(f"the ringing of {' or '.join(ringing)}")
     if p.recorded_message_required:
-        said.append("the recorded message")
-    whether = "were" if len(said) > 1 or p.seconds_to_answer > 1 else "was"
-    return f"whether {' and '.join(said)} {whether} kept is not in the data"
+        conditions.append("the recorded message")
+    whether = "were" if len(conditions) > 1 or p.seconds_to_answer > 1 else "was"
+    return f"whether {' and '.join(conditions)} {whether} kept is not in the data"
 
 
 CHECK: Final = Check("abandonment", "campaign period", words, COLUMNS, by_call=False)

@@ -30,28 +30,28 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         elif not isinstance(law, CapRule):
             reasons.append("")
         else:
-            reasons.append(_one(law, row))
-    told = rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
-    told["evidence"] = told["attempts"].astype("Int64").astype("str") + " attempts"
-    return basic_words(told)
+            reasons.append(_sentence(law, row))
+    worded = rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
+    worded["evidence"] = worded["attempts"].astype("Int64").astype("str") + " attempts"
+    return basic_words(worded)
 
 
-def _one(law: CapRule, row: object) -> str:
+def _sentence(law: CapRule, row: object) -> str:
     p = law.parameters
     severity, attempts, allowed, within, missing = (
         getattr(row, name) for name in ("severity", "attempts", "allowed", "within", "missing")
     )
-    said = f"perhaps within {within}"
+    sentence = f"perhaps within {within}"
     if attempts:
-        said = f"attempt {int(attempts)} within {within}, {int(allowed)} allowed"
-    said += f", counted by {', '.join(p.scope).replace('_', ' ')}"
+        sentence = f"attempt {int(attempts)} within {within}, {int(allowed)} allowed"
+    sentence += f", counted by {', '.join(p.scope).replace('_', ' ')}"
     if severity == _UNCERTAIN and p.subject_proxy:
-        said += "; over several campaigns, whose subject may be the same"
+        sentence += "; over several campaigns, whose subject may be the same"
     if severity == _UNCERTAIN and law.ceiling_reason:
-        said += f"; {law.ceiling_reason}"
+        sentence += f"; {law.ceiling_reason}"
     if p.nature == "rebuttable_presumption":
-        said += "; a presumption, which can be rebutted"
-    return f"{said}; {missing} is missing" if severity == _OPEN else said
+        sentence += "; a presumption, which can be rebutted"
+    return f"{sentence}; {missing} is missing" if severity == _OPEN else sentence
 
 
 CHECK: Final = Check("attempt_caps", "call", words, COLUMNS, attempts_only=True)

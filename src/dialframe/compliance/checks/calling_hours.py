@@ -41,10 +41,10 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         if key not in memory:
             memory[key] = _reason(view, *key)
         reasons.append(memory[key])
-    told = rows.assign(
+    worded = rows.assign(
         reason=pd.Series(reasons, index=rows.index, dtype="object"), evidence=rows["zone_source"]
     )
-    told = basic_words(told)
+    worded = basic_words(worded)
     due = view.frame("""
         select c.call, d.callback, d.scheduled_at
         from (select call, campaign_id, phone, at_utc from calls where graded and missing_input is null) c
@@ -52,14 +52,14 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         where c.at_utc <= d.scheduled_at + interval 60 minute""")
     if len(due):
         named = due.set_index("call")
-        hit = told["call"].isin(named.index) & (told["severity"] >= _UNCERTAIN)
-        mine = named.loc[told.loc[hit, "call"]]
-        times = mine["scheduled_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
-        said = (
-            "; exempt candidate: callback " + mine["callback"] + " was due at " + times
+        hit = worded["call"].isin(named.index) & (worded["severity"] >= _UNCERTAIN)
+        due_calls = named.loc[worded.loc[hit, "call"]]
+        times = due_calls["scheduled_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+        candidates = (
+            "; exempt candidate: callback " + due_calls["callback"] + " was due at " + times
         ).to_numpy()
-        told.loc[hit, "reason"] = told.loc[hit, "reason"] + said
-    return told
+        worded.loc[hit, "reason"] = worded.loc[hit, "reason"] + candidates
+    return worded
 
 
 CHECK: Final = Check("calling_hours", "call", words, COLUMNS, grouped=True)
@@ -86,19 +86,19 @@ def _reason(
     if not numbers:
         return _without_rule(severity, day, place_reason, regions, codes)
     rules = view.rules(numbers)
-    said = [_where(severity, _hours(rules, severity, day), inside, outside)]
+    parts = [_where(severity, _hours(rules, severity, day), inside, outside)]
     if severity == _OPEN:
-        said[0] += ", if the rule reaches the call"
+        parts[0] += ", if the rule reaches the call"
     elif any(isinstance(r, HoursRule) and r.parameters.area_code_reliance for r in rules):
-        said.append("a caller may rely on the area code of a mobile number")
+        parts.append("a caller may rely on the area code of a mobile number")
     if severity == _UNCERTAIN and doubtful:
-        said.append(_doubt(view.law.by_number[int(numbers[0])], inside, holidays))
+        parts.append(_doubt(view.law.by_number[int(numbers[0])], inside, holidays))
     if severity > 1:
-        said.append(", ".join(holidays))
-    said.append(place_reason if isinstance(place_reason, str) else "")
+        parts.append(", ".join(holidays))
+    parts.append(place_reason if isinstance(place_reason, str) else "")
     if codes:
-        said.append(f"a record shows {codes}: rules that name it were left out, no others")
-    return "; ".join(part for part in said if part)
+        parts.append(f"a record shows {codes}: rules that name it were left out, no others")
+    return "; ".join(part for part in parts if part)
 
 
 def _without_rule(
@@ -183,15 +183,15 @@ def _span(rule: Rule, day: int | None) -> str:
     p = rule.parameters
     if p.before_holiday is not None or p.sunday_and_holiday is not None or p.timezone is not None:
         return ""
-    mine = sorted((w.start, w.end) for w in p.windows if DAYS[day] in w.days)
-    return " and ".join(f"{start:%H:%M}-{clock_words(end)}" for start, end in mine)
+    windows = sorted((w.start, w.end) for w in p.windows if DAYS[day] in w.days)
+    return " and ".join(f"{start:%H:%M}-{clock_words(end)}" for start, end in windows)
 
 
 def _length(rule: Rule, day: int | None) -> int:
     if not isinstance(rule, HoursRule) or day is None:
         return 0
-    mine = [w for w in rule.parameters.windows if DAYS[day] in w.days]
-    return sum((_minutes(w.end) or _DAY_MINUTES) - _minutes(w.start) for w in mine)
+    windows = [w for w in rule.parameters.windows if DAYS[day] in w.days]
+    return sum((_minutes(w.end) or _DAY_MINUTES) - _minutes(w.start) for w in windows)
 
 
 def _minutes(clock: time) -> int:

@@ -78,7 +78,7 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
     within = f"within the {p.max_days} {p.day_type} days that the rule allows"
     means = f" by {p.method}" if p.method else ""
     refresh, fields = p.refresh_days or 30, " and ".join(p.query_fields).replace("_", " ")
-    said = {
+    sentence = {
         "none": f"no consent of the kind asked for ({kind}) is on record before the call",
         "revoked": "consent was revoked before the call",
         "run out": "consent had run out before the call",
@@ -98,11 +98,13 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
         "waived": "not asked for: a check in time said that it was not listed",
     }.get(str(answer), f"{missing} was not given")
     if answer in ("none", "revoked", "run out"):
-        said += f"; asked for: {p.trigger}" if p.trigger else ""
-        said += f"; the {p.burden_of_proof} has to prove it" if p.burden_of_proof else ""
+        sentence += f"; asked for: {p.trigger}" if p.trigger else ""
+        sentence += f"; the {p.burden_of_proof} has to prove it" if p.burden_of_proof else ""
         if kind == "presumed":
-            said += "; towards a business presumed consent is enough, and that is not in the data"
-    return said
+            sentence += (
+                "; towards a business presumed consent is enough, and that is not in the data"
+            )
+    return sentence
 
 
 CHECK: Final = Check(

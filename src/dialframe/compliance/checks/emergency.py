@@ -21,19 +21,19 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         area = law.parameters.area if isinstance(law, HolidayRule) else ""
         url = law.parameters.url if isinstance(law, HolidayRule) else ""
         if severity == _OPEN:
-            said = "no file says whether an emergency was declared"
-            said += f"; declarations: {url}" if url else ""
+            sentence = "no file says whether an emergency was declared"
+            sentence += f"; declarations: {url}" if url else ""
         elif severity <= 1:
-            said = "no emergency was declared for that day"
+            sentence = "no emergency was declared for that day"
         else:
-            said = "an emergency was declared for that day"
+            sentence = "an emergency was declared for that day"
             if severity == _UNCERTAIN:
-                said += (
+                sentence += (
                     f", for {area}; whether the number is there is not known"
                     if area
                     else ", in some zone"
                 )
-        reasons.append(said)
+        reasons.append(sentence)
     return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
 
 

@@ -30,14 +30,14 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     reasons = []
     for row in rows.itertuples(index=False):
         law = None if pd.isna(row.first_rule) else view.law.by_number[int(row.first_rule)]
-        reasons.append(_one(row, law))
+        reasons.append(_sentence(row, law))
     return rows.assign(
         reason=pd.Series(reasons, index=rows.index, dtype="object"),
         evidence=rows["code"].astype("object") + " on " + rows["ref"].astype("object"),
     )
 
 
-def _one(row: Any, law: Any) -> str:
+def _sentence(row: Any, law: Any) -> str:
     if not isinstance(law, HonorRule):
         return "the rules asked have none on requests that held there on that day"
     day = f"{row.due_at:%Y-%m-%dT%H:%M:%SZ}"

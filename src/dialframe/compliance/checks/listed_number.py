@@ -55,47 +55,48 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         rows[name] = [value is True or value is np.True_ for value in rows[name].astype("object")]
     clean = _clean_before(rows, view)
     requests = view.frame("select * from requests").set_index("request")
-    told = rows.assign(
+    worded = rows.assign(
         clean_at=clean["at_utc"].to_numpy(),
         clean_ref=clean["ref"].to_numpy(),
         clean_source=clean["source"].to_numpy(),
     )
-    lists = {rules: lists_of(view.rules(rules)) for rules in set(told["listing_rules"])}
+    lists = {rules: lists_of(view.rules(rules)) for rules in set(worded["listing_rules"])}
     answers = [
-        _one(row, view, requests, lists[row.listing_rules]) for row in told.itertuples(index=False)
+        _words_of(row, view, requests, lists[row.listing_rules])
+        for row in worded.itertuples(index=False)
     ]
     for name in Words._fields:
         values = [getattr(answer, name) for answer in answers]
-        told[name] = pd.Series(values, index=told.index, dtype="object")
+        worded[name] = pd.Series(values, index=worded.index, dtype="object")
     for name in ("listed_after", "listed_by"):
-        told[name] = pd.to_datetime(told[name], utc=True).astype("datetime64[us, UTC]")
-    told["detail"] = [
-        {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE}.get(int(s)) for s in told["severity"]
+        worded[name] = pd.to_datetime(worded[name], utc=True).astype("datetime64[us, UTC]")
+    worded["detail"] = [
+        {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE}.get(int(s)) for s in worded["severity"]
     ]
-    return basic_words(told)
+    return basic_words(worded)
 
 
-def frame_of(told: pd.DataFrame) -> pd.DataFrame:
+def frame_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of calls to numbers that something speaks against, columns `COLUMNS`."""
     # Where no rule is asked a record that says not listed is all that can clear a call.
-    shown = told["at_check_at"].notna() & ~told["by_check"]
-    shown |= told["following_at"].notna() & ~told["following_listed"]
-    shown &= told["missing"] == NO_RULE
-    severity = told["severity"].mask((told["severity"] == _OPEN) & shown, _PASSED)
+    shown = rows["at_check_at"].notna() & ~rows["by_check"]
+    shown |= rows["following_at"].notna() & ~rows["following_listed"]
+    shown &= rows["missing"] == NO_RULE
+    severity = rows["severity"].mask((rows["severity"] == _OPEN) & shown, _PASSED)
     names = {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE, _OPEN: NOT_EVALUABLE}
-    grade = [names.get(int(each), CLEAR) for each in severity]
-    later = told["requested_at"].where(told["requested_at"] < told["created_at"])
+    grade = [names.get(int(number), CLEAR) for number in severity]
+    later = rows["requested_at"].where(rows["requested_at"] < rows["created_at"])
     # A listing after a request is the request's doing: the service lists who asked.
-    explained = (told["following_at"] > told["requested_at"]) & told["following_listed"]
-    return told.assign(
+    explained = (rows["following_at"] > rows["requested_at"]) & rows["following_listed"]
+    return rows.assign(
         grade=grade,
-        basis=told["basis"].mask(explained & (told["basis"] == "nothing"), "request"),
-        days_after_request=(told["created_at"] - later) / _DAY,
+        basis=rows["basis"].mask(explained & (rows["basis"] == "nothing"), "request"),
+        days_after_request=(rows["created_at"] - later) / _DAY,
         weekdays_after_request=[
             None if pd.isna(asked) else weekdays(asked, at)
-            for asked, at in zip(later, told["created_at"], strict=True)
+            for asked, at in zip(later, rows["created_at"], strict=True)
         ],
-        missing=told["missing_input"].fillna(told["missing"].where(severity == _OPEN)),
+        missing=rows["missing_input"].fillna(rows["missing"].where(severity == _OPEN)),
     )
 
 
@@ -114,7 +115,7 @@ def _clean_before(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     asked = pd.DataFrame({"place_": range(len(rows)), "phone": rows["phone_key"].astype("Int64").to_numpy(),
                           "ends_at": ends.dt.tz_localize(None).to_numpy()})  # fmt: skip
     view.con.register("asked_ends", asked)
-    found = view.frame("""
+    records = view.frame("""
         with clean as (
           select phone, at_utc, r.ref, 'check' as source from checks k join check_refs r using (phone, at_utc) where not k.listed
           union all select phone, at_utc, ref, 'import screen' from screens
@@ -123,7 +124,7 @@ def _clean_before(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         asof left join (select phone, at_utc, arg_min(ref, source) as ref, min(source) as source from clean group by phone, at_utc) k
           on k.phone = a.phone and k.at_utc < a.ends_at order by a.place_""")
     view.con.unregister("asked_ends")
-    return found
+    return records
 
 
 def _stamp(at: Any) -> str:
@@ -154,7 +155,7 @@ class Words(NamedTuple):
     listed_by: Any = None
 
 
-def _one(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words:
+def _words_of(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words:
     """The words of one call, by what decides it."""
     clean = None if pd.isna(row.clean_at) else row.clean_at
     clean_words = (

@@ -26,7 +26,7 @@ _UNCERTAIN: Final = 3
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """How far back stored calls go, and what is to be kept."""
     far = (rows["oldest_at"] <= rows["wanted_from"]).fillna(value=False)
-    said = choose(rows, [
+    sentence = choose(rows, [
         (far, "stored calls reach back as far as records are to be kept"),
         (rows["severity"] == 0, "stored calls reach back to the day on which the account began"),
         (rows["severity"] == _UNCERTAIN, "stored calls begin later than the account did; older ones may be kept elsewhere"),
@@ -37,7 +37,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         if isinstance(law, RetentionRule)
     ]
     return rows.assign(
-        reason=said + "; to be kept: " + pd.Series(kept, index=rows.index),
+        reason=sentence + "; to be kept: " + pd.Series(kept, index=rows.index),
         evidence="the oldest stored call",
     )
 

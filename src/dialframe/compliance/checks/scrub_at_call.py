@@ -41,7 +41,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     screened |= rows["check_at"].isna() & rows["screen_at"].notna()
     screened |= (rows["state"] == "stale") & (rows["screen_at"] > rows["check_at"])
     at = rows["check_at"].where(~screened, rows["screen_at"])
-    told = rows.assign(
+    worded = rows.assign(
         checked_at=at,
         source=choose(rows, [(at.isna(), None), (screened, "import screen")], "check"),
         ref=rows["ref"].where(~screened, rows["screen_ref"]),
@@ -49,19 +49,19 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         .astype("object")
         .where(~screened & rows["check_at"].notna(), other=None),
     )
-    told.loc[screened, "listed"] = False
-    told["age_days"] = (told["created_at"] - at) / _DAY
+    worded.loc[screened, "listed"] = False
+    worded["age_days"] = (worded["created_at"] - at) / _DAY
     limit = rows["max_age"] / _DAY
-    ages = told["age_days"].map("{:.2f}".format, na_action="ignore").astype("object")
+    ages = worded["age_days"].map("{:.2f}".format, na_action="ignore").astype("object")
     days = limit.map("{:.0f}".format, na_action="ignore").astype("object")
-    old = told["source"] + " " + ages + " days before the call"
+    old = worded["source"] + " " + ages + " days before the call"
     copy = (rows["refreshed"] / _DAY).map("{:.0f}".format, na_action="ignore").astype("object")
-    told["reason"] = choose(rows, [
+    worded["reason"] = choose(rows, [
         (rows["state"] == "checked in time", old + ", within " + days + " days"),
         (rows["state"] == "list may be older",
          old + "; the service's copy of the list may be " + copy + " days older, more than " + days + " days in all"),
         (rows["state"] == "screened at import", "screened at import " + ages + " days before the call, not checked; within " + days + " days"),
-        ((rows["state"] == "stale") & (told["age_days"] <= limit), old + ", in another calendar quarter"),
+        ((rows["state"] == "stale") & (worded["age_days"] <= limit), old + ", in another calendar quarter"),
         (rows["state"] == "stale", old + ", more than " + days + " days"),
         (rows["state"] == "list not declared", old + ": the service did not list it; which lists its check covers nobody declared"),
         (rows["state"] == "screened at import, list not declared", "screened at import " + ages + " days before the call; which lists the screen covers nobody declared"),
@@ -73,20 +73,22 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     lists = pd.Series(
         [lists_of(view.rules(numbers)) for numbers in rows["rules"]], index=rows.index
     )
-    told["plain_reason"] = told["reason"]
-    told["reason"] = told["reason"] + lists
-    told["detail"] = choose(rows, [(rows["state"] == "screened at import", "screened at import")])
-    told["evidence"] = record_words(told)
-    told = basic_words(told)
-    told.loc[rows["missing_input"].notna(), "plain_reason"] = told["reason"]
-    return told
+    worded["plain_reason"] = worded["reason"]
+    worded["reason"] = worded["reason"] + lists
+    worded["detail"] = choose(
+        rows, [(rows["state"] == "screened at import", "screened at import")]
+    )
+    worded["evidence"] = record_words(worded)
+    worded = basic_words(worded)
+    worded.loc[rows["missing_input"].notna(), "plain_reason"] = worded["reason"]
+    return worded
 
 
 def record_words(rows: pd.DataFrame) -> pd.Series:
     """The newest record of each row in words, null where there is none."""
-    said = rows["listed"].map({True: "listed", False: "not listed"}).astype("object")
+    answer = rows["listed"].map({True: "listed", False: "not listed"}).astype("object")
     return (
-        rows["source"].astype("object") + " " + rows["ref"].astype("object").fillna("(no id)") + " said " + said
+        rows["source"].astype("object") + " " + rows["ref"].astype("object").fillna("(no id)") + " said " + answer
         + " at " + stamps(rows["checked_at"])
     )  # fmt: skip
 

@@ -29,16 +29,16 @@ _DAY: Final = pd.Timedelta(days=1)
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """How old the newest record of each number is."""
     del view
-    told = records(rows)
+    worded = records(rows)
     days = (rows["max_age"] / _DAY).map("{:.0f}".format).astype("object")
-    told["reason"] = choose(rows, [
+    worded["reason"] = choose(rows, [
         (rows["state"] == "never checked", "no check of the number is on record"),
         (rows["state"] == "stale", "the newest check on record is more than " + days + " days old"),
         ((rows["state"] == "screened at import") & (rows["severity"] > 2), "screened at import and not checked since"),
         (rows["state"] == "screened at import", "screened at import; which lists the screen covers nobody declared"),
     ], "checked within " + days + " days; which lists the check covers nobody declared")  # fmt: skip
-    told["evidence"] = record_words(told)
-    return told
+    worded["evidence"] = record_words(worded)
+    return worded
 
 
 def records(rows: pd.DataFrame) -> pd.DataFrame:
@@ -56,10 +56,10 @@ def records(rows: pd.DataFrame) -> pd.DataFrame:
 def numbers(view: View) -> pd.DataFrame:
     """Every number that is callable or was called, columns `NUMBERS`."""
     numbers_read = view.frame("select * from coverage order by lead_place nulls last, call_place")
-    told = records(numbers_read)
+    newest = records(numbers_read)
     return shaped(
-        told.assign(
-            phone=numbers_read["number"], age_days=(numbers_read["as_of"] - told["checked_at"]) / _DAY,
+        newest.assign(
+            phone=numbers_read["number"], age_days=(numbers_read["as_of"] - newest["checked_at"]) / _DAY,
             max_age_days=numbers_read["max_age"] // _DAY,
         ),
         NUMBERS,

@@ -190,16 +190,16 @@ def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) 
     """Days between two days on which the rule bans calls, with their names."""
     parameters = rule.parameters
     years = range(first.year, last.year + 1)
-    given: dict[date, str] = {}
+    banned: dict[date, str] = {}
     if parameters.type == "regional":
         for year in years:
-            given |= _partial(parameters, year)
+            banned |= _partial(parameters, year)
     else:
-        given |= declared.of(rule.id)
+        banned |= declared.of(rule.id)
     if parameters.type == "no_calls":
         for year in years:
-            given |= _public(parameters, year)
-    return {day: name for day, name in given.items() if first <= day <= last}
+            banned |= _public(parameters, year)
+    return {day: name for day, name in banned.items() if first <= day <= last}
 
 
 def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
@@ -318,17 +318,21 @@ def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
 def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
     """Days on which calls may be banned: where, or why nobody can say for certain."""
     everywhere = _public(parameters, year)
-    found = _disputed(parameters, _listed(parameters, year))
+    uncertain_days = _disputed(parameters, _listed(parameters, year))
     if parameters.statutory is not None:
-        found |= _unsettled(parameters.statutory, year)
+        uncertain_days |= _unsettled(parameters.statutory, year)
     if parameters.regional and parameters.calendar is not None:
         for part in _subdivisions(parameters.calendar):
             days = _calendar(parameters.calendar, part, year, parameters.observed)
             for day, name in days.items():
-                found[day] = f"{found[day]}, {part}" if day in found else f"{name} in {part}"
+                uncertain_days[day] = (
+                    f"{uncertain_days[day]}, {part}"
+                    if day in uncertain_days
+                    else f"{name} in {part}"
+                )
     for local in parameters.local_only:
-        found |= dict.fromkeys(_local(local, year), f"{local.name} in {local.where}")
-    return {day: name for day, name in sorted(found.items()) if day not in everywhere}
+        uncertain_days |= dict.fromkeys(_local(local, year), f"{local.name} in {local.where}")
+    return {day: name for day, name in sorted(uncertain_days.items()) if day not in everywhere}
 
 
 def _unsettled(calendar_id: str, year: int) -> dict[date, str]:

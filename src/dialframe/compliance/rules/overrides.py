@@ -203,10 +203,10 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
         ConfigError: The text is not TOML, misses a field, has an unknown one, ends a spell
             before it begins, or declares more days than any emergency has; the line is named.
     """
-    given = toml_forms.read_form(_DECLARED, text, name).declared
+    spells = toml_forms.read_form(_DECLARED, text, name).declared
     declared: dict[str, dict[date, str]] = {}
     count = 0
-    for spell in given:
+    for spell in spells:
         days = declared.setdefault(spell.rule, {})
         if spell.first is None:
             continue

@@ -238,9 +238,9 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
     book = toml_forms.read_form(_BOOK, text, name)
     problem = contradiction(book.rule)
     if problem is not None:
-        rule_id, said = problem
+        rule_id, fault = problem
         raise ConfigError(
-            f"{name}, line {toml_forms.of_rule(text, rule_id)}: {said}; correct the text"
+            f"{name}, line {toml_forms.of_rule(text, rule_id)}: {fault}; correct the text"
         )
     return RuleBook(
         version=book.meta.version,
@@ -274,15 +274,15 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
             linked = rule.parameters.holiday_rule
             if linked is not None and not isinstance(seen.get(linked), HolidayRule):
                 return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
-        found = (
+        fault = (
             nowhere(rule.jurisdiction)
             or _replaced(rule, seen)
             or _same_twice(rule, alike[_reach(rule)])
             or _uncharted(rule)
             or _reaches_nothing(rule)
         )
-        if found is not None:
-            return rule.id, found
+        if fault is not None:
+            return rule.id, fault
     return None
 
 

@@ -53,12 +53,12 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
     problems = error.errors(include_url=False)
     # A misspelled field is also a missing one: the misspelling is what there is to correct.
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
-    found: list[tuple[int, str]] = []
+    faults: list[tuple[int, str]] = []
     reported: set[tuple[int | str, ...]] = set()
     for place, problem in enumerate(problems):
-        if len(found) == _MOST_FAULTS:
+        if len(faults) == _MOST_FAULTS:
             lines = text.count("\n") + 1
-            found.append((lines, f"{len(problems) - place:,} faults more; correct these first"))
+            faults.append((lines, f"{len(problems) - place:,} faults more; correct these first"))
             break
         location = problem["loc"]
         # A part that is wrong leaves its whole short: the part is what there is to correct.
@@ -74,8 +74,8 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
             if not (step in KINDS and (not isinstance(before, str) or before == "rule"))
         ]
         where = ".".join(str(step) for step in steps) or "the whole"
-        found.append((_line_of(text, steps), f"{where}: {_plain(problem)}"))
-    return found
+        faults.append((_line_of(text, steps), f"{where}: {_plain(problem)}"))
+    return faults
 
 
 #: Bounds of a number: where the fault names the limit, and the words for it.
@@ -87,8 +87,8 @@ _BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
 
 def _plain(problem: ErrorDetails) -> str:
     """A fault in words for who wrote the file."""
-    given, context = problem["input"], problem.get("ctx", {})
-    shown = repr(given) if isinstance(given, str) else ""
+    value, context = problem["input"], problem.get("ctx", {})
+    shown = repr(value) if isinstance(value, str) else ""
     if problem["type"] in ("string_too_short", "too_short"):
         return "is empty; fill it in"
     if problem["type"] == "missing":
@@ -103,7 +103,7 @@ def _plain(problem: ErrorDetails) -> str:
         )
     if problem["type"] in _BOUNDS:
         limit, words = _BOUNDS[problem["type"]]
-        return f"is {given!r}; it has to be {words} {context.get(limit, '')}"
+        return f"is {value!r}; it has to be {words} {context.get(limit, '')}"
     if problem["type"] == "value_error":
         return str(context.get("error", problem["msg"]))
     if problem["type"] == "string_pattern_mismatch":
