@@ -194,7 +194,7 @@ def _named(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 def _suppressed(
     numbers: Sequence[str | None], reasons: Mapping[str, str], first: int
 ) -> pd.DataFrame:
-    """Numbers of the firm's own list, as rows of a check."""
+    """Numbers of the firm's own list, as rows of a check (47 CFR 64.1200(d)(6), 16 CFR 310.4(b)(1)(iii)(A))."""
     rows = [
         (first + row, len(GRADES) - 1, reasons[number], SUPPRESSION)
         for row, number in enumerate(numbers)

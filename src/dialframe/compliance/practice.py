@@ -48,6 +48,7 @@ _MODES: Final = {
     "broadcast": "prerecorded",
     "voice_broadcast": "prerecorded",
     "ivr": "prerecorded",
+    # FCC 24-17: a voice that is made by a machine is an artificial one of 47 U.S.C. 227(b)(1).
     "ai": "prerecorded",
     "ai_agent": "prerecorded",
 }
@@ -67,6 +68,7 @@ _BY_PURPOSE: Final = {
     "call_centre_outbound": frozenset(PURPOSES),
 }
 
+# 47 CFR 64.1200(a)(1) speaks of an autodialer, or of an artificial or prerecorded voice.
 _AUTOMATIC: Final = frozenset({"autodialer", "predictive"})
 _RECORDED: Final = "prerecorded"
 _REACHED_BY: Final = {

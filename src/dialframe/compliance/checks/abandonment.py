@@ -81,7 +81,10 @@ def _sentence(row: Any, law: Any) -> str:
 
 
 def _conditions(law: AbandonmentRule) -> str:
-    """What the rule asks for beside the rate, of which the data says nothing."""
+    """What the rule asks for beside the rate, of which the data says nothing.
+
+    16 CFR 310.4(b)(4): a rate of 3 % is a safe harbor with the ringing and the message alone.
+    """
     p = law.parameters
     start = p.clock_starts.replace("_", " ")
     conditions = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]

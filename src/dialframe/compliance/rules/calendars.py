@@ -234,6 +234,7 @@ def last_day(rule: HonorRule, asked_on: date) -> date:
     The day after the request is the first. Business days are Monday to Friday without the
     holidays of the rule's calendar, observed days included.
     """
+    # 47 CFR 64.1200(d)(3): 10 business days since 2025-04-11; CRTC, Part III: 14 days of the calendar.
     days = rule.parameters.max_days
     if rule.parameters.day_type != "business":
         return asked_on + timedelta(days=days)

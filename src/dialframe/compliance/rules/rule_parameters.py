@@ -129,8 +129,11 @@ class HoursParameters(Fact):
     timezone: str | None = None
     holiday_rule: str | None = None
     area_code_presumption: bool = False
+    #: ORS 646.563(1)(b): a caller may rely on the area code of a mobile number.
     area_code_reliance: bool = False
+    #: Codice di condotta telemarketing (Garante Privacy): the eve of a holiday has the hours of a Saturday.
     before_holiday: SpecialWindow | None = None
+    #: Neb. Rev. Stat. 86-248(1)(a): Sundays and holidays have hours of their own.
     sunday_and_holiday: SpecialWindow | None = None
 
     @model_validator(mode="after")
@@ -215,10 +218,12 @@ class HolidayParameters(Fact):
     disputed: tuple[DisputedDay, ...] = Field(default=(), strict=False)
     add: tuple[NamedDay, ...] = Field(default=(), strict=False)
     drop: tuple[str, ...] = Field(default=(), strict=False)
+    #: La. PSC General Order R-29617 (V)(A)(2): also days that the governor proclaims.
     proclaimed: bool = False
     local_only: tuple[LocalDay, ...] = Field(default=(), strict=False)
     regional: bool = False
     url: str = ""
+    #: N.Y. Gen. Bus. Law 399-z(5-a): a declaration may hold in some counties alone.
     area: str = ""
 
     @model_validator(mode="after")
@@ -240,10 +245,14 @@ class CapParameters(Fact):
     counts: Literal["all_attempts"]
     scope: tuple[str, ...] = Field(strict=False, min_length=1)
     subject_proxy: Literal["campaign_id"] | None = None
+    #: 12 CFR 1006.14(b)(2)(i): more calls are presumed to harass, which can be rebutted.
     nature: Literal["", "rebuttable_presumption"] = ""
+    #: 12 CFR 1006.14(b)(2)(i)(B): none within 7 days of a conversation, its day the first.
     cooldown_after_conversation_days: int | None = Field(default=None, gt=0)
+    #: 47 CFR 64.1200(a)(3)(v): messages on health, one a day and three a week.
     hipaa_max_per_day: int | None = Field(default=None, gt=0)
     hipaa_max_per_week: int | None = Field(default=None, gt=0)
+    #: Ofcom, Persistent Misuse (2008, 2010): 72 hours after an abandoned call, 24 after a machine.
     trigger: Literal["abandoned", "machine"] | None = None
     unless: ExemptionCode | None = None
 
@@ -268,8 +277,11 @@ class FreshnessParameters(Fact):
     max_age_days: int = Field(gt=0)
     basis: Literal["age_at_call", "quarter_of_call", "age_of_result"] = "age_at_call"
     period: Literal["calendar_quarter"] | None = None
+    #: 73 P.S. 2245.2(a): 30 days from the day on which a list of the quarter comes out.
     grace_days_after_publication: int | None = Field(default=None, ge=0)
+    #: PECR 2003 reg. 21(3): a number listed for fewer than 28 days may still be called.
     listed_grace_days: int = Field(default=0, ge=0)
+    #: 47 CFR 64.1200(f)(5): 18 months after a purchase, 3 after an inquiry.
     ebr_purchase_months: int = Field(default=0, ge=0)
     ebr_inquiry_months: int = Field(default=0, ge=0)
 
@@ -292,10 +304,13 @@ class HonorParameters(Fact):
     day_type: DayType
     holiday_calendar: str | None = None
     honor_years: int | None = Field(default=None, gt=0)
+    #: CRTC Unsolicited Telecommunications Rules, Part III: three years and 14 days.
     honor_days: int | None = Field(default=None, gt=0)
+    #: Code de la consommation art. D. 223-9: no call for 60 days after a refusal.
     cooldown_days: int | None = Field(default=None, gt=0)
     until_withdrawn: bool = False
     scope: str = ""
+    #: 47 CFR 64.1200(d)(6): affiliates whom the person would reasonably expect to be meant.
     affiliates: str = ""
 
     @model_validator(mode="after")
@@ -319,11 +334,14 @@ class AbandonmentParameters(Fact):
         "calls_answered_by_live_person", "telemarketing_calls_answered_live_by_person",
         "calls_answered_live", "live_calls",
     ]  # fmt: skip
+    #: 16 CFR 310.4(b)(1)(iv): within two seconds of the completed greeting.
     seconds_to_answer: int = Field(gt=0)
     clock_starts: str = ""
+    #: 16 CFR 310.4(b)(4)(ii): at least 15 seconds or four rings.
     min_ring_seconds: int | None = None
     min_rings: int | None = None
     recorded_message_required: bool = False
+    #: Ofcom, Persistent Misuse (2016): a rate is an indicator and no safe harbor since.
     safe_harbour: bool = True
     severity: Literal["", "warning"] = ""
 
@@ -343,23 +361,33 @@ class ConsentParameters(Fact):
         "consent_before_call", "call_after_revocation", "reassigned_number", "ported_number_grace"
     ]
     required: Required = ""
+    #: 47 CFR 64.1200(a)(1)(iii): calls that sell nothing need prior express consent.
     required_non_marketing: Required = ""
+    #: UWG § 7 Abs. 2 Nr. 1: towards a business presumed consent is enough.
     required_b2b: Literal["", "presumed"] = ""
+    #: PDPA 2012 s. 43: consent, or a check of the register.
     waived_by_check: bool = False
     trigger: str = ""
     area_code_presumption: bool = False
     max_days: int | None = Field(default=None, ge=0)
     day_type: DayType | None = None
     method: str = ""
+    #: 47 CFR 64.1200(a)(10): that one revocation ends all consent is put off to that day.
     revoke_all_waived_until: date | None = None
+    #: 47 CFR 64.1200(m): the database answers yes, no or no data, and only "no" is a safe harbor.
     safe_harbour_response: Literal["", "no"] = ""
     query_fields: tuple[str, ...] = Field(default=(), strict=False)
+    #: 84 FR 11226: a number rests 45 days before it is given to somebody else.
     aging_days: int | None = Field(default=None, gt=0)
     refresh_days: int | None = Field(default=None, gt=0)
+    #: 10 M.R.S. 1499-B(6): the look-up is a duty in Maine, elsewhere a safe harbor.
     mandatory: bool = False
+    #: 47 CFR 64.1200(a)(1)(iv): 15 days after a number moved to a mobile line.
     grace_days: int | None = Field(default=None, gt=0)
+    #: Ley 11/2022 art. 66.1.b: consent is renewed every two years.
     max_consent_age_years: int | None = Field(default=None, gt=0)
     max_consent_age_from: date | None = None
+    #: Telecommunicatiewet art. 11.7: customers could be called without consent until then.
     customer_exception_until: date | None = None
     burden_of_proof: str = ""
 
@@ -394,6 +422,7 @@ class RecordingParameters(Fact):
 
     consent: Literal["all_parties", "one_party"]
     announcement: bool = False
+    #: Cal. Penal Code 632: the law of either end may ask for the consent of all.
     ends: Literal["called", "both"] = "both"
 
 
