@@ -50,7 +50,7 @@ def test_page_says_what_was_decided_and_the_hashes(page: str) -> None:
 def test_same_report_gives_the_same_page(tmp_path: Path) -> None:
     """Nothing in it depends on when it was made."""
     file = tmp_path / "list.csv"
-    file.write_text("phone\n2125550142\n")
+    file.write_text("phone\n+12125550142\n")
     first, second = (
         lead_page.render(leads.report(leads.clean(leads.read(file), region="US")))
         for _ in range(2)
