@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import openpyxl
@@ -272,3 +275,36 @@ def test_too_many_columns_cost_no_check(
     assert "--keep NAME" in err
     assert "Measure 24" in err
     assert list((tmp_path / "o").iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pseudo-terminal")
+def test_bars_leave_a_question_on_the_screen() -> None:
+    """They are drawn again and again, over what stands below them, until they are hidden."""
+    code = (
+        "import sys, time\n"
+        "from dialframe.cli.terminal import bars, begin, current\n"
+        "from dialframe.config import Progress\n"
+        "begin([])\n"
+        "with bars() as draw:\n"
+        "    draw(Progress('records cleaned', 0, 2))\n"
+        "    current().hide_bars()\n"
+        "    print('Send 2 leads?', end=' ', flush=True)\n"
+        "    time.sleep(0.4)\n"
+        "    print('answered', flush=True)\n"
+    )
+    screen, terminal = os.openpty()
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+        check=True,
+    )
+    os.close(terminal)
+    shown = os.read(screen, 100_000).decode()
+    os.close(screen)
+
+    assert process.returncode == 0
+    assert "records cleaned" in shown.partition("Send 2 leads?")[0]
+    assert "Send 2 leads? answered" in shown

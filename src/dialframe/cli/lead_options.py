@@ -19,7 +19,7 @@ from platformdirs import user_data_path
 
 from dialframe.cli import completion
 from dialframe.cli.lead_terminal_output import in_words
-from dialframe.cli.terminal import Region
+from dialframe.cli.terminal import Region, current
 from dialframe.errors import (
     ApiError,
     ConfigError,
@@ -515,6 +515,7 @@ def asker(*, remembers: bool) -> Ask | None:
 
 def ask(decision: MappingDecision) -> Mapping[str, str | None]:
     """The column of each field that is not sure; Enter takes the best."""
+    current().hide_bars()
     return {question.field: _answer(decision.name, question) for question in decision.questions}
 
 
@@ -551,15 +552,20 @@ def ask_region(decision: RegionDecision) -> str:
     from dialframe.errors import ConfigError
     from dialframe.phones import check_region
 
+    current().hide_bars()
     offered = decision.candidates[:_REGIONS_OFFERED]
-    doubt = f"{decision.name} does not say of which country its numbers are"
+    doubt = f"{decision.name} does not say of which country its numbers are. They fit:"
+    insist = ""
     if decision.region is not None:
-        doubt = f"{decision.name} does not speak for {decision.region}"
-    _say(f"{doubt}. They may be of:")
+        doubt = f"{decision.name} may be no list of {decision.region}. Its numbers fit:"
+        insist = f", or {decision.region} again to insist"
+    _say(doubt)
     for number, candidate in enumerate(offered, 1):
         _say(f"  {number}  {candidate}")
     while True:
-        text = typer.prompt("Which country? A number, or a code such as GB", err=True).strip()
+        text = typer.prompt(
+            f"Which country? A number, a code such as GB{insist}", err=True
+        ).strip()
         if text.isascii() and text.isdigit() and 1 <= int(text) <= len(offered):
             return offered[int(text) - 1].region
         try:

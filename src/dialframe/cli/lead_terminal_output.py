@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.cli import terminal
-from dialframe.cli.terminal import answer, say
+from dialframe.cli.terminal import answer, current, say
 from dialframe.contract.limits import CUSTOM_FIELDS
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def confirmed(plan: Plan) -> bool:
     """Show a plan to the person at the terminal and ask for a yes; Enter is a no."""
     import typer
 
+    current().hide_bars()
     tell_plan(plan)
     if not plan.to_send:
         return False

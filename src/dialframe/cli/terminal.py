@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -246,12 +246,14 @@ class Course:
         answered: Whether the one JSON object stands on standard output.
         stopped: Whether a person stopped it.
         step: The newest step that was heard of.
+        hide_bars: Takes the bars from the screen until the next step, so that a question stays on it.
     """
 
     as_json: bool = False
     answered: bool = False
     stopped: bool = False
     step: Progress | None = None
+    hide_bars: Callable[[], None] = field(default=lambda: None)
 
     @property
     def words(self) -> str:
@@ -293,6 +295,7 @@ def bars() -> Iterator[OnProgress]:
     )  # fmt: skip
     console = Console(stderr=True)
     drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
+    current().hide_bars = drawn.stop
     tasks: dict[str, TaskID] = {}
 
     def listen(step: Progress) -> None:
