@@ -226,12 +226,19 @@ def _score(sample: list[str], dialect: Dialect) -> float:
         consistent *= _LOOSE  # the commas of sentences
     expected = EXPECTED.get(delimiter, _UNUSUAL if len(delimiter) == 1 else _LONG_EXPECTED)
     if delimiter == " ":
-        if len(sample) == 1 and _ONE_PHONE.fullmatch(sample[0]):
+        if _is_all_phones(sample):
             return 0.0
         numbers = sum(cell_kinds.is_number(cell) for _, row in below for cell in row)
         expected += _NUMBERS_BONUS * numbers / total
     score = expected * consistent * (typed / total) ** 2 * columns
     return score + (_HEADER_BONUS if _has_header([row for _, row in read]) else 0.0)
+
+
+def _is_all_phones(sample: list[str]) -> bool:
+    """Whether each line is one number with blanks, with or without a header."""
+    first, *rest = sample
+    lines = rest if rest and not any(map(str.isdigit, first)) else sample
+    return all(map(_ONE_PHONE.fullmatch, lines))
 
 
 def _has_header(rows: list[list[str]]) -> bool:
