@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     plural,
@@ -101,12 +101,11 @@ def attempts(
         "appointments_per_1000": 1000 * ratio(gained, tried),
     }
     frame = table({name: values[:used] for name, values in columns.items()})
-    return Result(
-        "attempts", _worth(frame), frame,
+    return result_of(
+        attempts, "attempts", _worth(frame), frame,
         "First contacts of leads not reached before, by attempt; appointments and conversions are "
         "the first of their lead",
-        attempts.balance(), taxonomy, attempts.as_of, {}, {"most": most, "source": source},
-        attempts.warnings,
+        parameters={"most": most, "source": source},
     )  # fmt: skip
 
 
@@ -176,13 +175,13 @@ def recycle(
         }
     )
     advice = _advice(n, k, seen_outcomes, verdicts)
-    return Result(
-        "recycle", _gap_claims(verdicts, n), frame,
+    return result_of(
+        attempts, "recycle", _gap_claims(verdicts, n), frame,
         "Pairs of an attempt and the next one on the same lead, by outcome of the first and hours "
         "between; numerator: a person answered the next one",
-        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of,
-        {"advice": advice, "after_attempt": _after(attempts, before, hit)},
-        {"min_calls": min_calls, "alpha": alpha}, attempts.warnings, ASSUMPTIONS,
+        attempts.not_logged,
+        tables={"advice": advice, "after_attempt": _after(attempts, before, hit)},
+        parameters={"min_calls": min_calls, "alpha": alpha}, assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 

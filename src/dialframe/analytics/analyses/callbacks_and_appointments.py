@@ -25,7 +25,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
 from dialframe.instants import When
 
@@ -94,17 +94,15 @@ def callbacks_kept(
     )
     broken = each[pending & np.isin(fate, [1, 2])]
     kept = share(count[0] / due) if due else "none"
-    return Result(
-        "callbacks_kept",
+    return result_of(
+        attempts, "callbacks_kept",
         f"{count[0]:,} of {plural(due, 'callback')} due were kept ({kept}); "
         f"{count[1]:,} came late, {count[2]:,} never",
         frame,
         f"Callbacks whose lead's number was dialed from {early} before to {late} after their "
         "time, of those that are due and not cancelled",
-        attempts.balance(), taxonomy, attempts.as_of,
-        {"broken": broken.reset_index(drop=True), "each": each},
-        {"early_min": early.total_seconds() / 60, "late_min": late.total_seconds() / 60},
-        attempts.warnings,
+        tables={"broken": broken.reset_index(drop=True), "each": each},
+        parameters={"early_min": early.total_seconds() / 60, "late_min": late.total_seconds() / 60},
     )  # fmt: skip
 
 
@@ -158,15 +156,13 @@ def appointments_kept(
     sure, kinds = numbered(each["confidence"])
     show = int(count[[i for i in shown if names[i] == "completed"]].sum())
     show_words = f" ({share(show / over)})" if over else ""
-    return Result(
-        "appointments_kept",
-        f"{show:,} of {plural(over, 'appointment')} that are over were kept{show_words}",
-        frame,
+    return result_of(
+        attempts, "appointments_kept",
+        f"{show:,} of {plural(over, 'appointment')} that are over were kept{show_words}", frame,
         "Completed of completed and no-show; cancelled and those to come stand apart",
-        attempts.balance(), taxonomy, attempts.as_of,
-        {"each": each,
-         "confidence": table({"confidence": kinds, "appointments": sums(sure, len(kinds))})},
-        {"window_h": window.total_seconds() / 3600}, attempts.warnings,
+        tables={"each": each,
+            "confidence": table({"confidence": kinds, "appointments": sums(sure, len(kinds))})},
+        parameters={"window_h": window.total_seconds() / 3600},
     )  # fmt: skip
 
 

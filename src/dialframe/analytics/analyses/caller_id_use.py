@@ -41,7 +41,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     plural,
@@ -119,14 +119,14 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
          "strata": int},
         [(way, *row) for way, row in zip(("crude", "same lead", "adjusted"), rows, strict=True)],
     )  # fmt: skip
-    return Result(
-        "local_presence", _lift_claims(verdict, row), frame,
+    return result_of(
+        attempts, "local_presence", _lift_claims(verdict, row), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
         "number's area code (North American plan); an area code is not a place",
-        attempts.balance({("sick_caller", "calls"): int(sick.sum()), **attempts.not_logged},
-                      {"sick_caller": "from a caller ID that lost its answers: not in the adjusted row"}),
-        attempts.taxonomy, attempts.as_of, {}, {"alpha": alpha}, attempts.warnings,
-        (*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
+        {("sick_caller", "calls"): int(sick.sum()), **attempts.not_logged},
+        {"sick_caller": "from a caller ID that lost its answers: not in the adjusted row"},
+        parameters={"alpha": alpha},
+        assumptions=(*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
     )  # fmt: skip
 
 
@@ -216,16 +216,15 @@ def return_calls(
     )
     rate = int(back.sum()) / int(base.sum()) if base.any() else None
     rate_words = "nothing to divide by" if rate is None else share(rate)
-    return Result(
-        "return_calls",
+    return result_of(
+        attempts, "return_calls",
         f"{plural(int(back.sum()), 'dial')} of {int(base.sum()):,} without a person were called "
         f"back ({rate_words})",
         frame,
         "Outbound dials without a person that the number called back, to the caller ID it saw, "
         "before the next dial to it",
-        attempts.balance({("too_recent", "calls"): early}, {"too_recent": "the time is not over yet"}),
-        taxonomy, attempts.as_of, {"lags": lags}, {"within_h": within.total_seconds() / 3600},
-        attempts.warnings,
+        {("too_recent", "calls"): early}, {"too_recent": "the time is not over yet"},
+        tables={"lags": lags}, parameters={"within_h": within.total_seconds() / 3600},
     )  # fmt: skip
 
 
@@ -355,12 +354,11 @@ def caller_ages(
     answer = f"{plural(known, 'caller ID')} came into use during the data" if known else (
         "No caller ID came into use during the data, so no age is known"
     )  # fmt: skip
-    return Result(
-        "caller_ages", answer, frame,
+    return result_of(
+        attempts, "caller_ages", answer, frame,
         "Rate: calls that a person answered of attempts, by days since the number's first call",
-        attempts.balance({("age_unknown", "calls"): int((band < 0).sum())},
-                      {"age_unknown": "from a number in use since before the data"}),
-        taxonomy, attempts.as_of, warnings=attempts.warnings,
+        {("age_unknown", "calls"): int((band < 0).sum())},
+        {"age_unknown": "from a number in use since before the data"},
     )  # fmt: skip
 
 
@@ -414,9 +412,9 @@ def caller_load(
     answer = (
         f"{over} of {plural(len(names), 'caller ID')} had days with more than {most_per_day} calls"
     )
-    return Result(
-        "caller_load", answer, frame, "Attempts from each number by UTC day", attempts.balance(),
-        taxonomy, attempts.as_of, {}, {"most_per_day": most_per_day, "gini": gini}, attempts.warnings,
+    return result_of(
+        attempts, "caller_load", answer, frame, "Attempts from each number by UTC day",
+        parameters={"most_per_day": most_per_day, "gini": gini},
     )  # fmt: skip
 
 

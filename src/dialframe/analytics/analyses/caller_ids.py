@@ -20,7 +20,7 @@ from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     plural,
@@ -134,24 +134,16 @@ def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int
     chance, detectable = alarms.chance, alarms.detectable
     frame = _numbers(attempts, code, names, human, chance, judged, alarms.p, alarms.adjusted,
                      alarms.alert, alarms.start)  # fmt: skip
-    return Result(
-        "caller_ids",
-        _alarms(frame, detectable),
-        frame,
+    return result_of(
+        attempts, "caller_ids", _alarms(frame, detectable), frame,
         "Rate: calls that a person answered of attempts from the number; expected: what the other "
         "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday, time zone and local "
         "presence",
-        attempts.balance(),
-        attempts.taxonomy,
-        attempts.as_of,
-        {"series": _weekly(attempts, code, names, human, chance)},
-        {"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
-        (
-            *(() if looks > 1 else (one_look("looks= says how often you will."),)),
-            *attempts.warnings,
-        ),
-        (*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
-    )
+        tables={"series": _weekly(attempts, code, names, human, chance)},
+        parameters={"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
+        warnings=(() if looks > 1 else (one_look("looks= says how often you will."),)),
+        assumptions=(*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
+    )  # fmt: skip
 
 
 class _Alarms(NamedTuple):

@@ -40,7 +40,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     plural,
@@ -159,18 +159,17 @@ def compare(
     frame = table({name: [value] if isinstance(value, str) else np.array([value])
                    for name, value in values.items()})  # fmt: skip
     outside = int((side[code] < 0).sum())
-    return Result(
-        "compare", _compared_claims(values, verdict, row, level), frame,
+    return result_of(
+        whole, "compare", _compared_claims(values, verdict, row, level), frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
         "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
-        whole.balance({("other_campaigns", "calls"): outside, **attempts.not_logged}, {"other_campaigns": "counted, of "
-                      "neither campaign: not compared"}),
-        taxonomy, whole.as_of,
-        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, attempts.cluster, 2)})},
-        {"alpha": alpha, "level": level, "power": POWER, "metric": metric,
-         "planned_calls": planned_calls},
-        (*_looks(planned_calls), *_mixed(mix), *whole.warnings), ASSUMPTIONS,
+        {("other_campaigns", "calls"): outside, **attempts.not_logged},
+        {"other_campaigns": "counted, of neither campaign: not compared"},
+        tables={"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, attempts.cluster, 2)})},
+        parameters={"alpha": alpha, "level": level, "power": POWER, "metric": metric,
+            "planned_calls": planned_calls},
+        warnings=(*_looks(planned_calls), *_mixed(mix)), assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -476,12 +475,11 @@ def running_rates(
             "outside": sums(np.where(~ran, code, -1), len(names)),
         }
     )
-    return Result(
-        "running_rates",
+    return result_of(
+        attempts, "running_rates",
         f"{plural(int(n.sum()), 'attempt')} fell into {hours.sum():,.0f} hours seen to run; "
         f"{len(attempts) - int(n.sum()):,} did not",
         frame, "Attempts while the last reading of the campaign said running; people of these",
-        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -531,10 +529,10 @@ def ai_agreement(
     kappa = _kappa(pairs)
     same = sum(a == b for a, b in pairs)
     attempts = count_attempts(calls, leads, taxonomy=taxonomy)
-    return Result(
-        "ai_agreement", f"{same:,} of {plural(len(pairs), 'call')} agree", frame,
+    return result_of(
+        attempts, "ai_agreement", f"{same:,} of {plural(len(pairs), 'call')} agree", frame,
         "Calls with an ai_call.completed event and a disposition, by the class of either",
-        attempts.balance(), taxonomy, attempts.as_of, {}, {"kappa": kappa}, attempts.warnings,
+        parameters={"kappa": kappa},
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, 
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     plural,
@@ -250,12 +250,12 @@ def scorecard(
     )
     frame = frame.sort_values(["appointments_per_1000", "leads"], ascending=False, kind="stable",
                               ignore_index=True)  # fmt: skip
-    return Result(
-        "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
+    return result_of(
+        attempts, "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
-        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of, {},
-        {"by": by, "alpha": alpha, "min_leads": min_leads}, attempts.warnings, ASSUMPTIONS,
+        attempts.not_logged, parameters={"by": by, "alpha": alpha, "min_leads": min_leads},
+        assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     counted,
@@ -239,14 +239,13 @@ def speed_to_lead(
     words = (
         "on the first attempt reached a person" if goal == "human" else f"were {goal} at any time"
     )
-    return Result(
-        "speed_to_lead", claims, frame,
+    return result_of(
+        attempts, "speed_to_lead", claims, frame,
         f"Leads by the time from their arrival to their first counted attempt; numerator: leads that "
         f"{words.replace('_', ' ')}",
-        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of,
-        {"groups": _group_waits(leads, by, wait_min, here)},
-        {"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source}, attempts.warnings,
-        ASSUMPTIONS,
+        attempts.not_logged, tables={"groups": _group_waits(leads, by, wait_min, here)},
+        parameters={"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source},
+        assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -388,18 +387,17 @@ def time_to_contact(
         int(groups[name].sum()) for name in ("leads", "contact", "waiting", "given_up")
     )
     part = f" ({share(reached / total)})" if total else ""
-    return Result(
-        "time_to_contact",
+    return result_of(
+        attempts, "time_to_contact",
         f"{reached:,} of {plural(total, 'lead')} were reached{part}; {waiting:,} may still be, and "
         f"{gone:,} are no longer dialed",
         pd.concat(parts, ignore_index=True),
         f"Days from {entry.replace('_', ' ')} to the first call that a person answered; competing "
         "ends: a request not to be called, a number that is not in service",
-        attempts.balance({("not_entered", "leads"): int((~here).sum())},
-                      {"not_entered": "not dialed, of another campaign, or without a date"}),
-        taxonomy, attempts.as_of, {"groups": groups},
-        {"by": by, "entry": entry, "idle_days": idle_days}, attempts.warnings,
-        ("a lead that is not dialed any more would have been reached like those that are",),
+        {("not_entered", "leads"): int((~here).sum())},
+        {"not_entered": "not dialed, of another campaign, or without a date"},
+        tables={"groups": groups}, parameters={"by": by, "entry": entry, "idle_days": idle_days},
+        assumptions=("a lead that is not dialed any more would have been reached like those that are",),
     )  # fmt: skip
 
 

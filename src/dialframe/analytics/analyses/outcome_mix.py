@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, Summary
+from dialframe.analytics.result.analysis_result import Result, Summary, result_of
 from dialframe.analytics.result.result_tables import (
     plural,
     rated,
@@ -197,10 +197,10 @@ def dispositions(
         f"{plural(len(frame), 'outcome')} of {plural(len(attempts), 'attempt')} "
         f"({share(frame['share'].iloc[0])})"
     )  # fmt: skip
-    return Result(
-        "dispositions", answer, frame,
+    return result_of(
+        attempts, "dispositions", answer, frame,
         "Attempts by disposition as it was written and by the class that it was taken for",
-        attempts.balance(), taxonomy, attempts.as_of, {}, {"campaign": campaign}, attempts.warnings,
+        parameters={"campaign": campaign},
     )  # fmt: skip
 
 
@@ -267,12 +267,10 @@ def outcome_flows(
         }
     )
     stayed = int(frame["leads"][(frame["first"] == frame["last"]).to_numpy(bool)].sum())
-    return Result(
-        "outcome_flows",
-        f"{plural(int(here.sum()), 'lead')}: {stayed:,} ended where they began",
-        frame,
+    return result_of(
+        attempts, "outcome_flows",
+        f"{plural(int(here.sum()), 'lead')}: {stayed:,} ended where they began", frame,
         "Outcome class of the first and of the last counted attempt of each lead",
-        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 
@@ -342,13 +340,13 @@ def cohorts(
     if len(ripe):
         total = int(ripe["numerator"].sum()) / max(int(ripe["denominator"].sum()), 1)
         sentence = f"{share(total)} {GOAL_WORDS[goal]} within the first {period}"
-    return Result(
-        "cohorts", f"{plural(size, 'cohort')} of leads: {sentence}", frame,
+    return result_of(
+        attempts, "cohorts", f"{plural(size, 'cohort')} of leads: {sentence}", frame,
         f"Leads by the {period} of their import, and of these the leads with a counted call that "
         f"was {goal.replace('_', ' ')} by each age",
-        attempts.balance({("undated", "leads"): int((created == NO_TIME).sum())},
-                      {"undated": "without created_at: in no cohort"}),
-        taxonomy, attempts.as_of, {}, {"goal": goal, "period": period, "ages": ages}, attempts.warnings,
+        {("undated", "leads"): int((created == NO_TIME).sum())},
+        {"undated": "without created_at: in no cohort"},
+        parameters={"goal": goal, "period": period, "ages": ages},
     )  # fmt: skip
 
 
@@ -420,10 +418,10 @@ def outcome_mix(
         f"{pareto['outcome'].iloc[0]} is the most frequent of {plural(len(attempts), 'attempt')} "
         f"({share(pareto['share'].iloc[0])}); {share(float(odd.mean()))} are unmapped"
     )  # fmt: skip
-    return Result(
-        "outcome_mix", answer, frame,
-        f"Attempts by {period} of their start (UTC) and {by}", attempts.balance(), taxonomy,
-        attempts.as_of, {"pareto": pareto}, {"period": period, "by": by}, attempts.warnings,
+    return result_of(
+        attempts, "outcome_mix", answer, frame,
+        f"Attempts by {period} of their start (UTC) and {by}", tables={"pareto": pareto},
+        parameters={"period": period, "by": by},
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import plural, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
@@ -110,19 +110,15 @@ def reconcile(
             "meaning": list(BUCKETS.values()),
         }
     )
-    return Result(
-        "reconcile",
-        _answer(explained, total, inside),
-        frame,
+    return result_of(
+        attempts, "reconcile", _answer(explained, total, inside), frame,
         "Calls by UTC day of their start, campaign and disposition as written, in the service's "
         "report and here",
-        attempts.balance({("outside_report", "calls"): inside.outside},
-                      {"outside_report": "started on a day that the report does not have"}),
-        taxonomy, attempts.as_of,
-        {"each": _each(rest, server, computed, each), "codes": codes},
-        {"directions": directions, "day_begins_utc_h": -hour % 24.0, "difference": total,
-         "server": sum(server.values())},
-        attempts.warnings,
+        {("outside_report", "calls"): inside.outside},
+        {"outside_report": "started on a day that the report does not have"},
+        tables={"each": _each(rest, server, computed, each), "codes": codes},
+        parameters={"directions": directions, "day_begins_utc_h": -hour % 24.0, "difference": total,
+            "server": sum(server.values())},
     )  # fmt: skip
 
 

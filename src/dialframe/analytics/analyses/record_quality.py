@@ -30,7 +30,7 @@ from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, l
 from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
@@ -204,14 +204,14 @@ def conflicts(
     frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
     frame["denominator"] = pd.array([len(attempts)] * len(frame), dtype="Int64")
     frame["share"] = frame["calls"].astype("Float64") / max(len(attempts), 1)
-    return Result(
-        "conflicts",
+    return result_of(
+        attempts, "conflicts",
         f"{plural(int(odd.sum()), 'call')} of {len(attempts):,} have a disposition or cause that "
         "contradicts the call",
         frame,
         "Attempts whose disposition cannot have happened on such a call, or whose cause or status "
         "contradicts answered_at; the network's word stands",
-        attempts.balance(), taxonomy, attempts.as_of, {"each": each}, {}, attempts.warnings,
+        tables={"each": each},
     )  # fmt: skip
 
 
@@ -268,15 +268,15 @@ def missing_dispositions(
     each = table(
         {"id": attempts.column("id", rows).astype("str").array, "talk_s": attempts.talk_s[missing]}
     )
-    return Result(
-        "missing_dispositions",
+    return result_of(
+        attempts, "missing_dispositions",
         f"{plural(int(missing.sum()), 'conversation')} of {int(due.sum()):,} have no disposition",
         frame,
         f"Answered calls of {human_length_s:g} s or more without a disposition {due_h:g} h after "
         "their end",
-        attempts.balance({("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"}),
-        taxonomy, attempts.as_of, {"ages": ages, "each": each},
-        {"human_length_s": human_length_s, "due_h": due_h}, attempts.warnings,
+        {("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"},
+        tables={"ages": ages, "each": each},
+        parameters={"human_length_s": human_length_s, "due_h": due_h},
     )  # fmt: skip
 
 
@@ -328,13 +328,12 @@ def late_dispositions(
     frame = each.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
     frame = frame.astype({"was": "str", "now": "str", "calls": "Int64"})
     frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
-    return Result(
-        "late_dispositions",
-        f"{plural(len(each), 'disposition')} came or changed after the call",
-        frame,
+    return result_of(
+        attempts, "late_dispositions",
+        f"{plural(len(each), 'disposition')} came or changed after the call", frame,
         f"Calls whose disposition differs from an earlier reading, or was logged more than "
         f"{late_h:g} h after the call ended",
-        attempts.balance(), taxonomy, attempts.as_of, {"each": each}, {"late_h": late_h}, attempts.warnings,
+        tables={"each": each}, parameters={"late_h": late_h},
     )  # fmt: skip
 
 
@@ -430,16 +429,16 @@ def completeness(
     )  # fmt: skip
     odd = frame[~frame["ok"].to_numpy(bool)]
     odd_words = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
-    return Result(
-        "completeness",
+    return result_of(
+        attempts, "completeness",
         f"{plural(len(odd), 'check')} of {len(frame)} found something: {odd_words}" if len(odd)
         else f"All {len(frame)} checks are clean" if len(calls) or (leads is not None and len(leads))
         else "There is nothing to check: no calls and no leads",
         frame,
         "Rows that cannot be true, rows that are missing, and rows that do not fit each other",
-        attempts.balance(), taxonomy, attempts.as_of, {"gaps": gaps}, {},
-        ("The service does not say when a call changed: a row that was edited after it was read is "
-         "seen only when it is read again.", *attempts.warnings),
+        tables={"gaps": gaps},
+        warnings=("The service does not say when a call changed: a row that was edited after it was read is "
+            "seen only when it is read again.",),
     )  # fmt: skip
 
 

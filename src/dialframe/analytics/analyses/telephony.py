@@ -18,7 +18,7 @@ from dialframe.analytics.attempt.taxonomy import (
     Taxonomy,
     code_key,
 )
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     first_few,
     median,
@@ -109,18 +109,17 @@ def carriers(
     over = int((frame["short_flag"] == "over").sum())
     total, base = int(short.sum()), int(known.sum())
     short_words = f" ({share(total / base)} short)" if base else ""
-    return Result(
-        "carriers",
+    return result_of(
+        attempts, "carriers",
         f"{plural(int(answered.sum()), 'answer')} of {plural(len(attempts), 'attempt')}{short_words}; "
         f"{over} of {size} {'group is' if size == 1 else 'groups are'} over the limit of short "
         f"calls",
         frame,
         "ASR: answered of attempts; NER: answered, busy, ring without answer and rejected by the "
         f"person of attempts (ITU-T E.411, E.425); short: talk of {short_s:g} s or less of answered",
-        attempts.balance({("no_length", "calls"): int((answered & ~known).sum())},
-                      {"no_length": "answered, without a length"}),
-        taxonomy, attempts.as_of, {},
-        {"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]}, attempts.warnings,
+        {("no_length", "calls"): int((answered & ~known).sum())},
+        {"no_length": "answered, without a length"},
+        parameters={"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]},
     )  # fmt: skip
 
 
@@ -163,10 +162,9 @@ def causes(
         }
     )  # fmt: skip
     top = "no attempts" if not order else f"{names[order[0]]} most often"
-    return Result(
-        "causes", f"{plural(len(names), 'hangup cause')}: {top}", frame,
-        "Attempts by hangup cause", attempts.balance(), taxonomy, attempts.as_of,
-        warnings=attempts.warnings,
+    return result_of(
+        attempts, "causes", f"{plural(len(names), 'hangup cause')}: {top}", frame,
+        "Attempts by hangup cause",
     )  # fmt: skip
 
 
@@ -227,11 +225,11 @@ def ring_times(
         "ring_unknown": "no instant of answer or end", "ring_negative": "answered before it began",
         "ring_long": "over 120 s: queueing is most likely in it",
     }  # fmt: skip
-    return Result(
-        "ring_times", f"Median ringing: {median_words or 'not known'}", frame,
+    return result_of(
+        attempts, "ring_times", f"Median ringing: {median_words or 'not known'}", frame,
         "Seconds from the start of the call to its answer, or to its end where nobody answered",
-        attempts.balance({(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words),
-        taxonomy, attempts.as_of, {"medians": medians}, {}, attempts.warnings,
+        {(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words,
+        tables={"medians": medians},
     )  # fmt: skip
 
 
@@ -357,13 +355,13 @@ def durations(
     }
     answer = f"duration_seconds is {meanings[most]}"
     answer += f", except in {', '.join(odd)}" if odd else ""
-    return Result(
-        "durations", answer, frame,
+    return result_of(
+        attempts, "durations", answer, frame,
         "Answered calls whose duration is within 1.5 s of the talk (answer to end) or of the whole "
         "call (start to end)",
-        attempts.balance({("no_duration", "calls"): int((attempts.flag("answered") & ~known).sum())},
-                      {"no_duration": "answered, without a duration or its times"}),
-        taxonomy, attempts.as_of, {}, {"tolerance_s": _TOLERANCE_S}, attempts.warnings,
+        {("no_duration", "calls"): int((attempts.flag("answered") & ~known).sum())},
+        {"no_duration": "answered, without a duration or its times"},
+        parameters={"tolerance_s": _TOLERANCE_S},
     )  # fmt: skip
 
 
@@ -430,11 +428,10 @@ def machines(
     dark = int(unknown.sum())
     answer += f"; of {plural(dark, 'answer')} nothing says by whom" if 2 * dark > base else ""
     answer += f"; more hide in {first_few(odd_ones)}" if odd_ones else ""
-    return Result(
-        "machines", answer, frame,
+    return result_of(
+        attempts, "machines", answer, frame,
         "Calls that a machine answered of answered calls; unknown: answered, and no code says by "
         "whom",
-        attempts.balance(), taxonomy, attempts.as_of, warnings=attempts.warnings,
     )  # fmt: skip
 
 

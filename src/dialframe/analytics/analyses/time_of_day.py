@@ -31,7 +31,7 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import (
     Claim,
     counted,
@@ -92,13 +92,12 @@ def hours(
     def claims() -> tuple[Claim, ...]:
         return _Times(attempts, min_calls, alpha, 1.0, SOURCE).claims()
 
-    return Result(
-        "hours", claims, frame,
+    return result_of(
+        attempts, "hours", claims, frame,
         "Calls that a person answered of attempts, by the clock of the person called",
-        attempts.balance({("no_zone", "calls"): int((clock.cell == -1).sum()),
-                       ("unclear_hour", "calls"): int((clock.cell == UNCLEAR).sum())}, _CLOCK_WORDS),
-        taxonomy, attempts.as_of, {}, {"min_calls": min_calls, "alpha": alpha}, attempts.warnings,
-        ASSUMPTIONS,
+        {("no_zone", "calls"): int((clock.cell == -1).sum()),
+            ("unclear_hour", "calls"): int((clock.cell == UNCLEAR).sum())},
+        _CLOCK_WORDS, parameters={"min_calls": min_calls, "alpha": alpha}, assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -145,17 +144,14 @@ def best_time(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
     times = _Times(whole, min_calls, alpha, min_points, source)
-    return Result(
-        "best_time", times.claims(), times.table(),
+    return result_of(
+        whole, "best_time", times.claims(), times.table(),
         "Calls that a person answered of attempts with a certain local hour; adjusted for "
         + ", ".join(ADJUSTED_FOR),
-        whole.balance(
-            {("no_certain_hour", "calls"): len(whole) - len(times.attempts), **whole.not_logged},
-            _CLOCK_WORDS,
-        ),
-        taxonomy, whole.as_of, {"tests": times.tests()},
-        {"alpha": alpha, "min_calls": min_calls, "min_points": min_points, "source": source},
-        whole.warnings, ASSUMPTIONS,
+        {("no_certain_hour", "calls"): len(whole) - len(times.attempts), **whole.not_logged},
+        _CLOCK_WORDS, tables={"tests": times.tests()},
+        parameters={"alpha": alpha, "min_calls": min_calls, "min_points": min_points, "source": source},
+        assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
@@ -392,15 +388,13 @@ def dayparts(
             "attempts": tried.sum(axis=1)[alone],
         }
     )
-    return Result(
-        "dayparts",
-        claims,
-        frame,
+    return result_of(
+        attempts, "dayparts", claims, frame,
         "Leads not reached and not closed, by the only part of their local day in which they were "
         "tried: " + ", ".join(f"{n} {a}-{b} h" for n, a, b in DAYPARTS),
-        attempts.balance(attempts.not_logged), taxonomy, attempts.as_of, {"each": each},
-        {"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha}, attempts.warnings,
-        ASSUMPTIONS,
+        attempts.not_logged, tables={"each": each},
+        parameters={"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha},
+        assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 

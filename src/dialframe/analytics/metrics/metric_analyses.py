@@ -26,7 +26,7 @@ from dialframe.analytics.metrics.lead_and_call_metrics import (
     phone_penetration,
 )
 from dialframe.analytics.metrics.metric_types import Choices, Inputs, Measure
-from dialframe.analytics.result.analysis_result import Result
+from dialframe.analytics.result.analysis_result import Result, result_of
 from dialframe.analytics.result.result_tables import plural, share, table
 from dialframe.instants import When, instant
 
@@ -99,11 +99,9 @@ def penetration(
         else f"{first['group'].iloc[0]}: {share(first['value'].iloc[0])} of leads dialed, "
         f"{first['value'].iloc[1]:.2f} attempts each"
     )  # fmt: skip
-    return Result(
-        "penetration", sentence, frame,
-        "Penetration and saturation by every name in use", whole.balance(), taxonomy, whole.as_of,
-        {}, {"by": by, "attempt_cap": attempt_cap, "recycle_contacted": recycle_contacted},
-        whole.warnings,
+    return result_of(
+        whole, "penetration", sentence, frame, "Penetration and saturation by every name in use",
+        parameters={"by": by, "attempt_cap": attempt_cap, "recycle_contacted": recycle_contacted},
     )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.attempt.attempt_table import Attempts
+from dialframe.analytics.attempt.call_scope import Notes
 from dialframe.analytics.attempt.taxonomy import STAGES, Taxonomy
 from dialframe.analytics.result.result_tables import (
     Claim,
@@ -178,6 +180,41 @@ class Result:
 
     def _notes(self) -> list[str]:
         return notes_of(self.excluded, self.taxonomy_version)
+
+
+def result_of(
+    attempts: Attempts,
+    name: str,
+    stated: Stated,
+    table: pd.DataFrame,
+    definition: str,
+    notes: Notes | None = None,
+    words: Mapping[str, str] | None = None,
+    *,
+    tables: Mapping[str, pd.DataFrame] | None = None,
+    parameters: Mapping[str, object] | None = None,
+    warnings: tuple[str, ...] = (),
+    assumptions: tuple[str, ...] = (),
+) -> Result:
+    """What an analysis found of some attempts: their balance, taxonomy, moment and warnings go with it.
+
+    Args:
+        attempts: The attempts.
+        name: Name of the analysis.
+        stated: What it claims.
+        table: The numbers.
+        definition: How they are counted.
+        notes: What was set aside beside what counting sets aside, with the numbers of it.
+        words: Meanings of these notes.
+        tables: Further tables by name.
+        parameters: Thresholds and choices.
+        warnings: What to know beside the warnings of the attempts.
+        assumptions: What the claims take for granted.
+    """
+    return Result(
+        name, stated, table, definition, attempts.balance(notes, words), attempts.taxonomy,
+        attempts.as_of, tables or {}, parameters or {}, (*warnings, *attempts.warnings), assumptions,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
