@@ -112,6 +112,7 @@ def open_partition(
         for path, owner in partitions(root)
         if owner.beside(identity) and owner.client_id is not None
     }
+    # One client holds several keys, so that they can be rotated (contract, Authentication 1).
     client_id = client.me().client_id if named else None
     if client_id in named:
         with Store.open(named[client_id]) as store:

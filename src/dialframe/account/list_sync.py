@@ -174,6 +174,7 @@ def _finished(part: Part, state: State, work: Work, tally: Tally) -> State:
         try:
             walk = _pages(part, replace(state, walk=walk), work, tally)
         except ApiError as error:
+            # A cursor that expired answers so (contract, Lists and pagination).
             if error.code != "invalid_cursor":
                 raise
             walk = _refused(part, work, refusals)

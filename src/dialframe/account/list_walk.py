@@ -1,7 +1,7 @@
 """Walks over a descending, mutable list as values: begin, step, restart, finish; pure, no I/O and no clock.
 
-The list is read newest first. It cannot be asked for what changed, rows may enter behind a cursor or vanish,
-and a walk may be killed at any moment. So:
+The list is read newest first. It cannot be asked for what changed, rows may enter behind a cursor (contract,
+Endpoints: Calls) or vanish, and a walk may be killed at any moment. So:
 
 * A *full* walk goes from the head to the end. It alone finds old rows that changed, rows that were moved in
   and rows that are gone.
@@ -217,6 +217,7 @@ def step(
         descending=descending,
         reached="",
     )
+    # Null on the last page, and there alone (contract, Lists and pagination).
     if next_cursor is None:
         return replace(further, reached="end")
     return replace(further, reached="stop") if _passed(further) else further

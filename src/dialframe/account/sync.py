@@ -169,14 +169,15 @@ _EVERY: Final[Mapping[str, Rule]] = {
 #: How often each list is read whole, and up to which size each time.
 RULES: Final[Mapping[str, Rule]] = {name: rule for name, rule in _EVERY.items() if name in TABLES}
 
-#: What is brought up to date before a table: callbacks are listed campaign by campaign, and the first
-#: campaign says how far back the reports go.
+#: What is brought up to date before a table: callbacks are listed campaign by campaign (contract, Endpoints:
+#: Callbacks: `campaign_id` is required), and the first campaign says how far back the reports go.
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "callbacks": ("campaigns",),
     "dispositions": ("campaigns",),
 }
-#: Not every account has these, and the contract does not show how they are asked for: where nobody asked
-#: for one by name, a service that does not offer it to this key leaves nothing undone.
+#: Not every account has these, and the contract shows no shape of two of them (contract, Endpoints: Operations
+#: whose payload is not fully shown): where nobody asked for one by name, a service that does not offer it to
+#: this key leaves nothing undone.
 OPTIONAL: Final = frozenset({"dispositions", "sms_reports", "webhooks", "events"})
 #: Statuses that say so: not in this form, no permission, no such path.
 NOT_OFFERED: Final = (400, 403, 404, 405, 422)
@@ -431,6 +432,7 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
             raise LeftOut(MORE_EVENTS)
         return rows
 
+    # The service keeps events for 30 days, the store for good (contract, Events: Delivery 7).
     bring_up(
         Part(table.name, table, client.events.list, rule, records=whole, lasting=True), work, tally
     )

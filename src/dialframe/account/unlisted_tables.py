@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
@@ -92,7 +93,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _ranges(beginning: date | None, today: date) -> Iterator[tuple[date, date]]:
-    """Ranges of at most 92 days, latest first, back to a beginning; one only where there is none."""
+    """Ranges of at most 92 days (contract, Limits), latest first, back to a beginning; one only where there is none."""
     last = today
     while True:
         first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
@@ -288,6 +289,7 @@ def _job(
             Check(answer.phone, answer.listed, answer.checked_at, answer.request_id)
             for answer in client.dnc.check(batch)
         ]
+        # One answer for each number, in their order (contract, Endpoints: Do-Not-Call).
         if [check.phone for check in checks] != list(batch):
             raise ContractError(
                 "dnc.check: the answers are not those of the numbers asked, in order; nothing of this "
@@ -305,17 +307,11 @@ def _job(
 def _keep(checks: Sequence[Check], store: Store) -> None:
     if not checks:
         return
-    records = [
-        {
-            "phone": check.phone,
-            "listed": check.listed,
-            "checked_at": check.checked_at,
-            "request_id": check.request_id,
-        }
-        for check in checks
-    ]
     first = checks[0]
-    store.append(DNC_CHECKS, records, observed_at=first.checked_at, request_id=first.request_id)
+    store.append(
+        DNC_CHECKS, [asdict(check) for check in checks],
+        observed_at=first.checked_at, request_id=first.request_id,
+    )  # fmt: skip
 
 
 def _fresh(
