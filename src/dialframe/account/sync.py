@@ -395,10 +395,10 @@ def _spoken_of(work: Work, since: datetime) -> dict[str, datetime]:
     latest: dict[str, datetime] = {}
     for row in work.store.arrow(EVENTS, columns=["data", "created_at"], since=since).to_pylist():
         try:
-            data = json.loads(row["data"] or "null")
+            content = json.loads(row["data"] or "null")
         except ValueError:
             continue
-        identifier = data.get("call_id") if isinstance(data, dict) else None
+        identifier = content.get("call_id") if isinstance(content, dict) else None
         if isinstance(identifier, str) and row["created_at"] is not None:
             latest[identifier] = max(row["created_at"], latest.get(identifier, _NEVER))
     return latest

@@ -94,13 +94,13 @@ class Meter:
 
     def limit_share(self, now_s: float) -> float:
         """Share of the key's rate that was used in the window, from 0 to 1."""
-        asked = sum(
+        requests = sum(
             _requests(news[-1][1]) - _requests(news[0][1])
             for news in self._heard.values()
             if news[-1][0] > now_s - WINDOW_S
         )
         seconds = min(max(now_s - self._began_s, 1.0), WINDOW_S)
-        return min(asked / seconds / BUCKETS[0].rate_per_s, 1.0)
+        return min(requests / seconds / BUCKETS[0].rate_per_s, 1.0)
 
 
 def line(pace: Pace) -> str:
@@ -108,8 +108,8 @@ def line(pace: Pace) -> str:
     back = "" if pace.oldest_at is None else f"  back to {pace.oldest_at:%Y-%m-%d}"
     if pace.finished:
         return f"{pace.name:<12} {pace.rows:>11,} rows"
-    left = "" if pace.left_s is None else f"  {_duration(pace.left_s)} left"
-    return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{left}"
+    time_left = "" if pace.left_s is None else f"  {_duration(pace.left_s)} left"
+    return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{time_left}"
 
 
 def _requests(progress: Progress) -> int:

@@ -143,12 +143,12 @@ def _range(
 
 def _report_rows(report: DispositionReport) -> list[dict[str, Any]] | None:
     """The rows of a report as far as they are rows: its shape is assumed, so anything may be there."""
-    data: object = report.data
-    if not isinstance(data, list):
+    report_rows: object = report.data
+    if not isinstance(report_rows, list):
         return None
     rows: list[object] = [
         row.model_dump(warnings=False) if isinstance(row, DispositionCount) else row
-        for row in data
+        for row in report_rows
     ]
     return [row if isinstance(row, dict) else {"value": row} for row in rows]
 

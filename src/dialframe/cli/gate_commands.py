@@ -101,13 +101,13 @@ def check(
 
     with in_options():
         phones = list(numbers or ())
-        for each in suppress.read(expanded(file or []), region=options.region):
-            if each.unreadable:
+        for read in suppress.read(expanded(file or []), region=options.region):
+            if read.unreadable:
                 raise ConfigError(
-                    f"{each.name}: {suppress.lines_named(each.unreadable)}: no number that can be read; "
+                    f"{read.name}: {suppress.lines_named(read.unreadable)}: no number that can be read; "
                     "correct them or take them out, so that every number has a verdict"
                 )
-            phones += each.phones
+            phones += read.phones
         if not phones:
             raise ConfigError("gate takes numbers, or a file with --file")
         moment = instants.instant("--at", at)

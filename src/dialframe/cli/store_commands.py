@@ -193,10 +193,10 @@ def verify(
     vanished = vanished_outputs(_root(store)) if journal is None else []
     problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
     for path in _stores(store, needed=not vanished) if journal is None else ():
-        problems[path.name] = of = [*recovery.verify(path), *_tool_calls(path)]
-        if not of:
+        problems[path.name] = damages = [*recovery.verify(path), *_tool_calls(path)]
+        if not damages:
             with Store.open(path) as whole:
-                of += [recovery.Problem(*problem) for problem in whole.published_problems()]
+                damages += [recovery.Problem(*problem) for problem in whole.published_problems()]
     suppression, writes = suppression_list(store).file, _journal(store, journal)
     beside = {
         "suppression": suppression.problems() if suppression.exists and not journal else None,
@@ -207,14 +207,19 @@ def verify(
             problems[name] = [recovery.Problem(*_parted(line)) for line in lines]
     if as_json:
         answer(
-            {"stores": {name: [asdict(damage) for damage in of] for name, of in problems.items()}}
+            {
+                "stores": {
+                    name: [asdict(damage) for damage in damages]
+                    for name, damages in problems.items()
+                }
+            }
         )
     else:
-        for name, of in problems.items():
-            for damage in of:
+        for name, damages in problems.items():
+            for damage in damages:
                 say(f"{Path(name) / damage.file}: {damage.what}")
-            mended = "" if of is vanished else "; dialframe store repair"
-            say(f"{name}: {'whole' if not of else f'{len(of)} problems{mended}'}")
+            mended = "" if damages is vanished else "; dialframe store repair"
+            say(f"{name}: {'whole' if not damages else f'{len(damages)} problems{mended}'}")
     if any(problems.values()):
         raise typer.Exit(FINDINGS)
 

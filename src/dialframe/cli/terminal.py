@@ -260,8 +260,8 @@ class Course:
         """Where it is, for a sentence: ` while reading autumn.csv (2 of 7)`, or nothing."""
         if self.step is None:
             return ""
-        of = "" if self.step.total is None else f" of {self.step.total:,}"
-        return f" at '{self.step.step}' ({self.step.done:,}{of})"
+        total = "" if self.step.total is None else f" of {self.step.total:,}"
+        return f" at '{self.step.step}' ({self.step.done:,}{total})"
 
 
 _COURSE: Final[ContextVar[Course]] = ContextVar("course")

@@ -210,8 +210,8 @@ def _advice(error: DialframeError) -> str:
 def _unasked(row: Row, me: Me) -> Finding:
     if me.scopes is not None and row.scope not in me.scopes:
         return _not_granted(row.scope)
-    what = "campaign" if row is rows.CALLBACKS_LIST else "call"
-    return Finding(_check(row.scope), "not tried", f"there is no {what} to ask about")
+    parent = "campaign" if row is rows.CALLBACKS_LIST else "call"
+    return Finding(_check(row.scope), "not tried", f"there is no {parent} to ask about")
 
 
 def _not_granted(scope: str | None) -> Finding:

@@ -125,7 +125,7 @@ def _because(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """The inputs of two packs that differ."""
     pairs = {words: (before.get(name), after.get(name)) for name, words in _INPUTS.items()}
     for name, words in _GROUPS.items():
-        values = [dict(each.get(name) or {}) for each in (before, after)]
+        values = [dict(pack_facts.get(name) or {}) for pack_facts in (before, after)]
         pairs |= {
             words.format(key): (values[0].get(key), values[1].get(key))
             for key in sorted({*values[0], *values[1]} - {*_INPUTS})

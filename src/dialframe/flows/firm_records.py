@@ -232,12 +232,12 @@ def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None
     """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
     rows = []
     for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
-        data = json.loads(event.data) if isinstance(event.data, str) else {}
-        code, phone = data.get("disposition_code"), data.get("phone")
+        content = json.loads(event.data) if isinstance(event.data, str) else {}
+        code, phone = content.get("disposition_code"), content.get("phone")
         if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
-            at = pd.to_datetime(data.get("logged_at"), utc=True, errors="coerce")
+            at = pd.to_datetime(content.get("logged_at"), utc=True, errors="coerce")
             at = event.created_at if pd.isna(at) else at
-            rows.append((phone, at, data.get("call_id") or event.id, code))
+            rows.append((phone, at, content.get("call_id") or event.id, code))
     if not rows:
         return None
     requests = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
@@ -280,14 +280,14 @@ def told_to_the_service(
     """The same requests with those that went to the service (`dnc.add`), by the reason that they gave."""
     rows = [
         (
-            each.fields["phone"],
-            each.at,
-            each.key,
-            each.fields.get("reason") or "dnc.add",
+            write.fields["phone"],
+            write.at,
+            write.key,
+            write.fields.get("reason") or "dnc.add",
             "dnc.add",
         )
-        for each in account.client.writes.evidence()
-        if each.operation == "dnc.add" and each.at <= at and each.fields.get("phone")
+        for write in account.client.writes.evidence()
+        if write.operation == "dnc.add" and write.at <= at and write.fields.get("phone")
     ]
     return _with_requests(requests, rows)
 
@@ -298,10 +298,10 @@ def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
     They are no whole table: a firm may keep others elsewhere.
     """
     rows = [
-        (each.fields["phone"], "any", each.fields["obtained_at"],
-         f"consents.record {each.key}: {each.fields.get('source', '')}")
-        for each in account.client.writes.evidence()
-        if each.operation == "consents.record" and each.at <= at and each.fields.get("phone")
+        (write.fields["phone"], "any", write.fields["obtained_at"],
+         f"consents.record {write.key}: {write.fields.get('source', '')}")
+        for write in account.client.writes.evidence()
+        if write.operation == "consents.record" and write.at <= at and write.fields.get("phone")
     ]  # fmt: skip
     if not rows:
         return None

@@ -153,11 +153,11 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
         )
     earlier = (head.get("campaign_id"), head.get("source"))
     if book.planned and earlier != (campaign_id, source):
-        what = (
+        difference = (
             "into another campaign" if earlier[1] == source else "of other leads or other choices"
         )
         raise StoreError(
-            f"{path} belongs to an import {what}; name another --out folder, or remove the file, "
+            f"{path} belongs to an import {difference}; name another --out folder, or remove the file, "
             "its .head and its ledger if that import is settled"
         )
     return book

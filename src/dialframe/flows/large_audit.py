@@ -107,7 +107,7 @@ def audit_in_parts(
             states = None if state_field is None else known_states(leads, state_field)
             return states, outcomes(calls, taxonomy)
 
-        data = "; ".join(
+        data_version = "; ".join(
             f"{name} {laid.rows[name]:,} rows {laid.hashes[name]}" for name in sorted(laid.rows)
         )
         of_rows = {
@@ -115,7 +115,7 @@ def audit_in_parts(
         }  # fmt: skip
         question = Question(
             now=records.at, since=scope.since, until=scope.until, began_at=records.began_at,
-            taxonomy=taxonomy.version, data_version=data, **records.given(scope) | of_rows,
+            taxonomy=taxonomy.version, data_version=data_version, **records.given(scope) | of_rows,
         )  # fmt: skip
         with _workers(scheduler) as workers:
             result = parts.in_parts(

@@ -246,12 +246,14 @@ def vanished_outputs(root: Path) -> list[recovery.Problem]:
     for path in register.noted():
         store = path.parent.parent
         if path == log_of(store).path and store.parent == root.absolute() and not store.exists():
-            what = f"the store is gone; restore a backup, or take its line out of {register.path}"
-            gone.append(recovery.Problem(str(store), what, lost=True))
+            sentence = (
+                f"the store is gone; restore a backup, or take its line out of {register.path}"
+            )
+            gone.append(recovery.Problem(str(store), sentence, lost=True))
         journal = journal_of(path)
         if journal is not None and not journal.exists():
-            what = "its journal is gone; bring it back, or remove the ledger if that import is settled"
-            gone.append(recovery.Problem(str(path), what, lost=True))
+            sentence = "its journal is gone; bring it back, or remove the ledger if that import is settled"
+            gone.append(recovery.Problem(str(path), sentence, lost=True))
     return gone
 
 

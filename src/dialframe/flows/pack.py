@@ -328,7 +328,7 @@ def _verified(
     if raw is None or manifest is None:
         sentence = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
         return Verified(path, (*faults, sentence), 0, "", "no", "nothing")
-    named = {str(each["name"]): str(each["sha256"]) for each in manifest["files"]}
+    named = {str(entry["name"]): str(entry["sha256"]) for entry in manifest["files"]}
     faults += [f"{name} is missing" for name in named if name not in files]
     for name in sorted(set(files) - set(_BESIDE)):
         if name not in named:
@@ -447,7 +447,7 @@ def findings_of(path: Path) -> pd.DataFrame:
 
 def _manifest(folder: Path, rows: Mapping[str, int], facts: Mapping[str, object]) -> bytes:
     link, files = _START, []
-    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for file in sorted(path_inside for path_inside in folder.rglob("*") if path_inside.is_file()):
         name = file.relative_to(folder).as_posix()
         digest = _hash(lambda file=file: file.open("rb"))  # type: ignore[misc]
         link = hashlib.sha256(f"{link}\n{name}\n{digest}".encode()).hexdigest()
@@ -473,10 +473,10 @@ def _parsed(raw: bytes) -> dict[str, Any] | None:
         manifest = json.loads(raw)
         body = {name: value for name, value in manifest.items() if name != "seal"}
         link = _START
-        for each in body["files"]:
-            text = f"{link}\n{each['name']}\n{each['sha256']}"
+        for entry in body["files"]:
+            text = f"{link}\n{entry['name']}\n{entry['sha256']}"
             link = hashlib.sha256(text.encode()).hexdigest()
-            if link != each["link"]:
+            if link != entry["link"]:
                 return None
         same = link == body["head"] and _sealed(body) == raw
     except _MANGLED:

@@ -91,13 +91,13 @@ class FunnelExplorer(Panel):
         self.act(lambda: self.model.choose(begin))
 
     def _make_choices(self) -> None:
-        named = [(name, each) for each, name in self.model.campaigns.items()]
+        named = [(name, campaign_id) for campaign_id, name in self.model.campaigns.items()]
         self.campaigns = field(W.SelectMultiple(description="Campaigns", options=named, rows=5))
         self.since = field(W.DatePicker(description="From (UTC)"))
         self.until = field(W.DatePicker(description="To (UTC)"))
         split = [
             ("nothing", ""),
-            *((each.replace("_", " "), each) for each in self.model.breakdowns),
+            *((field.replace("_", " "), field) for field in self.model.breakdowns),
         ]
         self.by = field(W.Dropdown(description="Split by", options=split))
         self.order = field(W.Dropdown(description="Stages", options=_ORDERS))
@@ -151,7 +151,9 @@ class FunnelExplorer(Panel):
         """Show the model as it is."""
         state = self.model.state
         campaigns = set(self.model.campaigns)
-        self.campaigns.value = tuple(each for each in state.campaigns if each in campaigns)
+        self.campaigns.value = tuple(
+            campaign_id for campaign_id in state.campaigns if campaign_id in campaigns
+        )
         self.since.value, self.until.value = state.since, state.until
         self.by.value = state.by if state.by in self.model.breakdowns else ""
         self.order.value = state.order

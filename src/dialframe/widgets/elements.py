@@ -52,13 +52,13 @@ def table(caption: str, frame: pd.DataFrame) -> str:
 
 def drawing(picture: Picture) -> str:
     """A picture for a live widget, sharp at every size; in a narrow window it scrolls rather than be too small."""
-    data = b64encode(picture.svg().encode()).decode("ascii")
+    encoded = b64encode(picture.svg().encode()).decode("ascii")
     width, height = (round(inches * PAGE_DPI) for inches in picture.get_size_inches())
     return (
         '<div class="df-picture" role="region" tabindex="0" aria-label="Picture" '
         f'style="overflow-x:auto"><img alt="{escape(picture.alt, quote=True)}" width="{width}" '
         f'height="{height}" style="max-width:100%;min-width:{_LEAST_PX}px;height:auto" '
-        f'src="data:image/svg+xml;base64,{data}"></div>'
+        f'src="data:image/svg+xml;base64,{encoded}"></div>'
     )
 
 
@@ -177,8 +177,8 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
             share = progress.done / progress.total
             if abs(share - self.progress.value) * _STEPS >= 1 or share >= 1:
                 self.progress.value = share
-        of = f" of {progress.total:,}" if progress.total else ""
-        far = f": {progress.done:,}{of}" if progress.done or of else ""
+        total = f" of {progress.total:,}" if progress.total else ""
+        far = f": {progress.done:,}{total}" if progress.done or total else ""
         self.step.value = f"{progress.step}{far}"
 
     def _end(self, said: str, failed: bool) -> None:  # noqa: FBT001 - the shape of `OnEnd`

@@ -174,11 +174,11 @@ class Downloads(anywidget.AnyWidget):
         try:
             with self._paths[at].open("rb") as file:
                 file.seek(number * PIECE_BYTES)
-                data = file.read(PIECE_BYTES)
+                piece = file.read(PIECE_BYTES)
         except OSError as error:
             self.send({"kind": "gone", "at": at, "why": error.strerror or str(error)})
             return
-        self.send({"kind": "piece", "at": at, "number": number}, [data])
+        self.send({"kind": "piece", "at": at, "number": number}, [piece])
 
 
 def private(path: Path) -> BinaryIO:

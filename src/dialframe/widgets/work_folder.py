@@ -87,9 +87,9 @@ class Uploads:
 
     def keep_only(self, path: Path) -> None:
         """Drop every upload but one."""
-        for other in self._room.iterdir() if self._room is not None else ():
-            if other != path.parent:
-                shutil.rmtree(other, ignore_errors=True)
+        for entry in self._room.iterdir() if self._room is not None else ():
+            if entry != path.parent:
+                shutil.rmtree(entry, ignore_errors=True)
 
 
 #: Name and version of the manifest's form.
@@ -222,4 +222,7 @@ def _columns(told: dict[str, Any] | None) -> dict[str, Columns] | None:
     """A mapping as JSON holds it: several columns are a list there."""
     if told is None:
         return None
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in told.items()}
+    return {
+        name: tuple(columns) if isinstance(columns, list) else columns
+        for name, columns in told.items()
+    }

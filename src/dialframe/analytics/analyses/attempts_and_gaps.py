@@ -194,16 +194,16 @@ def _gaps_judged(
 ) -> dict[int, Judged]:
     """What can be said of the gaps after each outcome that is tried again."""
     human = attempts.flag("human")[after]
-    asked = [i for i in range(len(OUTCOMES))
+    open_outcomes = [i for i in range(len(OUTCOMES))
              if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
     verdicts = {}
-    for i in asked:
+    for i in open_outcomes:
         after_outcome = outcome == i
         if not human[after_outcome].any():
             continue
         level, enough = pooled(band[after_outcome], len(GAPS_H), min_calls)
         effects = people_by(attempts, {"gap": level}, rows=after[after_outcome])["gap"]
-        verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="one")
+        verdicts[i] = judged(effects, enough, alpha, tests=len(open_outcomes), shape="one")
     return verdicts
 
 
@@ -283,8 +283,8 @@ def _first_attempt(attempts: Attempts, hit: Mask) -> Ints:
         int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32
     )
     np.minimum.at(first, attempts.cluster[hit], attempts.attempt[hit])
-    each = first[attempts.cluster]
-    return np.where(each == np.iinfo(np.int32).max, 0, each)
+    first_of_lead = first[attempts.cluster]
+    return np.where(first_of_lead == np.iinfo(np.int32).max, 0, first_of_lead)
 
 
 def _standardized(
@@ -299,9 +299,9 @@ def _standardized(
     k = sums(np.where(contact, cell, -1), most * size).reshape(most, size)
     weight = n[0] / n[0].sum() if n[0].sum() else np.zeros(size)
     rates = ratio(k, n)
-    there = ~np.isnan(rates) | (weight[None, :] == 0)
+    is_known = ~np.isnan(rates) | (weight[None, :] == 0)
     total = np.nansum(np.where(weight[None, :] > 0, rates, 0.0) * weight[None, :], axis=1)
-    return np.where(there.all(axis=1) & (n.sum(axis=1) > 0), total, np.nan)
+    return np.where(is_known.all(axis=1) & (n.sum(axis=1) > 0), total, np.nan)
 
 
 def _worth(frame: pd.DataFrame) -> str:

@@ -75,13 +75,13 @@ def callbacks_kept(
     promised = callbacks if campaign is None else callbacks[of_campaign(callbacks, campaign)]
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, callbacks))  # fmt: skip
-    each = _fates(promised, attempts, early, late)
-    fate = each["fate"].map({name: i for i, name in enumerate(FATES)}).to_numpy(dtype=int)
+    fates = _fates(promised, attempts, early, late)
+    fate = fates["fate"].map({name: i for i, name in enumerate(FATES)}).to_numpy(dtype=int)
     count = sums(fate, len(FATES))
     due = int(count[:3].sum())
     base = np.where(np.arange(len(FATES)) < 3, due, 0)
     shares = rated(np.where(base > 0, count, 0), base)
-    reached, pending = (each[name].to_numpy(bool) for name in ("reached", "pending"))
+    reached, pending = (fates[name].to_numpy(bool) for name in ("reached", "pending"))
     frame = table(
         {
             "fate": list(FATES),
@@ -92,7 +92,7 @@ def callbacks_kept(
             "meaning": list(_FATES_MEAN),
         }
     )
-    broken = each[pending & np.isin(fate, [1, 2])]
+    broken = fates[pending & np.isin(fate, [1, 2])]
     kept = share(count[0] / due) if due else "none"
     return result_of(
         attempts, "callbacks_kept",
@@ -101,7 +101,7 @@ def callbacks_kept(
         frame,
         f"Callbacks whose lead's number was dialed from {early} before to {late} after their "
         "time, of those that are due and not cancelled",
-        tables={"broken": broken.reset_index(drop=True), "each": each},
+        tables={"broken": broken.reset_index(drop=True), "each": fates},
         parameters={"early_min": early.total_seconds() / 60, "late_min": late.total_seconds() / 60},
     )  # fmt: skip
 
@@ -137,8 +137,8 @@ def appointments_kept(
     require(appointments, ("id", "phone", "status", "created_at"), "appointments")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, appointments))  # fmt: skip
-    each = _attributed(appointments, attempts, round(window.total_seconds() * 1e6))
-    status = each["status"].fillna("(none)").astype("str").str.casefold()
+    attributed = _attributed(appointments, attempts, round(window.total_seconds() * 1e6))
+    status = attributed["status"].fillna("(none)").astype("str").str.casefold()
     status = status.str.replace("_", "-", regex=False)
     code, names = numbered(status)
     count = sums(code, len(names))
@@ -153,14 +153,14 @@ def appointments_kept(
             **{name: shares[name] for name in ("denominator", "rate", "low", "high")},
         }
     ).sort_values("appointments", ascending=False, kind="stable", ignore_index=True)
-    sure, kinds = numbered(each["confidence"])
+    sure, kinds = numbered(attributed["confidence"])
     show = int(count[[i for i in shown if names[i] == "completed"]].sum())
     show_words = f" ({share(show / over)})" if over else ""
     return result_of(
         attempts, "appointments_kept",
         f"{show:,} of {plural(over, 'appointment')} that are over were kept{show_words}", frame,
         "Completed of completed and no-show; cancelled and those to come stand apart",
-        tables={"each": each,
+        tables={"each": attributed,
             "confidence": table({"confidence": kinds, "appointments": sums(sure, len(kinds))})},
         parameters={"window_h": window.total_seconds() / 3600},
     )  # fmt: skip
@@ -214,11 +214,11 @@ def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tu
         [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
         dtype=int,
     )
-    there = (place < high) & (wanted >= 0)
+    has_call = (place < high) & (wanted >= 0)
     safe = np.minimum(place, max(len(at) - 1, 0))
     if not len(at):
         return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
-    return np.where(there, at[safe], NEVER), there & human[safe]
+    return np.where(has_call, at[safe], NEVER), has_call & human[safe]
 
 
 def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) -> pd.DataFrame:
@@ -235,14 +235,14 @@ def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) 
          for lo, hi, t in zip(low, high, booked, strict=True)],
         dtype=int,
     )  # fmt: skip
-    there = (last >= low) & (wanted >= 0)
-    row = np.append(order, -1)[np.where(there, last, -1)]
-    there &= np.append(attempts.when, NO_TIME)[row] >= booked - window_us
-    sure = there & np.append(attempts.flag("appointment"), False)[row]
-    likely = there & np.append(attempts.flag("human"), False)[row]
-    ids = arrow(attempts.column("id", attempts.rows[row[there]])).to_pylist()
+    has_call = (last >= low) & (wanted >= 0)
+    row = np.append(order, -1)[np.where(has_call, last, -1)]
+    has_call &= np.append(attempts.when, NO_TIME)[row] >= booked - window_us
+    sure = has_call & np.append(attempts.flag("appointment"), False)[row]
+    likely = has_call & np.append(attempts.flag("human"), False)[row]
+    ids = arrow(attempts.column("id", attempts.rows[row[has_call]])).to_pylist()
     call = np.full(len(row), None, dtype=object)
-    call[there] = [str(i) for i in ids]
+    call[has_call] = [str(i) for i in ids]
     return table(
         {
             "id": appointments["id"].astype("str").array,
@@ -250,7 +250,7 @@ def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) 
             "call_id": list(call),
             "confidence": [
                 "sure" if s else "likely" if h else "weak" if t else "none"
-                for s, h, t in zip(sure, likely, there, strict=True)
+                for s, h, t in zip(sure, likely, has_call, strict=True)
             ],
         }
     )

@@ -145,10 +145,10 @@ def _adjusted(
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
         return None, nothing
-    other, (lift, low, high) = float(effects.rates()[0]), second_less_first(effects)
+    rate_other, (lift, low, high) = float(effects.rates()[0]), second_less_first(effects)
     stratum = joined(usual_strata(attempts), len(attempts))
     both = np.bincount(stratum, level) * np.bincount(stratum, 1 - level) > 0
-    return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))
+    return verdict, (*counts, rate_other + lift, rate_other, lift, low, high, float(both.sum()))
 
 
 def _lift_claims(verdict: Judged | None, row: tuple[float, ...]) -> tuple[Claim, ...]:
@@ -254,9 +254,9 @@ def _returned(attempts: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     lag[order] = np.where(same & (wait <= within_us), wait / 3_600e6, np.nan)
     over = attempts.when + within_us <= micros_of(attempts.as_of or latest(calls))
     missed = ~attempts.flag("human")
-    each = np.full(len(attempts), np.nan)
-    each[to_callers] = lag[: len(to_callers)]
-    return each, missed & over, int((missed & ~over).sum())
+    lag_h = np.full(len(attempts), np.nan)
+    lag_h[to_callers] = lag[: len(to_callers)]
+    return lag_h, missed & over, int((missed & ~over).sum())
 
 
 def _inbound(calls: pd.DataFrame) -> Mask:
@@ -283,12 +283,15 @@ def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple
     total = weight.sum()
     if not total:
         return (*(float(v.sum()) for v in (a, n1, b, n0)), *[np.nan] * 5, 0.0)
-    one, other = (weight * ratio(a, n1)).sum() / total, (weight * ratio(b, n0)).sum() / total
-    lift = one - other
+    rate_local, rate_other = (
+        (weight * ratio(a, n1)).sum() / total,
+        (weight * ratio(b, n0)).sum() / total,
+    )
+    lift = rate_local - rate_other
     p = (n1**2 * b - n0**2 * a + n1 * n0 * (n0 - n1) / 2) / n**2
     q = (a * (n0 - b) + b * (n1 - a)) / (2 * n)
     error = np.sqrt(max((lift * p.sum() + q.sum()) / total**2, 0.0) * effect)
-    return (*(float(v.sum()) for v in (a, n1, b, n0)), one, other, lift, lift - 1.96 * error,
+    return (*(float(v.sum()) for v in (a, n1, b, n0)), rate_local, rate_other, lift, lift - 1.96 * error,
             lift + 1.96 * error, float(both.sum()))  # fmt: skip
 
 

@@ -368,8 +368,8 @@ def _leads_here(
     if campaign is not None:
         wanted &= np.asarray(leads["campaign_id"] == campaign, dtype=bool)
     # A lead without an instant is not known to be newer.
-    there = within(leads["created_at"], None, until) | ~present(leads["created_at"])
-    return wanted & there, int((wanted & ~there).sum())
+    in_time = within(leads["created_at"], None, until) | ~present(leads["created_at"])
+    return wanted & in_time, int((wanted & ~in_time).sum())
 
 
 def _not_here(

@@ -61,18 +61,20 @@ def duplicates(
         ConfigError: A column is missing, or `running_only` is asked for without campaigns.
     """
     require(leads, ("phone", "campaign_id"), "leads")
-    here = leads[leads["phone"].notna()]
+    with_phone = leads[leads["phone"].notna()]
     if running_only:
         if campaigns is None:
             raise ConfigError("running_only needs the campaigns frame; pass campaigns=")
         running = campaigns["id"][(campaigns["status"] == "running").fillna(value=False)]
-        here = here[here["campaign_id"].isin(running)]
-    again = here[here["phone"].duplicated(keep=False)]
+        with_phone = with_phone[with_phone["campaign_id"].isin(running)]
+    again = with_phone[with_phone["phone"].duplicated(keep=False)]
     # Only numbers that come twice can be in two campaigns: the rest need no look.
     many = again.groupby("phone", sort=True)["campaign_id"].agg(
         campaigns="nunique", leads="size", campaign_ids=lambda v: " ".join(sorted(set(v.dropna())))
     ) if len(again) else pd.DataFrame({"campaigns": [], "leads": [], "campaign_ids": []})  # fmt: skip
-    single = here[~here["phone"].duplicated(keep=False)]["campaign_id"].notna().astype(int)
+    single = (
+        with_phone[~with_phone["phone"].duplicated(keep=False)]["campaign_id"].notna().astype(int)
+    )
     spread_code = np.concatenate(
         [many["campaigns"].to_numpy(dtype=int), single.to_numpy(dtype=int)]
     )
@@ -208,9 +210,9 @@ def scorecard(
     attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    here = of_campaign(leads, campaign)
+    in_campaign = of_campaign(leads, campaign)
     code, names = lead_groups(leads, by)
-    code, size = np.where(here, code, -1), len(names)
+    code, size = np.where(in_campaign, code, -1), len(names)
     tried = attempts.leads_with(np.ones(len(attempts), dtype=bool))
     flags = {
         "invalid": attempts.leads_with(attempts.is_class("disconnected")),

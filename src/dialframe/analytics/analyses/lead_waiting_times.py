@@ -100,8 +100,8 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
     """
     at, code = np.unique(days, return_inverse=True)
     size = len(at)
-    left = np.bincount(code, minlength=size).astype(float)
-    risk = len(days) - np.concatenate([[0.0], np.cumsum(left)[:-1]]) if size else np.zeros(0)
+    at_risk = np.bincount(code, minlength=size).astype(float)
+    risk = len(days) - np.concatenate([[0.0], np.cumsum(at_risk)[:-1]]) if size else np.zeros(0)
     ends = np.array([np.bincount(code, ending == k, size) for k in range(1, kinds + 1)])
     ends = ends.reshape(kinds, size)
     every = ends.sum(axis=0)
@@ -204,7 +204,7 @@ def speed_to_lead(
     if goal not in WAIT_GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    here = of_campaign(leads, campaign)
+    in_campaign = of_campaign(leads, campaign)
     first = earliest(attempts.lead, attempts.when, len(leads))
     created = micros(leads["created_at"])
     known = (first != NEVER) & (created != NO_TIME)
@@ -213,7 +213,7 @@ def speed_to_lead(
     size = len(DELAYS_MIN)
     band = np.searchsorted(np.array(DELAYS_MIN, float), wait_min, side="right") - 1
     band = np.where(np.isnan(wait_min), np.where(known, size + 1, size), band)
-    band = np.where(here, band, -1)
+    band = np.where(in_campaign, band, -1)
     opening = (attempts.attempt == 1) & (attempts.lead >= 0)
     hit = attempts.flag(goal) & (opening if goal == "human" else True)
     won = attempts.leads_with(hit)
@@ -229,11 +229,11 @@ def speed_to_lead(
             "adjusted": adjusted,
         }
     )
-    middle = median(wait_min[here])
+    middle = median(wait_min[in_campaign])
     median_words = (
         "no lead was dialed" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
     )
-    claims = counted("leads", f"{plural(int(here.sum()), 'lead')}: {median_words}")
+    claims = counted("leads", f"{plural(int(in_campaign.sum()), 'lead')}: {median_words}")
     if verdict is not None:
         claims += _wait_claims(verdict)
     words = (
@@ -243,7 +243,7 @@ def speed_to_lead(
         attempts, "speed_to_lead", claims, frame,
         f"Leads by the time from their arrival to their first counted attempt; numerator: leads that "
         f"{words.replace('_', ' ')}",
-        attempts.not_logged, tables={"groups": _group_waits(leads, by, wait_min, here)},
+        attempts.not_logged, tables={"groups": _group_waits(leads, by, wait_min, in_campaign)},
         parameters={"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source},
         assumptions=ASSUMPTIONS,
     )  # fmt: skip
@@ -364,14 +364,14 @@ def time_to_contact(
     """
     require(leads, ("id", "created_at", "campaign_id"), "leads")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    days, ending, here = _waits(attempts, leads, entry, campaign)
+    days, ending, entered = _waits(attempts, leads, entry, campaign)
     over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
     code, names = (
         (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
     )
     parts, rows = [_curve(np.zeros(0), np.zeros(0, dtype=np.int64), "")[0].iloc[:0]], []
     for i, name in sorted(enumerate(names), key=lambda pair: pair[1]):
-        in_group = here & (code == i)
+        in_group = entered & (code == i)
         if not in_group.any():
             continue
         curve, middle = _curve(days[in_group], ending[in_group], name)
@@ -394,7 +394,7 @@ def time_to_contact(
         pd.concat(parts, ignore_index=True),
         f"Days from {entry.replace('_', ' ')} to the first call that a person answered; competing "
         "ends: a request not to be called, a number that is not in service",
-        {("not_entered", "leads"): int((~here).sum())},
+        {("not_entered", "leads"): int((~entered).sum())},
         {"not_entered": "not dialed, of another campaign, or without a date"},
         tables={"groups": groups}, parameters={"by": by, "entry": entry, "idle_days": idle_days},
         assumptions=("a lead that is not dialed any more would have been reached like those that are",),

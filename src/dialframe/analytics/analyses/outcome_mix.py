@@ -249,14 +249,14 @@ def outcome_flows(
     attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
     )
-    here = of_campaign(leads, campaign)
+    in_campaign = of_campaign(leads, campaign)
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
     ends = np.where(attempts.classes.unmapped[attempts.rows], len(OUTCOMES), attempts.outcome)
     first, last, tried = _ends(attempts, ends, len(leads))
     size = len(names)
-    pair = np.where(here, first * size + last, -1)
+    pair = np.where(in_campaign, first * size + last, -1)
     n = sums(pair, size * size)
-    total = np.bincount(pair[here], tried[here], size * size)
+    total = np.bincount(pair[in_campaign], tried[in_campaign], size * size)
     order = sorted(np.flatnonzero(n), key=lambda i: (-n[i], i))
     frame = table(
         {
@@ -269,7 +269,7 @@ def outcome_flows(
     stayed = int(frame["leads"][(frame["first"] == frame["last"]).to_numpy(bool)].sum())
     return result_of(
         attempts, "outcome_flows",
-        f"{plural(int(here.sum()), 'lead')}: {stayed:,} ended where they began", frame,
+        f"{plural(int(in_campaign.sum()), 'lead')}: {stayed:,} ended where they began", frame,
         "Outcome class of the first and of the last counted attempt of each lead",
     )  # fmt: skip
 
@@ -313,16 +313,16 @@ def cohorts(
     require(leads, ("created_at", "campaign_id"), "leads")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     created = micros(leads["created_at"])
-    here = (created != NO_TIME) & of_campaign(leads, campaign)
-    code, names, closes = _cohort_of(created, here, period)
+    dated = (created != NO_TIME) & of_campaign(leads, campaign)
+    code, names, closes = _cohort_of(created, dated, period)
     hit = attempts.flag(GOALS[goal])
     first = earliest(attempts.lead[hit], attempts.when[hit], len(leads))
     step = lengths[period] * DAY_US
     age = np.where(first != NEVER, (np.where(first == NEVER, 0, first) - created) // step, ages)
     age = np.clip(age, 0, ages).astype(np.int64)
     size = len(names)
-    n = sums(np.where(here, code, -1), size)
-    cell = np.where(here & (age < ages), code * ages + age, -1)
+    n = sums(np.where(dated, code, -1), size)
+    cell = np.where(dated & (age < ages), code * ages + age, -1)
     k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
     mature = (closes[:, None] + (np.arange(ages) + 1) * step <= attempts.as_of_us).ravel()
     frame = table(

@@ -178,21 +178,21 @@ class _Counts:
         self._at = np.where(known, at, 0)
         self.outbound: Mask = known & is_word(calls["direction"], "outbound")
         self.all: Mask = known & (self.outbound | is_word(calls["direction"], "inbound"))
-        there = report[report_days(report["date"]) != NO_TIME]
-        days, self._days = numbered(there["date"].astype("str").str.slice(0, 10))
-        campaign, self._campaigns = _joined(there["campaign_id"], calls["campaign_id"])
-        code, self._codes = _joined(there["disposition"], calls["disposition"])
+        dated = report[report_days(report["date"]) != NO_TIME]
+        days, self._days = numbered(dated["date"].astype("str").str.slice(0, 10))
+        campaign, self._campaigns = _joined(dated["campaign_id"], calls["campaign_id"])
+        code, self._codes = _joined(dated["disposition"], calls["disposition"])
         self._cell = campaign * len(self._codes) + code
         self._width = len(self._campaigns) * len(self._codes)
         self._wanted: Ints = np.array(
             [np.datetime64(day, "D").astype(int) for day in self._days], int
         )
         self._sorted = np.argsort(self._wanted)
-        place = days * self._width + self._cell[: len(there)]
+        place = days * self._width + self._cell[: len(dated)]
         size = self._width * len(self._days)
-        reported = there["calls"].to_numpy(dtype=float, na_value=0)
+        reported = dated["calls"].to_numpy(dtype=float, na_value=0)
         self.server: Ints = np.rint(np.bincount(place, reported, size)).astype(np.int64)
-        self._cell = self._cell[len(there) :]
+        self._cell = self._cell[len(dated) :]
         self.outside = int((self.all & (self._day(0) < 0)).sum())
 
     def counts(self, chosen: Mask, hours: float) -> Ints:
@@ -256,8 +256,8 @@ def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
 
 def _alone(codes: pd.DataFrame) -> frozenset[str]:
     """Codes that the taxonomy does not have and that only one of the two ever writes."""
-    one = (codes["server"] == 0) | (codes["computed"] == 0)
-    return frozenset(codes.loc[(codes["unmapped"] & one).to_numpy(bool), "disposition"])
+    one_sided = (codes["server"] == 0) | (codes["computed"] == 0)
+    return frozenset(codes.loc[(codes["unmapped"] & one_sided).to_numpy(bool), "disposition"])
 
 
 def _late(
@@ -324,17 +324,17 @@ def _each(
 
 def _codes(server: dict[_Key, int], computed: dict[_Key, int], taxonomy: Taxonomy) -> pd.DataFrame:
     names = sorted({key[2] for key in [*server, *computed]})
-    there, here = (dict.fromkeys(names, 0) for _ in range(2))
-    for counts, total in ((server, there), (computed, here)):
+    reported, here = (dict.fromkeys(names, 0) for _ in range(2))
+    for counts, total in ((server, reported), (computed, here)):
         for key, n in counts.items():
             total[key[2]] += n
     odd = [n != NO_GROUP and taxonomy.outcome("disposition", n) is None for n in names]
     frame = table(
         {
             "disposition": names,
-            "server": np.array(list(there.values()), dtype=int),
+            "server": np.array(list(reported.values()), dtype=int),
             "computed": np.array(list(here.values()), dtype=int),
-            "difference": np.array([there[n] - here[n] for n in names], dtype=int),
+            "difference": np.array([reported[n] - here[n] for n in names], dtype=int),
             "unmapped": np.array(odd, dtype=bool),
         }
     )

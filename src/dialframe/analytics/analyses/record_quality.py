@@ -190,7 +190,7 @@ def conflicts(
     odd = attempts.classes.conflict[attempts.rows]
     rows = attempts.rows[odd]
     names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
-    each = table(
+    conflicting = table(
         {
             "id": attempts.column("id", rows).astype("str").array,
             "telephony": list(names[attempts.classes.telephony[rows]]),
@@ -199,7 +199,7 @@ def conflicts(
         }
     )
     keys = ["telephony", "disposition", "business"]
-    frame = each.groupby(keys, dropna=False).size().reset_index(name="calls")
+    frame = conflicting.groupby(keys, dropna=False).size().reset_index(name="calls")
     frame = frame.astype({**dict.fromkeys(keys, "str"), "calls": "Int64"})
     frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
     frame["denominator"] = pd.array([len(attempts)] * len(frame), dtype="Int64")
@@ -211,7 +211,7 @@ def conflicts(
         frame,
         "Attempts whose disposition cannot have happened on such a call, or whose cause or status "
         "contradicts answered_at; the network's word stands",
-        tables={"each": each},
+        tables={"each": conflicting},
     )  # fmt: skip
 
 
@@ -265,7 +265,7 @@ def missing_dispositions(
               f"over {AGES_H[-1]} h"]  # fmt: skip
     ages = table({"age": labels, "calls": sums(np.where(long & blank, band, -1), len(labels))})
     rows = attempts.rows[missing]
-    each = table(
+    missing_calls = table(
         {"id": attempts.column("id", rows).astype("str").array, "talk_s": attempts.talk_s[missing]}
     )
     return result_of(
@@ -275,7 +275,7 @@ def missing_dispositions(
         f"Answered calls of {human_length_s:g} s or more without a disposition {due_h:g} h after "
         "their end",
         {("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"},
-        tables={"ages": ages, "each": each},
+        tables={"ages": ages, "each": missing_calls},
         parameters={"human_length_s": human_length_s, "due_h": due_h},
     )  # fmt: skip
 
@@ -324,16 +324,16 @@ def late_dispositions(
     )
     known = known_then(calls, instant("as_of", as_of))
     parts = [_reread(known, earlier), _told(known, events, late_h)]
-    each = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
-    frame = each.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
+    late_calls = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
+    frame = late_calls.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
     frame = frame.astype({"was": "str", "now": "str", "calls": "Int64"})
     frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
     return result_of(
         attempts, "late_dispositions",
-        f"{plural(len(each), 'disposition')} came or changed after the call", frame,
+        f"{plural(len(late_calls), 'disposition')} came or changed after the call", frame,
         f"Calls whose disposition differs from an earlier reading, or was logged more than "
         f"{late_h:g} h after the call ended",
-        tables={"each": each}, parameters={"late_h": late_h},
+        tables={"each": late_calls}, parameters={"late_h": late_h},
     )  # fmt: skip
 
 
@@ -342,11 +342,11 @@ def _reread(calls: pd.DataFrame, earlier: pd.DataFrame | None) -> pd.DataFrame:
         return _changes([], [], [], [], [])
     require(earlier, ("id", "disposition"), "earlier")
     before = earlier.drop_duplicates("id", keep="first").set_index("id")["disposition"]
-    there = calls[calls["id"].isin(before.index)]
-    was = before.reindex(there["id"]).astype("str").fillna("").to_numpy(dtype=object)
-    now = there["disposition"].astype("str").fillna("").to_numpy(dtype=object)
+    seen_before = calls[calls["id"].isin(before.index)]
+    was = before.reindex(seen_before["id"]).astype("str").fillna("").to_numpy(dtype=object)
+    now = seen_before["disposition"].astype("str").fillna("").to_numpy(dtype=object)
     differs = was != now
-    ids = there["id"].to_numpy(dtype=object)[differs]
+    ids = seen_before["id"].to_numpy(dtype=object)[differs]
     return _changes(list(ids), list(was[differs]), list(now[differs]), ["reading"] * len(ids),
                     [np.nan] * len(ids))  # fmt: skip
 
@@ -424,8 +424,8 @@ def completeness(
     frame = table_of_rows(
         {"check": str, "unit": str, "count": int, "of": int, "share": float, "ok": bool,
          "meaning": str},
-        [(check, unit, count, of, count / of if of else np.nan, count == 0, meaning)
-         for check, unit, count, of, meaning in rows],
+        [(check, unit, count, whole, count / whole if whole else np.nan, count == 0, meaning)
+         for check, unit, count, whole, meaning in rows],
     )  # fmt: skip
     odd = frame[~frame["ok"].to_numpy(bool)]
     odd_words = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
@@ -448,26 +448,46 @@ _Check = tuple[str, str, int, int, str]
 def _call_checks(calls: pd.DataFrame, as_of: datetime | None) -> list[_Check]:
     made, answered, ended = (micros(calls[n]) for n in ("created_at", "answered_at", "ended_at"))
     ends = micros_of(as_of)
-    has = {"made": made != NO_TIME, "answered": answered != NO_TIME, "ended": ended != NO_TIME}
+    has_time = {
+        "made": made != NO_TIME,
+        "answered": answered != NO_TIME,
+        "ended": ended != NO_TIME,
+    }
     duration = calls["duration_seconds"].to_numpy(float, na_value=np.nan) if (
         "duration_seconds" in calls.columns
     ) else np.full(len(calls), np.nan)  # fmt: skip
     ids = calls["id"] if "id" in calls.columns else pd.Series(dtype="str")
     blank = np.asarray(calls["to_number"].isna(), dtype=bool)
-    open_ = ~has["ended"] & has["made"] & (np.where(has["made"], made, 0) < ends - DAY_US)
+    open_ = (
+        ~has_time["ended"]
+        & has_time["made"]
+        & (np.where(has_time["made"], made, 0) < ends - DAY_US)
+    )
     masks: list[tuple[str, Mask, str]] = [
         (
             "repeated_id",
             repeated(ids),
             "the same call twice",
         ),
-        ("no_start", ~has["made"], "no created_at: in no window of time"),
+        ("no_start", ~has_time["made"], "no created_at: in no window of time"),
         ("never_ended", open_, "no ended_at a day after the start: stuck, or not read again"),
-        ("answered_before_start", has["answered"] & has["made"] & (answered < made), "impossible"),
-        ("ended_before_answer", has["ended"] & has["answered"] & (ended < answered), "impossible"),
-        ("ended_before_start", has["ended"] & has["made"] & (ended < made), "impossible"),
+        (
+            "answered_before_start",
+            has_time["answered"] & has_time["made"] & (answered < made),
+            "impossible",
+        ),
+        (
+            "ended_before_answer",
+            has_time["ended"] & has_time["answered"] & (ended < answered),
+            "impossible",
+        ),
+        (
+            "ended_before_start",
+            has_time["ended"] & has_time["made"] & (ended < made),
+            "impossible",
+        ),
         ("negative_duration", np.nan_to_num(duration) < 0, "impossible"),
-        ("in_the_future", has["made"] & (made > ends), "starts after the data was read"),
+        ("in_the_future", has_time["made"] & (made > ends), "starts after the data was read"),
         ("no_number", blank, "no called number: matches no lead"),
     ]
     return [(name, "calls", int(mask.sum()), len(calls), why) for name, mask, why in masks]
@@ -480,8 +500,8 @@ def _event_checks(calls: pd.DataFrame, events: pd.DataFrame | None) -> list[_Che
     data = events["data"].dropna().astype("str")
     named = set(data.str.extract(r'"call_id":\s*"([^"]+)"')[0].dropna())
     ids = arrow(calls["id"])
-    here = pc.is_in(ids, value_set=pa.array(sorted(named), ids.type))
-    missing = named - set(ids.filter(here).to_pylist())
+    is_stored = pc.is_in(ids, value_set=pa.array(sorted(named), ids.type))
+    missing = named - set(ids.filter(is_stored).to_pylist())
     why = "calls that events name and that are not here: pull again"
     return [("calls_of_events_missing", "calls", len(missing), len(named), why)]
 

@@ -448,10 +448,10 @@ def _hidden(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
     n = int(unknown.sum())
     if n < 2 * _ENOUGH or min(int(machine.sum()), int(human.sum())) < 5 * _ENOUGH:
         return np.nan, np.nan
-    one = (machine + 0.5) / (machine + 0.5).sum()
-    other = (human + 0.5) / (human + 0.5).sum()
+    machine_share = (machine + 0.5) / (machine + 0.5).sum()
+    human_share = (human + 0.5) / (human + 0.5).sum()
     grid: Floats = np.linspace(0.0, 1.0, 201)
-    mixed = grid[:, None] * one[None, :] + (1 - grid)[:, None] * other[None, :]
+    mixed = grid[:, None] * machine_share[None, :] + (1 - grid)[:, None] * human_share[None, :]
     likelihood = np.log(mixed) @ unknown
     best = int(likelihood.argmax())
     inside: Mask = likelihood > likelihood[best] - 1.92

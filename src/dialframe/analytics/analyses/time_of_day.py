@@ -381,7 +381,7 @@ def dayparts(
             "expected_contacts": gained * leads_in,
         }
     )
-    each = table(
+    leads_of_one = table(
         {
             "lead_id": attempts.leads["id"].astype("str").array[alone],
             "daypart": [DAYPARTS[i][0] for i in only[alone]],
@@ -392,7 +392,7 @@ def dayparts(
         attempts, "dayparts", claims, frame,
         "Leads not reached and not closed, by the only part of their local day in which they were "
         "tried: " + ", ".join(f"{n} {a}-{b} h" for n, a, b in DAYPARTS),
-        attempts.not_logged, tables={"each": each},
+        attempts.not_logged, tables={"each": leads_of_one},
         parameters={"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha},
         assumptions=ASSUMPTIONS,
     )  # fmt: skip

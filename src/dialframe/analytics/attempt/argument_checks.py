@@ -95,15 +95,15 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         except TypeError as error:
             takes = ", ".join(name for name in signature.parameters if name != "self")
             raise ConfigError(f"{error}: {function.__name__.strip('_')} takes {takes}") from None
-        given = bound.arguments
-        for name in given:
-            given[name] = _read(name, given[name], signature.parameters[name])
-        refuse_swapped(given.get("calls"), given.get("leads"))
-        _from_attempts(given, signature)
-        as_of = given.get("as_of")
-        for name in _KINDS.keys() & given.keys():
-            if name not in ("calls", "earlier", "campaigns") and given[name] is not None:
-                given[name] = known_then(given[name], as_of)
+        arguments = bound.arguments
+        for name in arguments:
+            arguments[name] = _read(name, arguments[name], signature.parameters[name])
+        refuse_swapped(arguments.get("calls"), arguments.get("leads"))
+        _from_attempts(arguments, signature)
+        as_of = arguments.get("as_of")
+        for name in _KINDS.keys() & arguments.keys():
+            if name not in ("calls", "earlier", "campaigns") and arguments[name] is not None:
+                arguments[name] = known_then(arguments[name], as_of)
         return function(*bound.args, **bound.kwargs)
 
     checked.__doc__ = _whole_docstring(function, signature)
@@ -270,19 +270,20 @@ def calls_and_leads(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     calls[NUMBERED] = frame["attempt"].array
     calls[GIVEN_LEAD] = frame["lead_id"].array
     calls["match_quality"] = frame["match_quality"].array
-    one = frame[frame["lead_id"].notna()].drop_duplicates("lead_id")
+    lead_rows = frame[frame["lead_id"].notna()].drop_duplicates("lead_id")
     source = [
-        json.dumps({} if s == NO_GROUP else {SOURCE: s}) for s in one["source"].fillna(NO_GROUP)
+        json.dumps({} if s == NO_GROUP else {SOURCE: s})
+        for s in lead_rows["source"].fillna(NO_GROUP)
     ]
     leads = pd.DataFrame(
         {
-            "id": one["lead_id"].array,
-            "phone": one["to_number"].array,
-            "campaign_id": one["campaign_id"].array,
-            "status": pd.array([None] * len(one), dtype="str"),
-            "attempts": pd.array([None] * len(one), dtype="Int64"),
+            "id": lead_rows["lead_id"].array,
+            "phone": lead_rows["to_number"].array,
+            "campaign_id": lead_rows["campaign_id"].array,
+            "status": pd.array([None] * len(lead_rows), dtype="str"),
+            "attempts": pd.array([None] * len(lead_rows), dtype="Int64"),
             "custom_fields": pd.array(source, dtype="str"),
-            "created_at": one["lead_created_at"].array,
+            "created_at": lead_rows["lead_created_at"].array,
         }
     )
     return calls, leads
@@ -447,7 +448,10 @@ def _as_instant(values: pd.Series, name: str) -> Any:
 
 def _as_number(values: pd.Series, name: str) -> Any:
     """Numbers that came as objects or text as numbers; None where they are numbers already."""
-    dtype, what = values.dtype, "seconds are" if "seconds" in str(values.name) else "numbers are"
+    dtype, subject = (
+        values.dtype,
+        "seconds are" if "seconds" in str(values.name) else "numbers are",
+    )
     plain = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
     numbers = values.array
     if not plain:
@@ -455,22 +459,26 @@ def _as_number(values: pd.Series, name: str) -> Any:
             not (pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype))
             and values.notna().any()
         ):
-            raise _wrong(values, name, what, str(dtype), "convert it with pandas.to_numeric")
+            raise _wrong(values, name, subject, str(dtype), "convert it with pandas.to_numeric")
         try:
             numbers = pd.array(pd.to_numeric(values.astype(object).array), dtype="Float64")
         except (ValueError, TypeError, OverflowError):
             hint = "convert it with pandas.to_numeric(..., errors='coerce')"
-            raise _wrong(values, name, what, "text", hint) from None
+            raise _wrong(values, name, subject, "text", hint) from None
     if dtype.kind == "c":
-        raise _wrong(values, name, what, str(dtype), "take the real part")
+        raise _wrong(values, name, subject, str(dtype), "take the real part")
     for rows in blocks(len(numbers)):
         part = np.abs(numbers[rows].to_numpy(dtype=float, na_value=np.nan))
         if np.isinf(part).any():
             raise _wrong(
-                values, name, what, "infinite " + what.split(maxsplit=1)[0], "set them to null"
+                values,
+                name,
+                subject,
+                "infinite " + subject.split(maxsplit=1)[0],
+                "set them to null",
             )
         if (part > _MOST_EXACT).any():
-            raise _wrong(values, name, what, "numbers beyond 2**53", "set them to null")
+            raise _wrong(values, name, subject, "numbers beyond 2**53", "set them to null")
     return None if plain else numbers
 
 

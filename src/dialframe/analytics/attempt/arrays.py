@@ -300,8 +300,8 @@ def area_codes(numbers: pd.Series, outside: int) -> Ints:
     codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
              for n in map(str, encoded.dictionary.to_pylist())]  # fmt: skip
     places = np.asarray(encoded.indices.fill_null(len(codes)))
-    each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
-    return each
+    code_of_number: Ints = np.array([*codes, outside], dtype=np.int64)[places]
+    return code_of_number
 
 
 def repeated(values: pd.Series) -> Mask:

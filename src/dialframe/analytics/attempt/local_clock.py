@@ -192,10 +192,10 @@ def _clock(
     starts: pd.DatetimeIndex, zone: str
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
     """Cell of the week and minute of the day at each instant in a zone."""
-    there = starts.tz_convert(zone)
-    hour = np.asarray(there.hour, dtype=np.int16)
-    cell = np.asarray(there.day_of_week, dtype=np.int16) * 24 + hour
-    return cell, hour * 60 + np.asarray(there.minute, dtype=np.int16)
+    local = starts.tz_convert(zone)
+    hour = np.asarray(local.hour, dtype=np.int16)
+    cell = np.asarray(local.day_of_week, dtype=np.int16) * 24 + hour
+    return cell, hour * 60 + np.asarray(local.minute, dtype=np.int16)
 
 
 def _agreed(

@@ -454,12 +454,12 @@ class Taxonomy:
         Args:
             other: The taxonomy to compare with.
         """
-        here = {(field, key): outcome for field, key, outcome in self.codes}
-        there = {(field, key): outcome for field, key, outcome in other.codes}
+        own = {(field, key): outcome for field, key, outcome in self.codes}
+        others = {(field, key): outcome for field, key, outcome in other.codes}
         return [
-            (field, key, here.get((field, key)), there.get((field, key)))
-            for field, key in sorted(here.keys() | there.keys())
-            if here.get((field, key)) != there.get((field, key))
+            (field, key, own.get((field, key)), others.get((field, key)))
+            for field, key in sorted(own.keys() | others.keys())
+            if own.get((field, key)) != others.get((field, key))
         ]
 
     @cached_property

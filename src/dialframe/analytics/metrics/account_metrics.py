@@ -166,10 +166,10 @@ def callback_kept(inputs: Inputs) -> Measure:
     excluded = {name: count[name] for name in ("not_due", "cancelled", "no_number")}
     due = count["kept"] + count["late"] + count["lost"]
     used = ("callback_early_min", "callback_late_min")
-    each = result.tables["each"]
-    fate = each["fate"].to_numpy(dtype=object)
+    fates = result.tables["each"]
+    fate = fates["fate"].to_numpy(dtype=object)
     rows = Rows("other", fate == "kept", np.isin(fate, ["kept", "late", "lost"]),
-                lead=_place(each["lead_id"], inputs.leads["id"]), at=micros(each["scheduled_at"]))  # fmt: skip
+                lead=_place(fates["lead_id"], inputs.leads["id"]), at=micros(fates["scheduled_at"]))  # fmt: skip
     return share(count["kept"], due, excluded, detail=result.table, used=used, rows=rows)
 
 
@@ -185,26 +185,26 @@ def appointment_show(inputs: Inputs) -> Measure:
     appointments = inputs.appointments
     assert appointments is not None  # noqa: S101 - `measured` has seen to it
     require(appointments, ("status",), "appointments")
-    here = np.ones(len(appointments), dtype=bool)
+    is_due = np.ones(len(appointments), dtype=bool)
     elsewhere = {}
     if inputs.campaign is not None:
         require(appointments, ("phone",), "appointments")
-        here = _of_campaign(appointments["phone"], inputs)
-        elsewhere = {"appointments_elsewhere": int((~here).sum())}
-    status = appointments["status"][here].astype("str").str.casefold()
+        is_due = _of_campaign(appointments["phone"], inputs)
+        elsewhere = {"appointments_elsewhere": int((~is_due).sum())}
+    status = appointments["status"][is_due].astype("str").str.casefold()
     status = status.str.replace("_", "-", regex=False)
     came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
-    other = {f"status_{k}": int(n) for k, n in status.value_counts().items()
+    by_status = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
     statuses = np.asarray(status.fillna(""), dtype=object)
-    due = appointments[here]
+    due = appointments[is_due]
     rows = Rows(
         "other", statuses == "completed", np.isin(statuses, ["completed", "no-show"]), frame=due,
         lead=None if inputs.leads is None or "phone" not in due.columns
         else _place(due["phone"], inputs.leads["phone"]),
         at=micros(due["scheduled_at"]) if "scheduled_at" in due.columns else None,
     )  # fmt: skip
-    return share(came, came + missed, other | elsewhere, rows=rows)
+    return share(came, came + missed, by_status | elsewhere, rows=rows)
 
 
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
@@ -245,9 +245,9 @@ def report_delta(inputs: Inputs) -> Measure:
     off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))
     explained = {f"explained_{r}": int(n) for r, n in
                  zip(result.table["reason"], result.table["calls"], strict=True)}  # fmt: skip
-    each = differences(calls, report)
-    rows = Rows("other", each["off"].to_numpy(float), np.ones(len(each), dtype=bool), "mean",
-                weight=each["server"].to_numpy(float), frame=each, at=report_days(each["date"]))  # fmt: skip
+    by_day = differences(calls, report)
+    rows = Rows("other", by_day["off"].to_numpy(float), np.ones(len(by_day), dtype=bool), "mean",
+                weight=by_day["server"].to_numpy(float), frame=by_day, at=report_days(by_day["date"]))  # fmt: skip
     return Measure(off / total if total else None, off, total, excluded=explained,
                    detail=result.table, rows=rows)  # fmt: skip
 
@@ -296,14 +296,14 @@ def _graded(check: str, grade: str) -> Callable[[Inputs], Measure]:
             return Measure(None, None, None, why_null=why, audited_at=audit.as_of)
         row = rows.iloc[0]
         part, whole = int(row[grade]), int(row["checked"])
-        left = {name: int(row[name]) for name in _OPEN}
-        judged = whole - left["not_evaluable"] - left["not_asked"]
+        open_counts = {name: int(row[name]) for name in _OPEN}
+        judged = whole - open_counts["not_evaluable"] - open_counts["not_asked"]
         why = (
             "" if judged or not whole else f"the audit could judge none of {whole:,} {row['unit']}"
         )
         value = part / whole if judged else None
         return Measure(
-            value, part, whole, excluded=left, why_null=why, audited_at=audit.as_of
+            value, part, whole, excluded=open_counts, why_null=why, audited_at=audit.as_of
         )  # fmt: skip
 
     return measure

@@ -62,15 +62,17 @@ def list_penetration(inputs: Inputs) -> Measure:
 def list_saturation(inputs: Inputs) -> Measure:
     """Attempts per lead loaded."""
     lead = inputs.attempts.lead
-    each = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))[inputs.loaded]
-    if not len(each):
+    attempts_of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))[inputs.loaded]
+    if not len(attempts_of_lead):
         return Measure(None, 0, 0, interval="mean over leads", excluded=_unmatched(inputs))
-    mean, low, high = clustered_mean(each.astype(float), np.arange(len(each))) or (0.0, 0.0, 0.0)
+    mean, low, high = clustered_mean(
+        attempts_of_lead.astype(float), np.arange(len(attempts_of_lead))
+    ) or (0.0, 0.0, 0.0)
     bounded = not np.isnan(low)
     return Measure(
         mean,
-        int(each.sum()),
-        len(each),
+        int(attempts_of_lead.sum()),
+        len(attempts_of_lead),
         max(low, 0.0) if bounded else None,
         high if bounded else None,
         "mean over leads",
@@ -105,9 +107,9 @@ def inventory_penetration(inputs: Inputs) -> Measure:
     if inputs.choices.attempt_cap is not None:
         going &= attempts < inputs.choices.attempt_cap
     used = ("attempt_cap", "recycle_contacted")
-    here = inputs.loaded
-    rows = Rows("lead", ~going, here)
-    return share(int((~going & here).sum()), int(here.sum()), used=used, rows=rows)
+    loaded = inputs.loaded
+    rows = Rows("lead", ~going, loaded)
+    return share(int((~going & loaded).sum()), int(loaded.sum()), used=used, rows=rows)
 
 
 def completed_penetration(inputs: Inputs) -> Measure:
@@ -116,9 +118,9 @@ def completed_penetration(inputs: Inputs) -> Measure:
     done = status == "completed"
     if inputs.choices.attempt_cap is not None:
         done |= attempts >= inputs.choices.attempt_cap
-    here = inputs.loaded
-    rows = Rows("lead", done, here)
-    return share(int((done & here).sum()), int(here.sum()), used=("attempt_cap",), rows=rows)
+    loaded = inputs.loaded
+    rows = Rows("lead", done, loaded)
+    return share(int((done & loaded).sum()), int(loaded.sum()), used=("attempt_cap",), rows=rows)
 
 
 def contact_per_lead(inputs: Inputs) -> Measure:
@@ -177,11 +179,11 @@ def attempts_to_contact(inputs: Inputs) -> Measure:
     """Median attempt of the first contact, of leads with one."""
     first = first_contact(inputs)
     lead = inputs.attempts.lead
-    one = (inputs.attempts.attempt == 1) & (lead >= 0)
-    numbers = first[one & (first > 0)]
+    is_first = (inputs.attempts.attempt == 1) & (lead >= 0)
+    numbers = first[is_first & (first > 0)]
     value = float(np.median(numbers)) if len(numbers) else None
-    excluded = {**_unmatched(inputs), "never_reached": int((one & (first == 0)).sum())}
-    rows = Rows("call", first.astype(float), one & (first > 0), "median")
+    excluded = {**_unmatched(inputs), "never_reached": int((is_first & (first == 0)).sum())}
+    rows = Rows("call", first.astype(float), is_first & (first > 0), "median")
     return Measure(value, None, len(numbers), excluded=excluded, rows=rows)
 
 
@@ -192,8 +194,8 @@ def first_contact(inputs: Inputs) -> Ints:
     first = np.full(int(whole.cluster.max(initial=0)) + 1, never)
     human = whole.flag("human")
     np.minimum.at(first, whole.cluster[human], whole.attempt[human].astype(np.int64))
-    each = first[whole.cluster]
-    return inputs.attempts.of_history(np.where(each == never, 0, each))
+    first_of_lead = first[whole.cluster]
+    return inputs.attempts.of_history(np.where(first_of_lead == never, 0, first_of_lead))
 
 
 def first_dial_s(inputs: Inputs) -> tuple[Floats, int]:
@@ -241,8 +243,8 @@ def quick_first_dial(inputs: Inputs) -> Measure:
 
 def _attempts_rows(inputs: Inputs) -> Rows:
     lead = inputs.attempts.lead
-    each = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded)).astype(float)
-    return Rows("lead", each, inputs.loaded, "mean")
+    attempts_of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded)).astype(float)
+    return Rows("lead", attempts_of_lead, inputs.loaded, "mean")
 
 
 def converted(inputs: Inputs) -> Mask:
@@ -356,8 +358,8 @@ def talk_time(inputs: Inputs) -> Measure:
 def duration_meaning(inputs: Inputs) -> Measure:
     """Share of answered calls whose `duration_seconds` is the talk rather than the whole call."""
     attempts = inputs.attempts
-    given = attempts.column("duration_seconds")
-    duration = given.to_numpy(dtype=float, na_value=np.nan)
+    reported = attempts.column("duration_seconds")
+    duration = reported.to_numpy(dtype=float, na_value=np.nan)
     to_talk = np.abs(duration - attempts.talk_s)
     to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
     answered = attempts.flag("answered")

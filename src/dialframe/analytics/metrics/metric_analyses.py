@@ -76,10 +76,10 @@ def penetration(
             calls, leads, None, None, None, None, None, None, taxonomy, instant("as_of", as_of), campaign, None, None,
             include_no_campaign=False, choices=choices,
         )  # fmt: skip
-        here = of_campaign(leads, campaign) & (code == i)
+        in_group = of_campaign(leads, campaign) & (code == i)
         # What is gathered once is put in the place of what each group would gather for itself.
-        inputs.__dict__["loaded"] = here
-        inputs.__dict__["attempts"] = whole.only(np.append(here, False)[whole.lead])
+        inputs.__dict__["loaded"] = in_group
+        inputs.__dict__["attempts"] = whole.only(np.append(in_group, False)[whole.lead])
         rows += [(names[i], name, words, measure(inputs)) for name, words, measure in PENETRATIONS]
     frame = table(
         {

@@ -244,15 +244,15 @@ def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats
     if rows.key is not None:
         span = int(rows.key.max(initial=0)) + 1
         place, pairs = pd.factorize(cell * span + rows.key[mine])
-        of = np.asarray(pairs, dtype=np.int64) // span
+        row_of = np.asarray(pairs, dtype=np.int64) // span
         hits: Floats = np.bincount(place, above, len(pairs)).astype(float)
         if rows.statistic == "worst":
             weight = None if rows.weight is None else rows.weight[mine]
-            return _worst(of, hits, np.bincount(place, weight, len(pairs)).astype(float),
+            return _worst(row_of, hits, np.bincount(place, weight, len(pairs)).astype(float),
                           np.bincount(place, minlength=len(pairs)) >= rows.least)  # fmt: skip
-        n = np.bincount(of, minlength=size).astype(float)
+        n = np.bincount(row_of, minlength=size).astype(float)
         if rows.statistic == "distinct":
-            k = np.bincount(of, hits > 0, size).astype(float)
+            k = np.bincount(row_of, hits > 0, size).astype(float)
     elif rows.weight is not None:
         n = np.bincount(cell, rows.weight[mine], size).astype(float)
     return used, ratio(k[used], n[used]), k[used], n[used]

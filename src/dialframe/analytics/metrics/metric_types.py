@@ -147,11 +147,11 @@ class Inputs:
 
     def under(self, taxonomy: Taxonomy) -> Inputs:
         """The same under another taxonomy; what does not depend on one is not worked out again."""
-        other = replace(self, taxonomy=taxonomy)
-        first, second = self.attempts, other.attempts
+        changed = replace(self, taxonomy=taxonomy)
+        first, second = self.attempts, changed.attempts
         if np.array_equal(first.rows, second.rows):
             second.arrays.update({k: v for k, v in first.arrays.items() if k in _BY_CALL})
-        return other
+        return changed
 
     @cached_property
     def loaded(self) -> Mask:
@@ -343,11 +343,11 @@ class Metric:
         """The metric in a sentence."""
         if self.value is None:
             return f"{self.name}: none ({self.why_null or 'nothing to divide by'})"
-        of = "" if self.numerator is None or self.denominator is None else (
+        counts = "" if self.numerator is None or self.denominator is None else (
             f" ({self.numerator:,.6g} of {self.denominator:,.6g})"
         )  # fmt: skip
         sure = "" if self.low is None else f", 95 % {self.low:.4g} to {self.high:.4g}"
-        return f"{self.name}: {self.value:.4g} {self.definition.unit}{of}{sure}"
+        return f"{self.name}: {self.value:.4g} {self.definition.unit}{counts}{sure}"
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -305,10 +305,10 @@ class Funnel(Result):
         lines = []
         for row in self.table.loc[self.table["stage"] == stage].to_dict("records"):
             group = f"{row[self.by]}: " if self.by else ""
-            of = "" if pd.isna(row["denominator"]) else f" of {count(row['denominator'])}"
+            denominator = "" if pd.isna(row["denominator"]) else f" of {count(row['denominator'])}"
             rate = "" if pd.isna(row["of_previous"]) else f", {share(row['of_previous'])}"
             bounds = "" if pd.isna(row["low"]) else f" ({interval(row['low'], row['high'])})"
-            lines.append(f"{group}{count(row['count'])}{of}{rate}{bounds}")
+            lines.append(f"{group}{count(row['count'])}{denominator}{rate}{bounds}")
         return lines
 
     def _notes(self) -> list[str]:

@@ -90,8 +90,8 @@ def seen(detectable: float | None, one: str | None = None) -> str:
     if detectable is None:
         return ""
     size = points(detectable)
-    what = f"a difference of {size}" if one is None else f"{one} {size} from the others"
-    return f"; {what} would have been seen four times out of five"
+    difference = f"a difference of {size}" if one is None else f"{one} {size} from the others"
+    return f"; {difference} would have been seen four times out of five"
 
 
 _DTYPES = {"i": "Int64", "u": "Int64", "f": "Float64", "b": "boolean"}
@@ -166,16 +166,16 @@ def rated_kinds(
         cell[others].astype(np.int64) * span + cluster[others], [hit[others] for hit in hits]
     )
     n = sums(cell, size).astype(float)
-    of = pairs // span
-    alone = n - np.bincount(of, sizes, size)
-    clusters = alone + np.bincount(of, minlength=size)
+    kind_of = pairs // span
+    alone = n - np.bincount(kind_of, sizes, size)
+    clusters = alone + np.bincount(kind_of, minlength=size)
     each = []
     for hit, above in zip(hits, inside, strict=True):
         k = sums(cell, size, hit).astype(float)
         rate = k / np.maximum(n, 1)
-        hits_alone = k - np.bincount(of, above, size)
+        hits_alone = k - np.bincount(kind_of, above, size)
         spread = hits_alone * (1 - rate) ** 2 + (alone - hits_alone) * rate**2
-        spread += np.bincount(of, (above - rate[of] * sizes) ** 2, size)
+        spread += np.bincount(kind_of, (above - rate[kind_of] * sizes) ** 2, size)
         spread *= clusters / np.maximum(clusters - 1, 1)
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)

@@ -411,12 +411,12 @@ class Effects:
         needed, low, high = detectable_effect(1.0, alpha), 0.0, -float(np.log(self.base))
         # As many attempts as give each lead its trials where a hit ends them.
         per_lead = float(self.trials.sum()) / max(self.clusters, 1)
-        left = 1 - min(per_lead * self.base, 0.999)
-        most = max(float(np.log(left) / np.log(1 - self.base)), 1.0)
+        still_open = 1 - min(per_lead * self.base, 0.999)
+        most = max(float(np.log(still_open) / np.log(1 - self.base)), 1.0)
         for _ in range(40):
             middle = (low + high) / 2
             rate = min(self.base * float(np.exp(middle)), 0.999)
-            tried = (1 - (1 - rate) ** most) / rate / ((1 - left) / self.base)
+            tried = (1 - (1 - rate) ** most) / rate / ((1 - still_open) / self.base)
             short = self._root(middle, share, trials * tried) < needed
             low, high = (middle, high) if short else (low, middle)
         return high

@@ -277,13 +277,13 @@ def _cells(hit: Mask, stratum: Ints, factors: Mapping[str, Ints], cluster: Ints)
     start, at = {}, 0
     for name, width in sizes.items():
         start[name], at = at, at + width
-    of = stratum[first]
+    stratum_of = stratum[first]
     strata = int(stratum.max(initial=-1)) + 1
     own, clusters = _own(hit, stratum, cluster, cell)
     return _Cells(
-        cell, of, {name: code[first] for name, code in factors.items()}, start, sizes, trials, hits,
-        strata, np.bincount(of, hits, strata).astype(float),
-        np.bincount(of, trials, strata).astype(float), clusters, own,
+        cell, stratum_of, {name: code[first] for name, code in factors.items()}, start, sizes, trials, hits,
+        strata, np.bincount(stratum_of, hits, strata).astype(float),
+        np.bincount(stratum_of, trials, strata).astype(float), clusters, own,
     )  # fmt: skip
 
 
@@ -331,8 +331,8 @@ def _information(cells: _Cells, chances: _Chances) -> npt.NDArray[np.float64]:
     information = np.zeros((cells.width, cells.width))
     tables = np.zeros((cells.strata, cells.width))
     names = list(cells.levels)
-    for i, one in enumerate(names):
-        a, size_a, level_a = cells.start[one], cells.sizes[one], cells.levels[one]
+    for i, name in enumerate(names):
+        a, size_a, level_a = cells.start[name], cells.sizes[name], cells.levels[name]
         flat = np.bincount(cells.stratum * size_a + level_a, expected, cells.strata * size_a)
         tables[:, a : a + size_a] = flat.reshape(cells.strata, size_a)
         for other in names[i:]:
