@@ -67,6 +67,7 @@ class Walk:
         self.cursor = cursor
         self.ended = False
 
+    # Endpoints, Calls: a call moved into the account may appear behind a cursor already returned.
     def distinct(self, page: ListPage[Row]) -> ListPage[Row]:
         """A page without rows whose id a page before it had: those are set aside."""
         ids = [

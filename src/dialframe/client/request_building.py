@@ -156,6 +156,7 @@ def encoded(operation: str, body: Mapping[str, Any], default: Callable[[Any], An
             f"{operation}: a value is not JSON: use text, finite numbers, booleans, lists, "
             "objects; nothing was sent"
         ) from None
+    # Contract, Limits: request body, JSON depth.
     if len(data) > limits.BODY_BYTES:
         raise ConfigError(
             f"{operation}: the request is {len(data):,} bytes and {limits.BODY_BYTES:,} are "
@@ -185,6 +186,7 @@ def _places(operation: Operation[Any, Any]) -> _Places:
 def _refuse_stray(
     operation: Operation[Any, Any], *, key: str | None, if_match: str | None
 ) -> None:
+    # Idempotency 1 and 8: writes need a key, PATCH may have one, reads do not use it.
     if key is not None and operation.key == "none":
         raise ConfigError(f"{operation.name}: it changes nothing and takes no idempotency_key")
     if key is None and operation.key == "required":
@@ -203,6 +205,7 @@ def _body(
 
 
 def _values(operation: Operation[Any, Any], request: Request) -> dict[str, Any]:
+    # Endpoints, Leads: null clears a field, and what is not sent stays.
     if operation.method == "PATCH":
         return request.model_dump(exclude_unset=True)
     return request.model_dump(exclude_none=True)
@@ -414,11 +417,13 @@ def write_of(row: Mapping[str, Any]) -> Write:
 
 def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
     """Refuse to send a key again that stands for something else, is too old, or would reach people late."""
+    # Idempotency 5: the same key with a different request answers `idempotency_conflict`.
     if known.digest != request.digest:
         raise ConfigError(
             f"{request.operation}: the idempotency key {known.key!r} belongs to another request "
             f"({known.operation}): use a new key for a new request"
         )
+    # Idempotency 2: the service keeps a key for 24 hours.
     if known.expired(now) and known.state != "failed":
         raise too_old(known)
     if known.state == "pending" and known.late(now) and not late:

@@ -77,6 +77,7 @@ def problem_error(
 ) -> ApiError:
     """The error that an answer of status 400 or above stands for."""
     document: dict[str, Any] = body if isinstance(body, dict) else {}
+    # Contract, Errors: clients branch on the status and `code`, never on `detail`.
     code = _code(document.get("code"))
     request_id = request_id_of(headers, _text(document.get("request_id")))
     fields = _field_problems(document.get("errors"))
@@ -390,6 +391,7 @@ def _refuse_others(status: int, headers: Mapping[str, str]) -> None:
     if status >= 300:
         raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
     kind = headers.get("content-type", "")
+    # Errors: `application/problem+json` (RFC 9457) is an error's type alone.
     if kind.partition(";")[0].strip().lower() == PROBLEM:
         raise Mismatch(f"status {status}", "a problem document came with a status of success")
 
@@ -443,6 +445,7 @@ def _parse(
         prefix=checks.id_prefix,
     )
     info = _page_info(raw)
+    # Versioning: within v1 answers may gain fields; they are kept.
     extra = {name: value for name, value in raw.items() if name not in ("data", "page")}
     page = model.model_construct(data=rows, page=info, **extra)
     return Parsed(page, quarantined)
@@ -454,6 +457,7 @@ def _page_info(raw: Mapping[str, Any]) -> PageInfo:
         raise Mismatch("page", "an object with next_cursor and has_more was expected")
     sound = tolerant_json.first_unreadable(page) is None
     info = read_object(PageInfo, page, assumed=False, sound=sound)
+    # Lists and pagination: `next_cursor` is null on the last page alone.
     if info.has_more and not info.next_cursor:
         raise Mismatch("page.next_cursor", "has_more is true and there is no cursor to go on with")
     return info

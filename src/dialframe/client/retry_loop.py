@@ -44,6 +44,7 @@ JITTER_SHARE: Final = 0.25
 #: Codes that only say "not yet": they get this many times the attempts of a failure.
 NOT_YET: Final = ("rate_limit_exceeded", "conflict")
 PATIENCE: Final = 4
+# Errors: `dnc_screen_unavailable` wrote nothing; a rate refusal comes before the operation.
 #: Answers that come before anything is done, so that even a write without a key may follow.
 NOTHING_DONE: Final = ("rate_limit_exceeded", "dnc_screen_unavailable")
 
@@ -125,6 +126,7 @@ def _waiting_helps(seen: Seen) -> bool:
 
 
 def _harmless(seen: Seen) -> bool:
+    # Contract, Idempotency 3: the same key and request get the stored answer, so nothing is done twice.
     if not seen.writes or seen.has_key or seen.phase == "not_sent":
         return True
     return seen.code in NOTHING_DONE
@@ -137,6 +139,7 @@ def _allowed(seen: Seen) -> int:
 
 
 def _when(seen: Seen, jitter: float) -> Retry | GiveUp:
+    # Errors: every 429 and 503 carries `Retry-After` in seconds.
     asked = seen.retry_after_s
     backoff = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
     wait = backoff if asked is None else asked

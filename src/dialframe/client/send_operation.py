@@ -195,6 +195,7 @@ class Sender:
         asked = options.if_match
         if asked is None or isinstance(asked, str):
             return asked
+        # Endpoints, Common request parts: `If-Match` is the ETag of the last read.
         etag = self.etags.of(asked)
         if etag is None:
             raise ConfigError(
@@ -307,14 +308,17 @@ class Etags:
 def state_after(error: DialframeError, *, maybe_sent: bool) -> State:
     """What is known of a write after an error."""
     match error:
+        # Contract, Idempotency 7: never retry that operation with a new key.
         case OutcomeUnknown():
             return "outcome_unknown"
         case TransportError():
             return "pending" if maybe_sent else "failed"
         case ContractError():
             return "pending"
+        # Idempotency 6: the first request with the key still runs.
         case ApiError(code="conflict"):
             return "pending"
+        # Endpoints, Leads: nothing was written, and the same key may try again.
         case ApiError(code="dnc_screen_unavailable"):
             return "failed"
         case ApiError(status=status) if status >= 500:

@@ -1,4 +1,4 @@
-"""`client.leads`: contacts of the account."""
+"""`client.leads`, `.campaigns`, `.reports`: who is to be called, in which campaigns, and what came of it."""
 
 from __future__ import annotations
 

@@ -128,6 +128,7 @@ def dial_first(
     the dialing order, which it keeps all the while.
     """
     sender = context.sender
+    # Contract, Endpoints, Leads: compliance checks are still applied at dial time.
     called = call_life.lead_called(sender.db, sender.client, lead_id)
     code = refused_before
     if not call_life.is_on_the_line(sender.db, sender.client, called.phone, sender.now_us):
@@ -142,6 +143,7 @@ def dial_first(
             return
     plan = {"until_us": until_us, "refused": code, "key": sender.credential_id}
     again_us = sender.now_us + _FIRST_AGAIN_US
+    # Endpoints, Leads: after the window it keeps its normal place.
     if again_us <= until_us and code != "on_dnc":
         context.agenda.add(again_us, "first", sender.client, lead_id, plan)
 
@@ -353,6 +355,7 @@ class _Playback:
         ).fetchone()
         if row is None:
             return
+        # States, Campaign: real calls start with `running`, and end with it.
         stopped = row[0] != "running" or not context.dialer.enabled
         if stopped or row[1] not in ("new", "contacted"):
             self._change_lead(client, lead_id, slot_at=None)
@@ -383,6 +386,7 @@ class _Playback:
             (due.client, due.about),
         ).fetchone()
         key = self._who.credentials.get(due.plan["key"])
+        # Authentication 4 and 7: a key that was revoked meanwhile reaches nobody any more.
         if row is None or key is None or key.revoked:
             return
         sender = replace(context.sender, credential_id=key.credential_id)
@@ -432,6 +436,7 @@ class _Playback:
             _refused(context, "callback", called, callback_id, refusal)
             self._try_again(context, due, called.phone, scheduled_at, refusal)
             return
+        # States, Callback: the move from pending to completed is not shown; this is ours.
         self._db.execute(
             "UPDATE callbacks SET status = 'completed' WHERE client = ? AND id = ?",
             (client, callback_id),
@@ -464,6 +469,7 @@ class _Playback:
 
 def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: str | None) -> None:
     """A paused campaign still calls whom a request promised a call; a lead marked `dnc` nobody calls."""
+    # Resources, Lead: `dnc` is a status of the lead, also where no list has its number.
     if lead_status == "dnc":
         raise Refusal("on_dnc", "The lead is marked as not to be called.")
     if status in ("completed", "archived") or (status == "paused" and asked_by != "request"):

@@ -333,10 +333,10 @@ def _listed_later(
     across = rng.choice(often, -(-wanted // 4), replace=False)
     months[across] = 0.0
     rest = rng.choice(len(created), wanted - len(across), replace=False, p=months / months.sum())
-    at = created[rest] + DAY
-    at = at + (rng.random(len(rest)) * (ends - HOUR - at)).astype(np.int64)
+    listed_at = created[rest] + DAY
+    listed_at = listed_at + (rng.random(len(rest)) * (ends - HOUR - listed_at)).astype(np.int64)
     middle = (first[across] + last[across]) // 2
-    return np.concatenate([across, rest]), np.concatenate([middle, at])
+    return np.concatenate([across, rest]), np.concatenate([middle, listed_at])
 
 
 def _span(who: Ints, when: Ints, count: int) -> tuple[Ints, Ints]:
