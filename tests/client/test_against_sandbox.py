@@ -32,8 +32,8 @@ def ten_leads(client: Client, prefix: str) -> list[dict[str, str]]:
     """Leads whose external ids are nobody else's, with numbers that no list of this day's account has."""
     numbers = [f"+1212555{n:04d}" for n in range(100, 200)]
     free = [check.phone for check in client.dnc.check(numbers) if not check.listed]
-    own = f"{prefix}-{uuid.uuid4()}"
-    return [{"phone": phone, "external_id": f"{own}-{n}"} for n, phone in enumerate(free[:10])]
+    tag = f"{prefix}-{uuid.uuid4()}"
+    return [{"phone": phone, "external_id": f"{tag}-{n}"} for n, phone in enumerate(free[:10])]
 
 
 @pytest.fixture(scope="module")
@@ -120,11 +120,11 @@ def test_numbers_are_checked_in_their_order(client: Client, sandbox: sandboxes.S
     asked = [f"+1{200 + n // 100}55501{n % 100:02d}" for n in range(250)]
     sandbox.console.add_dnc(sandbox.client_id, asked[::50])
 
-    found = client.dnc.check(asked)
+    results = client.dnc.check(asked)
 
-    assert [result.phone for result in found] == asked
-    assert {result.phone for result in found if result.listed} >= set(asked[::50])
-    assert len({result.request_id for result in found}) == 3
+    assert [result.phone for result in results] == asked
+    assert {result.phone for result in results if result.listed} >= set(asked[::50])
+    assert len({result.request_id for result in results}) == 3
 
 
 def test_import_answers_for_each_lead(client: Client, paused: str) -> None:
@@ -195,11 +195,11 @@ def test_change_that_comes_too_late_is_refused_with_the_lead_as_it_is(
 ) -> None:
     """Two people change one lead: the second sees the first one's change."""
     lead_id = client.leads.create(campaign_id=paused, phone=PHONE).lead_id or ""
-    mine = client.leads.get(lead_id)
+    lead = client.leads.get(lead_id)
     client.leads.update(lead_id, full_name="Theirs")
 
     with pytest.raises(PreconditionFailed) as caught:
-        client.leads.update(lead_id, full_name="Mine", options=Options(if_match=mine))
+        client.leads.update(lead_id, full_name="Mine", options=Options(if_match=lead))
     fresh = caught.value.fresh  # type: ignore[attr-defined]
 
     assert fresh.full_name == "Theirs"

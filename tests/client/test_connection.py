@@ -25,9 +25,9 @@ def test_base_url_is_taken_apart_once(
     given: str, url: str, host: str, secure: bool, loopback: bool
 ) -> None:
     """Slashes at the end go, path prefixes stay, this machine is recognized."""
-    found = parse_address(given)
+    address = parse_address(given)
 
-    assert found == Address(url, host, secure, loopback)
+    assert address == Address(url, host, secure, loopback)
 
 
 @pytest.mark.parametrize(

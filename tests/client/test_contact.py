@@ -32,9 +32,9 @@ def test_numbers_go_out_by_the_hundred(count: int, sizes: list[int], tmp_path: P
     """One result for each, in their order."""
     service, phones = Service(checking), numbers(count)
 
-    found = connected(service, tmp_path).dnc.check(phones)
+    results = connected(service, tmp_path).dnc.check(phones)
 
-    assert [result.phone for result in found] == phones
+    assert [result.phone for result in results] == phones
     assert [len(json.loads(body)["phones"]) for body in service.bodies] == sizes
 
 
@@ -64,9 +64,9 @@ def test_time_is_that_of_the_attempt_that_was_answered(tmp_path: Path) -> None:
 
 def test_number_that_comes_twice_is_answered_twice(tmp_path: Path) -> None:
     """One result per input, whatever the input."""
-    found = connected(Service(checking), tmp_path).dnc.check(iter([LISTED, PHONE, LISTED]))
+    results = connected(Service(checking), tmp_path).dnc.check(iter([LISTED, PHONE, LISTED]))
 
-    assert [result.listed for result in found] == [True, False, True]
+    assert [result.listed for result in results] == [True, False, True]
 
 
 @pytest.mark.parametrize(

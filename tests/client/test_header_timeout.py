@@ -62,9 +62,9 @@ def test_head_that_drips_is_given_up(
     with head_awaited(), pytest.raises(httpcore.ReadTimeout):
         b"".join(endless)
 
-    given = [timeout for timeout in line.timeouts if timeout is not None]
-    assert given == sorted(given, reverse=True)
-    assert 2 <= len(given) <= 5
+    timeouts = [timeout for timeout in line.timeouts if timeout is not None]
+    assert timeouts == sorted(timeouts, reverse=True)
+    assert 2 <= len(timeouts) <= 5
 
 
 def test_next_request_starts_afresh(stream: httpcore.NetworkStream) -> None:

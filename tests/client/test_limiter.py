@@ -414,9 +414,9 @@ def test_processes_share_one_bucket(tmp_path: Path) -> None:
         )
         for _ in range(3)
     ]
-    found = [at_s for process in running for at_s in json.loads(process.communicate()[0])]
+    sent_at_s = [at_s for process in running for at_s in json.loads(process.communicate()[0])]
 
-    assert sorted(found) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 66)]
+    assert sorted(sent_at_s) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 66)]
 
 
 def test_a_pause_is_everybodys(tmp_path: Path) -> None:

@@ -31,8 +31,10 @@ def paged(pages: list[list[Any]]) -> Service:
     """A service whose list has these pages; its cursors are page numbers."""
 
     def page(request: httpx.Request) -> httpx.Response:
-        at = int(request.url.params.get("cursor", "0"))
-        return a_page(pages[at], str(at + 1) if at + 1 < len(pages) else None)
+        page_index = int(request.url.params.get("cursor", "0"))
+        return a_page(
+            pages[page_index], str(page_index + 1) if page_index + 1 < len(pages) else None
+        )
 
     return Service(page)
 
@@ -208,10 +210,10 @@ def test_every_row_comes_once_however_the_list_is_cut(cuts: list[int], tmp_path:
     numbers = iter(range(1000))
     pages = [[a_lead(next(numbers)) for _ in range(size)] for size in cuts]
 
-    found = [lead.id for lead in connected(paged(pages), tmp_path).leads.list()]
+    ids = [lead.id for lead in connected(paged(pages), tmp_path).leads.list()]
 
-    assert found == [row["id"] for page in pages for row in page]
-    assert json.dumps(found) == json.dumps(sorted(found))
+    assert ids == [row["id"] for page in pages for row in page]
+    assert json.dumps(ids) == json.dumps(sorted(ids))
 
 
 def test_a_row_that_an_earlier_page_had_is_set_aside(tmp_path: Path) -> None:

@@ -124,17 +124,17 @@ def test_answer_is_read_as_the_contract_has_it(row: Row, samples: Path, tmp_path
         assert caught.value.code == body["code"]
         return
 
-    found = called(client, row, sample["request"], tmp_path)
+    answered = called(client, row, sample["request"], tmp_path)
 
     if row.streamed:
-        assert found.read_bytes() == b"RIFF"
+        assert answered.read_bytes() == b"RIFF"
     elif row.paged:
-        assert [record.model_dump(mode="json") for record in found] == body["data"]
+        assert [record.model_dump(mode="json") for record in answered] == body["data"]
     elif row.name == "dnc.check":
-        assert [{"phone": r.phone, "listed": r.listed} for r in found] == body["data"]
+        assert [{"phone": r.phone, "listed": r.listed} for r in answered] == body["data"]
     else:
         expected = json.loads(row.response.model_validate(body or {}).model_dump_json())
-        assert found.model_dump(mode="json") == expected
+        assert answered.model_dump(mode="json") == expected
         assert set(body or {}) <= set(expected)
         assert all(expected[name] == value for name, value in (body or {}).items())
 

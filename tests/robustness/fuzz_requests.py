@@ -196,8 +196,8 @@ def bodies(draw: st.DrawFn, row: operations.Operation[Any, Any]) -> bytes:
         text = draw(JSON_TEXT)
     raw = text.encode("utf-8", "surrogatepass")
     if draw(st.integers(0, 4)) == 0:
-        place = draw(st.integers(0, len(raw)))
-        raw = raw[:place] + draw(st.binary(min_size=1, max_size=3)) + raw[place:]
+        cut = draw(st.integers(0, len(raw)))
+        raw = raw[:cut] + draw(st.binary(min_size=1, max_size=3)) + raw[cut:]
     return Bytes(draw(st.sampled_from([b"", b"", b"", b"", b"\xef\xbb\xbf"])) + raw)
 
 
@@ -205,23 +205,25 @@ def bodies(draw: st.DrawFn, row: operations.Operation[Any, Any]) -> bytes:
 def mutated(draw: st.DrawFn) -> Raw:
     """A good request of any operation with its method, target, headers or body changed."""
     row = draw(ROWS_ANY)
-    one = good(row)
+    request = good(row)
     if draw(st.integers(0, 3)) == 0:
-        one = replace(one, method=draw(METHODS))
+        request = replace(request, method=draw(METHODS))
     pieces = draw(st.lists(PIECES, max_size=3))
     match draw(st.integers(0, 9)):
         case 0 | 1 | 2:
-            one = replace(one, target=Bytes(one.target + _tail(pieces)))
+            request = replace(request, target=Bytes(request.target + _tail(pieces)))
         case 3:
-            one = replace(one, target=Bytes(b"/v1/" + _tail(pieces)))
+            request = replace(request, target=Bytes(b"/v1/" + _tail(pieces)))
         case 4 | 5 | 6:
-            joint = b"&" if b"?" in one.target else b"?"
+            joint = b"&" if b"?" in request.target else b"?"
             query = "&".join(draw(st.lists(QUERIES, max_size=3))).encode()
-            one = replace(one, target=Bytes(one.target + joint + query))
-    headers = [pair for pair in one.headers if draw(st.integers(0, 9)) > 0 or pair[0] == b"Host"]
+            request = replace(request, target=Bytes(request.target + joint + query))
+    headers = [
+        pair for pair in request.headers if draw(st.integers(0, 9)) > 0 or pair[0] == b"Host"
+    ]
     headers += draw(st.lists(st.tuples(HEADER_NAMES, VALUE), max_size=2))
-    body = draw(bodies(row)) if one.body else draw(st.sampled_from([b"", b"", b"{}", b"x"]))
-    return replace(one, headers=tuple(headers), body=body).framed()
+    body = draw(bodies(row)) if request.body else draw(st.sampled_from([b"", b"", b"{}", b"x"]))
+    return replace(request, headers=tuple(headers), body=body).framed()
 
 
 def _tail(pieces: Sequence[str]) -> bytes:

@@ -159,11 +159,11 @@ def load(
 
     def work(maker: Maker) -> None:
         dice = random.Random(f"{seed} {maker.__name__}")
-        own = numbers()
+        own_numbers = numbers()
         try:
             # A round has a hundred numbers for the list, which is more than it gets to.
             while not ended.is_set() and len(ledger.writes) < LONGEST:
-                write = maker(ledger, own, dice, uuid.UUID(int=dice.getrandbits(128)).hex)
+                write = maker(ledger, own_numbers, dice, uuid.UUID(int=dice.getrandbits(128)).hex)
                 ledger.writes.append(write)
                 ledger.answers[write.key] = send(party, write)
         except httpx.TransportError:

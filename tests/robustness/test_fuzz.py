@@ -187,8 +187,8 @@ def test_any_json(
     fuzzed_service: Fuzzed, data: st.DataObject, row: operations.Operation[Any, Any]
 ) -> None:
     """NaN, huge numbers, a name twice, depth, half characters, NUL, no UTF-8: 2xx or a 4xx that says why."""
-    one = replace(made.good(row), body=data.draw(made.bodies(row)))
-    sent = fuzzed_service.send(one)
+    request = replace(made.good(row), body=data.draw(made.bodies(row)))
+    sent = fuzzed_service.send(request)
     came = talk(fuzzed_service.base_url, [sent.encode()], wanted=1)
 
     (answer,) = came.answers
@@ -261,8 +261,8 @@ def test_half_requests(fuzzed_service: Fuzzed, cut: float, goodbye: str, number:
     """A write that breaks off before its end does nothing, however the sender leaves."""
     phone = f"+1952555{100 + number:04d}"
     body = json.dumps({"phone": phone}).encode()
-    one = replace(good(fuzzed_service, "dnc.add"), body=body)
-    whole = _framed_once(one).encode()
+    request = replace(good(fuzzed_service, "dnc.add"), body=body)
+    whole = _framed_once(request).encode()
     where = urlsplit(fuzzed_service.base_url)
     with socket.create_connection((where.hostname, where.port), timeout=HANG_S) as line:
         line.sendall(whole[: int(len(whole) * cut)])

@@ -330,12 +330,12 @@ def test_answer_without_a_body_is_survived_where_the_contract_shows_none(journal
     """The answer to `calls.get` is unshown: nothing is known of the call then, and that is said so."""
     empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     with Hostile(kept(empty)) as service, connected(service, journal) as client:
-        found = client.calls.get(row()["id"])
+        call = client.calls.get(row()["id"])
         with pytest.raises(ContractError, match=r"^calls\.list: .* at body: 0 bytes"):
             list(client.calls.list())
 
-    assert isinstance(found, Call)
-    assert set(found.model_dump().values()) == {None}
+    assert isinstance(call, Call)
+    assert set(call.model_dump().values()) == {None}
 
 
 def test_refusal_that_nobody_understands_is_still_a_refusal(journal: Path) -> None:

@@ -57,8 +57,8 @@ def go(
             ["leads", "import", str(lead_list), "--campaign", CAMPAIGN, "--region", "US",
              "--out", str(tmp_path / "out"), "--json", "--yes", *more]
         )  # fmt: skip
-        said = capsys.readouterr()
-        return status, json.loads(said.out or "{}"), said.err
+        captured = capsys.readouterr()
+        return status, json.loads(captured.out or "{}"), captured.err
 
     return do
 

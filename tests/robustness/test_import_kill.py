@@ -28,9 +28,9 @@ LOGGER = logging.getLogger(__name__)
 
 def check_campaign(sandbox: Sandbox, work: Import, expected: dict[str, str]) -> None:
     """Every lead is there once, under its own number."""
-    found = sandbox.leads(work.campaign)
-    assert Counter(lead["external_id"] for lead in found) == Counter(expected.keys())
-    assert {lead["external_id"]: lead["phone"] for lead in found} == expected
+    leads = sandbox.leads(work.campaign)
+    assert Counter(lead["external_id"] for lead in leads) == Counter(expected.keys())
+    assert {lead["external_id"]: lead["phone"] for lead in leads} == expected
 
 
 def check_ledger(work: Import, facts: dict[str, int], expected: dict[str, str]) -> None:

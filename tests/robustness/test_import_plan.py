@@ -106,8 +106,8 @@ def test_a_person_confirms(
     monkeypatch.setattr(leads_commands, "at_terminal", lambda: True)
     monkeypatch.setattr(lead_options, "at_terminal", lambda: False)
     monkeypatch.setattr("sys.stdin", __import__("io").StringIO(f"{said}\n"))
-    told = ["--campaign", CAMPAIGN, "--region", "US", "--out", str(tmp_path / "out")]
-    run(["leads", "import", "--region", "US", str(file), *told])
+    options = ["--campaign", CAMPAIGN, "--region", "US", "--out", str(tmp_path / "out")]
+    run(["leads", "import", "--region", "US", str(file), *options])
     out = capsys.readouterr().out
     assert "Dental, paused" in out
     assert "countries of the clean numbers: US 2" in out

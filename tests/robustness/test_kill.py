@@ -97,10 +97,10 @@ def judge(party: Party, ledger: Ledger) -> Counter[str]:
     """Hold what is there against what was written and answered; what happened, counted."""
     open_writes = ledger.unanswered()
     done = Counter(answered=len(ledger.answers), unanswered=len(open_writes))
-    found = seen(party, ledger)
-    check_what_is_there(ledger, found)
+    shown = seen(party, ledger)
+    check_what_is_there(ledger, shown)
     check_last_change(party, ledger, open_writes)
-    check_sent_again(party, ledger, found)
+    check_sent_again(party, ledger, shown)
     done["done though unanswered"] = sum(
         ledger.answers[write.key].replayed for write in open_writes
     )

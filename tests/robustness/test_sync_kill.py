@@ -197,8 +197,8 @@ def test_a_killed_sync_ends_in_agreement(tmp_path: Path) -> None:
         finally:
             life.end()
         for _ in range(2):
-            _, said = sync(service, tmp_path).end()
-            assert json.loads("".join(said))["complete"], said
+            _, lines = sync(service, tmp_path).end()
+            assert json.loads("".join(lines))["complete"], lines
         LOGGER.info("%s %s", dict(ends), dict(life.done))
         with connect(service.base_url, service.api_key, tmp_path, environment={}) as account:
             for table in PATHS:

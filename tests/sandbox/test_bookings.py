@@ -45,8 +45,8 @@ def call_back(party: Party, campaign: str, **more: Any) -> Json:
 
 
 def callback_of(party: Party, made: Json) -> Json:
-    found = party.walk("/v1/callbacks", campaign_id=made["campaign_id"])
-    return next(each for each in found if each["id"] == made["id"])
+    callbacks = party.walk("/v1/callbacks", campaign_id=made["campaign_id"])
+    return next(each for each in callbacks if each["id"] == made["id"])
 
 
 def moved(party: Party, made: Json, status: str) -> None:
@@ -132,8 +132,8 @@ def test_due_callback_calls_the_lead(console: Console, party: Party, campaign: s
     answered(party.post(path, {"scheduled_at": far}), 200)
 
     def called() -> list[str]:
-        mine = [entry["to"] for entry in party.outbox("callback")]
-        return [number for number in mine if number in numbers]
+        called = [entry["to"] for entry in party.outbox("callback")]
+        return [number for number in called if number in numbers]
 
     console.advance(540)
     assert called() == []
@@ -155,8 +155,8 @@ def test_filters_of_callbacks_hold(party: Party) -> None:
         (cancelled, "cancelled"),
         (completed, "completed"),
     ):
-        found = party.walk("/v1/callbacks", campaign_id=campaign, status=status)
-        assert [each["id"] for each in found] == [made["id"]]
+        callbacks = party.walk("/v1/callbacks", campaign_id=campaign, status=status)
+        assert [each["id"] for each in callbacks] == [made["id"]]
     assert party.walk("/v1/callbacks", campaign_id=CAMPAIGN) == []
 
 

@@ -287,15 +287,15 @@ def test_end_of_a_started_call_is_an_event(console: Console, receiver: Receiver)
 
 def test_record_keeps_what_it_is(console: Console, party: Party) -> None:
     """A call record comes out with the values of each field."""
-    at = console.now() - timedelta(minutes=10)
+    created_at = console.now() - timedelta(minutes=10)
     given = {
         "direction": "inbound",
         "from_number": LONDON,
         "to_number": PHONE,
         "status": "completed",
-        "created_at": iso(at),
-        "answered_at": iso(at + timedelta(seconds=12)),
-        "ended_at": iso(at + timedelta(seconds=72)),
+        "created_at": iso(created_at),
+        "answered_at": iso(created_at + timedelta(seconds=12)),
+        "ended_at": iso(created_at + timedelta(seconds=72)),
         "duration_seconds": 60,
         "campaign_id": party.campaign("running"),
         "disposition": "sale",
@@ -312,8 +312,8 @@ def test_record_keeps_what_it_is(console: Console, party: Party) -> None:
 
 def finished(party: Party, **fields: Any) -> str:
     """A call of 20.5 seconds that was answered after five; its id."""
-    at = "2026-01-01T10:00:"
-    call = {"created_at": f"{at}00Z", "answered_at": f"{at}05Z", "ended_at": f"{at}25.5Z",
+    minute = "2026-01-01T10:00:"
+    call = {"created_at": f"{minute}00Z", "answered_at": f"{minute}05Z", "ended_at": f"{minute}25.5Z",
             "duration_seconds": 20.5, "disposition": "SALE"}  # fmt: skip
     return party.calls([{**call, **fields}])[0]
 
@@ -413,12 +413,12 @@ def test_calls_of_a_synthetic_account_can_be_heard_and_read(console: Console) ->
     client = console.client(size="tiny")
     calls = client.walk("/v1/calls", limit="100")
     answered_calls = [call["id"] for call in calls if call["answered_at"]][:40]
-    found = {"recording": 0, "transcript": 0, "summary": 0}
+    answers = {"recording": 0, "transcript": 0, "summary": 0}
     for call in answered_calls:
         for what in ("recording", "transcript"):
             response = client.get(f"/v1/calls/{call}/{what}")
-            found[what] += response.status_code == 200 and len(response.content) > 0
+            answers[what] += response.status_code == 200 and len(response.content) > 0
         summary = answered(client.get(f"/v1/calls/{call}/summary"), 200)
         is_summary(summary)
-        found["summary"] += summary["status"] == "ready"
-    assert all(found.values()), found
+        answers["summary"] += summary["status"] == "ready"
+    assert all(answers.values()), answers

@@ -97,15 +97,15 @@ def test_unknown_path_is_404(party: Party, method: str, path: str) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=named)
 def test_known_path_with_another_method_is_405(party: Party, operation: Operation) -> None:
     """Another method answers 405 with an Allow header that lists the path's own methods."""
-    own = {one.method for one in OPERATIONS if one.path == operation.path}
-    others = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - own
+    path_methods = {one.method for one in OPERATIONS if one.path == operation.path}
+    others = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - path_methods
     if operation.name == "leads.import":
         others -= {"GET", "PATCH"}  # these read as the lead whose id is "import"
     for method in others:
         response = party.send(method, operation.path)
         problem(response, 405, "method_not_allowed")
         allowed = {each.strip() for each in response.headers["allow"].split(",")}
-        assert own <= allowed
+        assert path_methods <= allowed
         assert method not in allowed
 
 
@@ -169,13 +169,13 @@ def test_odd_query_is_answered_in_order(party: Party, query: str) -> None:
 
 def test_request_ids_differ(party: Party) -> None:
     """Each answer has a request id of its own, and a client's own header does not set it."""
-    mine = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    request_id = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
     seen = [
-        party.get("/v1/me", headers={"X-Request-ID": mine}).headers["x-request-id"]
+        party.get("/v1/me", headers={"X-Request-ID": request_id}).headers["x-request-id"]
         for _ in range(5)
     ]
 
-    assert len({*seen, mine}) == 6
+    assert len({*seen, request_id}) == 6
 
 
 @pytest.mark.parametrize("operation", REACHED, ids=named)

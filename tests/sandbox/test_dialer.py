@@ -159,8 +159,8 @@ def test_what_conversations_lead_to(make: Callable[..., Account]) -> None:
     due = dict(account.rows("SELECT id, scheduled_at FROM callbacks"))
     assert all(instant(due[entry["id"]]) <= moment(entry["at"]) for entry in kept)
     ((booked,),) = account.rows("SELECT count(*) FROM appointments")
-    ((told,),) = account.rows("SELECT count(*) FROM events WHERE type = 'appointment.booked'")
-    assert booked == told == played["appointments"] > 5
+    ((emitted,),) = account.rows("SELECT count(*) FROM events WHERE type = 'appointment.booked'")
+    assert booked == emitted == played["appointments"] > 5
 
 
 def moment(text: str) -> dt.datetime:
@@ -279,9 +279,9 @@ def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], sha
     account.console.add_agent(account.me, "100", "a@example.com")
     account.campaign(numbers(30))
     account.advance(86_400)
-    told = account.rows("SELECT data FROM events WHERE type = 'ai_call.completed'")
-    assert len(told) == 30 * share
-    for (text,) in told:
+    ai_events = account.rows("SELECT data FROM events WHERE type = 'ai_call.completed'")
+    assert len(ai_events) == 30 * share
+    for (text,) in ai_events:
         data = json.loads(str(text))
         assert set(data) == {
             "call_id", "direction", "from", "to", "ai_agent", "started_at", "answered_at",
@@ -292,7 +292,7 @@ def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], sha
         assert data["disposition_code"]
         assert isinstance(data["requires_human_review"], bool)
     agents = account.rows("SELECT count(agent_extension) FROM calls")
-    assert agents == [(30 - len(told),)]
+    assert agents == [(30 - len(ai_events),)]
 
 
 def test_a_scope_taken_away_ends_dialing(make: Callable[..., Account]) -> None:
@@ -476,7 +476,7 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
         "refusals",
         "spent",
     )
-    told = []
+    runs = []
     draw = random.Random(1)
     for name, kills in (("whole", 0), ("killed", wanted)):
         account = Account(tmp_path / name, seed=5).dialing()
@@ -493,11 +493,11 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
             if status == 0:
                 break
         account = Account(tmp_path / name, seed=5)
-        told.append([account.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables])
+        runs.append([account.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables])
         account.world.close()
     assert died >= wanted / 2
-    assert len(told[0][0]) > 100
-    assert told[0] == told[1]
+    assert len(runs[0][0]) > 100
+    assert runs[0] == runs[1]
 
 
 def test_a_call_moves_through_its_states(make: Callable[..., Account]) -> None:
@@ -679,9 +679,9 @@ def test_real_time_drives_it_too(free: Sandbox) -> None:
     until = time.monotonic() + 20
     while len(console.outbox(me)) < 5 and time.monotonic() < until:
         time.sleep(0.2)
-    at = [moment(entry["at"]) for entry in console.outbox(me)]
-    assert len(at) == 5
-    assert max(at) - min(at) >= dt.timedelta(seconds=0.39)
+    dialed_at = [moment(entry["at"]) for entry in console.outbox(me)]
+    assert len(dialed_at) == 5
+    assert max(dialed_at) - min(dialed_at) >= dt.timedelta(seconds=0.39)
 
 
 def test_an_advance_says_what_it_played(calling: Party) -> None:
@@ -743,8 +743,8 @@ def test_a_lead_marked_do_not_call_gets_no_callback(free: Sandbox, calling: Part
     campaign = console.create_campaign(me, "c", status="paused")["id"]
     lead = {"campaign_id": campaign, "phone": numbers(1)[0], "status": "dnc"}
     (lead_id,) = console.add_leads(me, [lead])
-    at = (moment(console.advance_clock(0)) + dt.timedelta(minutes=5)).isoformat()
-    answered(api.post("/v1/callbacks", {"lead_id": lead_id, "scheduled_at": at}), 201)
+    due_at = (moment(console.advance_clock(0)) + dt.timedelta(minutes=5)).isoformat()
+    answered(api.post("/v1/callbacks", {"lead_id": lead_id, "scheduled_at": due_at}), 201)
     console.advance_clock(86_400)
     assert console.outbox(me) == api.walk("/v1/calls") == []
     assert [(one["kind"], one["code"]) for one in console.refusals(me)] == [("callback", "on_dnc")]

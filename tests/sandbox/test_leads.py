@@ -194,10 +194,10 @@ def test_field_rules(client: Party) -> None:
     results = bring(client, campaign, [{"phone": client.phone(), **lead} for lead, _ in rows])[
         "data"
     ]
-    told = [(result["status"], result["reason"], result["field"]) for result in results]
+    single_outcomes = [(result["status"], result["reason"], result["field"]) for result in results]
     single = add(client, campaign)
 
-    assert told == [outcome for _, outcome in rows]
+    assert single_outcomes == [outcome for _, outcome in rows]
     assert (single["status"], single["reason"], single["field"]) == (
         "invalid",
         "field_rule",

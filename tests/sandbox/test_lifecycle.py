@@ -214,16 +214,16 @@ def records(service: Service) -> dict[str, list[Json]]:
     """Everything that the lists of the first client have."""
     service.console.change(rate_limits=None)
     party = service.first_client()
-    found = {
+    lists = {
         path: party.walk(path, limit="100")
         for path in ("/v1/calls", "/v1/leads", "/v1/campaigns", "/v1/appointments")
     }
-    found["/v1/callbacks"] = [
+    lists["/v1/callbacks"] = [
         callback
-        for campaign in found["/v1/campaigns"]
+        for campaign in lists["/v1/campaigns"]
         for callback in party.walk("/v1/callbacks", campaign_id=campaign["id"], limit="100")
     ]
-    return found
+    return lists
 
 
 def details(service: Service, found: dict[str, list[Json]]) -> dict[str, bytes]:

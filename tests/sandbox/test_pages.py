@@ -149,8 +149,8 @@ def test_filter_of_calls_holds(console: Console, party: Party, calls: list[str])
     client = console.client()
     campaign = client.campaign("running")
     made = client.calls([{"created_at": SOON, "campaign_id": campaign}, {"created_at": SOON}])
-    found = client.walk("/v1/calls", campaign_id=campaign)
-    assert [record["id"] for record in found] == made[:1]
+    calls_of_campaign = client.walk("/v1/calls", campaign_id=campaign)
+    assert [record["id"] for record in calls_of_campaign] == made[:1]
 
 
 def test_cursor_is_bound_to_its_filters(party: Party, calls: list[str]) -> None:
@@ -275,9 +275,9 @@ def test_callbacks_come_newest_created_first(console: Console) -> None:
         body = {"lead_id": client.lead(campaign), "scheduled_at": f"2031-03-0{day}T15:00:00Z"}
         made.append(answered(client.post("/v1/callbacks", body), 201)["id"])
         console.advance(2)
-    found = client.walk("/v1/callbacks", campaign_id=campaign, limit="2")
+    callbacks = client.walk("/v1/callbacks", campaign_id=campaign, limit="2")
 
-    assert [record["id"] for record in found] == made[::-1]
+    assert [record["id"] for record in callbacks] == made[::-1]
 
 
 def test_filters_of_leads_and_campaigns_hold(console: Console) -> None:

@@ -138,9 +138,9 @@ def test_callback_is_cancelled_or_moved(party: Party) -> None:
             else party.post(f"{path}/cancel")
         )
     )
-    found = party.walk("/v1/callbacks", campaign_id=made["campaign_id"])
+    callbacks = party.walk("/v1/callbacks", campaign_id=made["campaign_id"])
 
-    assert [each["status"] for each in found] == ["cancelled"]
+    assert [each["status"] for each in callbacks] == ["cancelled"]
     for answer in answers:
         if not answer.is_success:
             problem(answer, 409, "callback_not_pending")

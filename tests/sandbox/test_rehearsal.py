@@ -61,9 +61,9 @@ def imported(sandbox: Sandbox, api: Party, campaigns: list[str]) -> Counter[str]
 
 def local_hours(entry: Json) -> list[str]:
     """What the clocks showed where the called party may be."""
-    at = dt.datetime.fromisoformat(entry["at"])
+    sent_at = dt.datetime.fromisoformat(entry["at"])
     zones = time_zones_for_number(phonenumbers.parse(entry["to"]))
-    return [f"{at.astimezone(ZoneInfo(zone)):%H:%M}" for zone in zones]
+    return [f"{sent_at.astimezone(ZoneInfo(zone)):%H:%M}" for zone in zones]
 
 
 @pytest.mark.parametrize("seed", range(1, SEEDS + 1))

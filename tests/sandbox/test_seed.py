@@ -139,11 +139,10 @@ def test_ids_have_the_prefixes_of_the_contract() -> None:
         "events": "evt_",
     }
     for table, prefix in tables.items():
-        found = [row["id"] for row in rows(table)]
-        assert len(found) == len(set(found)) > 0
+        ids = [row["id"] for row in rows(table)]
+        assert len(ids) == len(set(ids)) > 0
         assert all(
-            re.fullmatch(prefix + r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_)
-            for id_ in found
+            re.fullmatch(prefix + r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_) for id_ in ids
         )
     assert set(tables.values()) <= set(PREFIXES.values())
 

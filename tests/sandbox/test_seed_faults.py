@@ -123,9 +123,9 @@ def test_late_calls_and_decoys(case: Case) -> None:
         ("before_hours", "violation", dt.time(7, 0), dt.time(8, 0)),
     ]
     for fault, expected, first, last in spans:
-        found = planted(case, fault, expected=expected)
-        assert found
-        for id_ in found:
+        sheet = planted(case, fault, expected=expected)
+        assert sheet
+        for id_ in sheet:
             (zone,) = zones(calls[id_]["to_number"][2:5])
             assert first <= local(calls[id_]["created_at"], zone).time() < last
 
@@ -181,14 +181,14 @@ def test_the_week_is_that_of_the_change(case: Case, change: dt.date) -> None:
 def test_too_often(case: Case) -> None:
     """A fourth call within 24 hours is made to the planted numbers alone, each call on the sheet."""
     times = defaultdict(list)
-    found = set()
+    fourth_calls = set()
     for call in outbound(case):
         before = times[call["to_number"]]
         before.append(call["created_at"])
         if len(before) > 3 and before[-1] - before[-4] <= DAY:
-            found.add(call["id"])
-    assert found == planted(case, "too_often", expected="violation")
-    numbers = {call["to_number"] for call in outbound(case) if call["id"] in found}
+            fourth_calls.add(call["id"])
+    assert fourth_calls == planted(case, "too_often", expected="violation")
+    numbers = {call["to_number"] for call in outbound(case) if call["id"] in fourth_calls}
     assert numbers == planted(case, "too_often", resource="phone")
 
 
@@ -206,14 +206,14 @@ def test_seven_in_seven_days(case: Case) -> None:
 def test_calls_after_a_request(case: Case) -> None:
     """Calls after the number's Do-Not-Call disposition are the planted ones, 16 days on or more."""
     asked: dict[str, int] = {}
-    found = {}
+    since_request = {}
     for call in outbound(case):
         if call["to_number"] in asked:
-            found[call["id"]] = call["created_at"] - asked[call["to_number"]]
+            since_request[call["id"]] = call["created_at"] - asked[call["to_number"]]
         if call["disposition"] == "DNC":
             asked[call["to_number"]] = call["ended_at"]
-    assert found.keys() == planted(case, "call_after_dnc_disposition", expected="proven")
-    assert min(found.values()) > 16 * DAY
+    assert since_request.keys() == planted(case, "call_after_dnc_disposition", expected="proven")
+    assert min(since_request.values()) > 16 * DAY
 
 
 @every_case
@@ -304,21 +304,21 @@ def test_late_dispositions(case: Case) -> None:
     rows = [row for row in tables(case)["ground_truth"] if row["fault"] == "late_disposition"]
     assert rows
     for row in rows:
-        match = re.fullmatch(r"logged as (\w+), changed to (\w+) at (\S+)", row["detail"])
+        match = re.fullmatch(r"logged as (\w+), changed to (\w+) changed_at (\S+)", row["detail"])
         assert match
-        at = dt.datetime.fromisoformat(match[3])
+        changed_at = dt.datetime.fromisoformat(match[3])
         ended = local(calls[row["id"]]["ended_at"], dt.UTC)
-        assert dt.timedelta(hours=1) <= at - ended <= dt.timedelta(hours=48)
-        assert at < end
+        assert dt.timedelta(hours=1) <= changed_at - ended <= dt.timedelta(hours=48)
+        assert changed_at < end
         assert match[1] != match[2] == calls[row["id"]]["disposition"]
 
 
 @every_case
 def test_unmapped_codes(case: Case) -> None:
     """The code that no taxonomy knows is on the planted calls alone."""
-    found = {call["id"] for call in tables(case)["calls"] if call["disposition"] == "ZZTOP"}
-    assert found == planted(case, "unmapped_code", expected="unmapped")
-    assert found
+    unmapped = {call["id"] for call in tables(case)["calls"] if call["disposition"] == "ZZTOP"}
+    assert unmapped == planted(case, "unmapped_code", expected="unmapped")
+    assert unmapped
 
 
 @every_case
@@ -369,13 +369,13 @@ def test_phone_in_three_campaigns(case: Case) -> None:
 def test_requests_that_were_not_listed(case: Case) -> None:
     """Do-Not-Call dispositions whose number is not on the list are the planted ones."""
     listed = {row["phone"] for row in tables(case)["dnc"]}
-    found = {
+    unlisted = {
         call["lead_id"]
         for call in outbound(case)
         if call["disposition"] == "DNC" and call["to_number"] not in listed
     }
-    assert found == planted(case, "dnc_request_not_listed", resource="lead")
-    assert found
+    assert unlisted == planted(case, "dnc_request_not_listed", resource="lead")
+    assert unlisted
 
 
 @every_case
@@ -398,9 +398,9 @@ def test_flagged_caller_id_is_answered_half_as_often() -> None:
     match = re.search(r"spam from (\S+):", row["detail"])
     assert match
     flagged = dt.datetime.fromisoformat(match[1]).timestamp() * 1e6
-    own = [call for call in outbound(case) if call["from_number"] == row["id"]]
-    before = [call for call in own if call["created_at"] < flagged]
-    after = [call for call in own if call["created_at"] >= flagged]
+    flagged_calls = [call for call in outbound(case) if call["from_number"] == row["id"]]
+    before = [call for call in flagged_calls if call["created_at"] < flagged]
+    after = [call for call in flagged_calls if call["created_at"] >= flagged]
     assert len(before) > 1_000
     assert len(after) > 4_000
     assert 0.09 < people(before) < 0.14
@@ -457,7 +457,9 @@ def test_the_sheet_is_sound(case: Case) -> None:
 @every_case
 def test_faults_do_not_meet(case: Case) -> None:
     """No call has two faults of its own, so that each verdict has one cause."""
-    own = Counter(row["id"] for row in tables(case)["ground_truth"] if row["resource"] == "call")
-    several = {id_ for id_, count in own.items() if count > 1}
+    faults = Counter(
+        row["id"] for row in tables(case)["ground_truth"] if row["resource"] == "call"
+    )
+    several = {id_ for id_, count in faults.items() if count > 1}
     crossing = planted(case, "call_to_number_listed_after_import")
     assert several <= crossing

@@ -41,15 +41,15 @@ def dials() -> tuple[Row, ...]:
     """Outbound calls, oldest first, each with its attempt number, its local time and its lead."""
     leads = {lead["id"]: lead for lead in rows("leads")}
     attempts: Counter[str] = Counter()
-    found = []
+    calls_with_leads = []
     for call in sorted(rows("calls"), key=lambda call: call["created_at"]):
         if call["direction"] == "outbound":
             attempts[call["to_number"]] += 1
             zone = ZONE[call["to_number"][2:5]]
             local = dt.datetime.fromtimestamp(call["created_at"] / 1e6, tz=zone)
             extra = {"attempt": attempts[call["to_number"]], "local": local}
-            found.append({**call, **extra, "lead": leads.get(call["lead_id"])})
-    return tuple(found)
+            calls_with_leads.append({**call, **extra, "lead": leads.get(call["lead_id"])})
+    return tuple(calls_with_leads)
 
 
 def talk_s(call: Row) -> float:

@@ -132,12 +132,12 @@ def check(store: Store, *, read_whole: bool) -> int:
         ids = store.arrow(CALLS, columns=["id"])["id"].to_pylist()
     else:
         try:
-            found = list(store.batches(CALLS, columns=["id"], rows=100))
+            batches = list(store.batches(CALLS, columns=["id"], rows=100))
         except StoreError as error:
             if "replaced while it was read" not in str(error):
                 raise
             return 0
-        ids = [value for batch in found for value in batch["id"].to_pylist()]
+        ids = [value for batch in batches for value in batch["id"].to_pylist()]
     assert len(ids) == len(set(ids)), "an id twice"
     torn = Counter(key.rsplit("_", 1)[0] for key in ids)
     common = torn.pop("call_shared", SHARED)

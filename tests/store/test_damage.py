@@ -213,12 +213,12 @@ def test_a_disk_that_takes_no_more_leaves_what_was_there(tmp_path: Path, limit: 
     folder = tmp_path / "part"
     Store.open(folder).close()
     status, lines = Forked(append_without_room, folder, limit).end()
-    told = [json.loads(line) for line in lines]
+    printed = [json.loads(line) for line in lines]
 
     assert status == 0
-    stored = max([0, *(line for line in told[:-1] if isinstance(line, int))])
-    assert any("full" in str(line) or "disk" in str(line) for line in told)
-    assert told[-1] == stored * 100
+    stored = max([0, *(line for line in printed[:-1] if isinstance(line, int))])
+    assert any("full" in str(line) or "disk" in str(line) for line in printed)
+    assert printed[-1] == stored * 100
     with Store.open(folder) as store:
         assert len(store.frame(CALLS)) == stored * 100
         assert (store.state("calls") or {"n": 0}) == {"n": stored}
@@ -245,10 +245,10 @@ def test_a_store_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path: Pa
             if os.geteuid() == 0:
                 os.chown(path, 65534, 65534)
             path.chmod(0o500 if path.is_dir() else 0o400)
-        _, told = Forked(read_as_nobody, folder).end()
+        _, lines = Forked(read_as_nobody, folder).end()
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o700)
 
-    assert told[0].startswith("11 {'done': True} ")
-    assert len(told) == 5
-    assert all("folder" in line or "may not be written" in line for line in told[1:])
+    assert lines[0].startswith("11 {'done': True} ")
+    assert len(lines) == 5
+    assert all("folder" in line or "may not be written" in line for line in lines[1:])

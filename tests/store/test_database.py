@@ -126,12 +126,12 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
 def test_every_connection_is_durable_and_erases(tmp_path: Path) -> None:
     """Commits reach the disk before they count, and deleted bytes are overwritten at once."""
     with Store.open(tmp_path) as store, store._database.reading() as connection:
-        found = {
+        pragmas = {
             name: connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "synchronous", "secure_delete")
         }
 
-    assert found == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1}
 
 
 def test_threads_share_a_store(tmp_path: Path) -> None:

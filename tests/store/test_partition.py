@@ -24,14 +24,14 @@ OTHERS = [
 @pytest.mark.parametrize("other", OTHERS)
 def test_each_identity_has_its_folder(tmp_path: Path, other: Identity) -> None:
     """Another key, environment, host or path is another folder, and cannot open this one."""
-    mine = Identity.of(URL, KEY)
-    Store.open(tmp_path / mine.folder_name, mine).close()
+    identity = Identity.of(URL, KEY)
+    Store.open(tmp_path / identity.folder_name, identity).close()
 
-    assert other.folder_name != mine.folder_name
+    assert other.folder_name != identity.folder_name
     assert locate(tmp_path, other) is None
-    assert locate(tmp_path, mine) == tmp_path / mine.folder_name
+    assert locate(tmp_path, identity) == tmp_path / identity.folder_name
     with pytest.raises(StoreError, match="another key, service or environment"):
-        Store.open(tmp_path / mine.folder_name, other)
+        Store.open(tmp_path / identity.folder_name, other)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_partitions_of_a_folder_are_listed(tmp_path: Path) -> None:
     for identity in OTHERS:
         Store.open(tmp_path / identity.folder_name, identity).close()
 
-    found = partitions(tmp_path)
+    owners = partitions(tmp_path)
 
-    assert sorted(owner.environment for _, owner in found) == ["live", "test", "test", "test"]
+    assert sorted(owner.environment for _, owner in owners) == ["live", "test", "test", "test"]
     assert partitions(tmp_path / "nowhere") == []

@@ -51,25 +51,25 @@ def latest(place: Path) -> dict[str, str | None]:
 
 def test_what_is_new_is_appended_once(store: Store, tmp_path: Path) -> None:
     """The first time all versions, then only those since; sealing in between changes nothing."""
-    place = tmp_path / "delta"
+    folder = tmp_path / "delta"
     told: list[Progress] = []
 
-    assert store.publish(str(place), tables=[CALLS, CAMPAIGNS], on_progress=told.append) == {
+    assert store.publish(str(folder), tables=[CALLS, CAMPAIGNS], on_progress=told.append) == {
         "calls": 10,
         "campaigns": 0,
     }
     assert [progress.done for progress in told] == [10, 0]
     store.compact()
-    assert store.publish(str(place), tables=[CALLS]) == {"calls": 0}
+    assert store.publish(str(folder), tables=[CALLS]) == {"calls": 0}
     put(store, [call(3, disposition="sale"), call(50)], 30)
-    assert store.publish(str(place), tables=[CALLS]) == {"calls": 2}
+    assert store.publish(str(folder), tables=[CALLS]) == {"calls": 2}
 
     frame = store.frame(CALLS)
     expected = dict(
         zip(frame["id"], frame["disposition"].replace({float("nan"): None}), strict=True)
     )
-    assert latest(place / "calls") == expected
-    assert DeltaTable(place / "calls").to_pyarrow_table().num_rows == 12
+    assert latest(folder / "calls") == expected
+    assert DeltaTable(folder / "calls").to_pyarrow_table().num_rows == 12
 
 
 def test_every_table_can_be_published(store: Store, tmp_path: Path) -> None:
@@ -99,20 +99,20 @@ def test_a_forgotten_number_is_gone_after_the_next_publication(
     store: Store, tmp_path: Path
 ) -> None:
     """The table is written anew without it, and the files that held it are deleted."""
-    place = tmp_path / "delta"
-    store.publish(str(place))
+    folder = tmp_path / "delta"
+    store.publish(str(folder))
     store.forget(phone(3), at=at(40))
 
-    written = store.publish(str(place))
+    written = store.publish(str(folder))
 
     assert written["calls"] == 9
-    assert call(3)["id"] not in latest(place / "calls")
-    held = bytes_of(place)
-    for path in place.rglob("*.parquet"):
+    assert call(3)["id"] not in latest(folder / "calls")
+    held = bytes_of(folder)
+    for path in folder.rglob("*.parquet"):
         held += repr(pq.read_table(path).to_pylist()).encode()
     assert phone(3).encode() not in held
     assert phone(4).encode() in held
-    assert store.publish(str(place)) == dict.fromkeys(TABLES, 0)
+    assert store.publish(str(folder)) == dict.fromkeys(TABLES, 0)
 
 
 def test_a_place_that_refuses_is_named(store: Store, tmp_path: Path) -> None:

@@ -27,12 +27,12 @@ def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
     ended = [process.end() for process in running[:2]]
     Bell(folder).ring()
     ended += [process.end() for process in running[2:]]
-    told = [lines for _, lines in ended]
+    reports = [lines for _, lines in ended]
 
     assert [status for status, _ in ended] == [0] * len(roles)
-    written = [json.loads(lines[-1])["pages"] for lines in told[:2]]
+    written = [json.loads(lines[-1])["pages"] for lines in reports[:2]]
     assert written == [PAGES, PAGES]
-    assert all(json.loads(lines[-1]).get("reads", 1) > 0 for lines in told)
+    assert all(json.loads(lines[-1]).get("reads", 1) > 0 for lines in reports)
     with opened(folder) as store:
         assert check(store, read_whole=True) == sum(written)
         frame = store.frame(CALLS)

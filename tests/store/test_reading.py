@@ -91,31 +91,31 @@ def test_the_same_rows_sealed_or_not(store: Store, tmp_path: Path) -> None:
 def test_batches_hold_the_rows_of_the_frame(store: Store, question: dict[str, Any]) -> None:
     """A few rows at a time, every one of them once, in the frame's columns."""
     frame = store.frame(CALLS, **question)
-    found = list(store.batches(CALLS, rows=3, **question))
+    batches = list(store.batches(CALLS, rows=3, **question))
 
-    assert all(0 < batch.num_rows <= 3 for batch in found)
-    table = pa.Table.from_batches(found, schema=store.arrow(CALLS).schema)
+    assert all(0 < batch.num_rows <= 3 for batch in batches)
+    table = pa.Table.from_batches(batches, schema=store.arrow(CALLS).schema)
     shown = as_frame(table).sort_values("id", ignore_index=True)
     assert_frame_equal(shown, frame.sort_values("id", ignore_index=True))
 
 
 def test_batches_are_of_one_moment(store: Store) -> None:
     """What is stored, and merged, while they are read does not show; what is erased is refused."""
-    found = store.batches(CALLS, rows=3)
-    first = next(found)
+    batches = store.batches(CALLS, rows=3)
+    first = next(batches)
     put(store, [call(50), call(1, status="other")], 100)
     store.compact()
-    rest = list(found)
+    rest = list(batches)
 
     statuses = {value for batch in (first, *rest) for value in batch["status"].to_pylist()}
     assert sum(batch.num_rows for batch in (first, *rest)) == 22
     assert statuses == {"completed"}
 
-    found = store.batches(CALLS, rows=3)
-    next(found)
+    batches = store.batches(CALLS, rows=3)
+    next(batches)
     store.forget(phone(19), at=at(101))
     with pytest.raises(StoreError, match="it was replaced while it was read; read again"):
-        list(found)
+        list(batches)
 
 
 def test_columns_can_be_chosen(store: Store) -> None:
@@ -159,9 +159,9 @@ def test_an_empty_history_has_its_dtypes(store: Store, table: frames.Table) -> N
 def test_sql_sees_the_tables_as_the_frame_does(store: Store, as_of: Any) -> None:
     """DuckDB counts the very rows, over parts and tail, now and as of an instant."""
     frame = store.frame(CALLS, as_of=as_of)
-    found = store.query("SELECT * FROM calls ORDER BY created_at NULLS FIRST, id", as_of=as_of)
+    answer = store.query("SELECT * FROM calls ORDER BY created_at NULLS FIRST, id", as_of=as_of)
 
-    assert_frame_equal(as_frame(found.cast(store.arrow(CALLS).schema)), frame)
+    assert_frame_equal(as_frame(answer.cast(store.arrow(CALLS).schema)), frame)
     with store.duckdb(as_of=as_of) as connection:
         names = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
     assert set(TABLES) <= names

@@ -93,8 +93,8 @@ def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
 
     assert any("rebuilt from the parts" in line for line in done)
     with Store(Database(folder), TENS) as store:
-        found = len(store.history(CALLS)), len(store.frame(CALLS)), len(store.frame(DNC_CHECKS))
-        assert found == sealed
+        counts = len(store.history(CALLS)), len(store.frame(CALLS)), len(store.frame(DNC_CHECKS))
+        assert counts == sealed
         # What is appended now follows what was rebuilt.
         again = store.append(CALLS, [call(50)], observed_at=at(500), request_id=None)
         assert again.versions == 0
