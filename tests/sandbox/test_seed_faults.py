@@ -304,7 +304,7 @@ def test_late_dispositions(case: Case) -> None:
     rows = [row for row in tables(case)["ground_truth"] if row["fault"] == "late_disposition"]
     assert rows
     for row in rows:
-        match = re.fullmatch(r"logged as (\w+), changed to (\w+) changed_at (\S+)", row["detail"])
+        match = re.fullmatch(r"logged as (\w+), changed to (\w+) at (\S+)", row["detail"])
         assert match
         changed_at = dt.datetime.fromisoformat(match[3])
         ended = local(calls[row["id"]]["ended_at"], dt.UTC)
