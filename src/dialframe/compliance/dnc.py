@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -56,6 +56,7 @@ POPULATIONS: Final = ("callable", "called", "callable or called")
 FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
 
 _CLOSED: Final = ("dnc", "completed")
+_ZEROS: Final = dict.fromkeys(("numbers", "fresh", "screened", "stale", "never", "listed"), 0)
 
 SEVERAL: Final = "several"
 NONE: Final = "none"
@@ -199,9 +200,21 @@ def summary(
     # No group at all still gives its three rows, so that nothing counted reads as nothing.
     groups = sorted(every["group"].dropna().unique())
     groups += [None] if every["group"].isna().any() or not groups else []
-    rows = [_population(every, group, how) for group in groups for how in POPULATIONS]
-    values = {c.name: [row[c.name] for row in rows] for c in SUMMARY_COLUMNS}
-    return shaped(pd.DataFrame(values), SUMMARY_COLUMNS)
+    wanted = pd.DataFrame(
+        [(group, how) for group in groups for how in POPULATIONS], columns=["group", "how"]
+    ).astype("str")
+    counted = wanted.merge(_counted(every, ["group", "how"]), how="left")
+    return shaped(counted.rename(columns={"how": "population"}).fillna(_ZEROS), SUMMARY_COLUMNS)
+
+
+def _counted(numbers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Numbers of each group by the state of their newest record, and the share of fresh ones."""
+    states = {"fresh": FRESH, "screened": SCREENED, "stale": OLD, "never": UNCHECKED}
+    flags = {name: (numbers["state"] == state).astype("int64") for name, state in states.items()}
+    listed = numbers["listed"].fillna(value=False).astype("int64")
+    table = numbers[by].assign(numbers=1, listed=listed, **flags)
+    counted = table.groupby(by, dropna=False).sum().reset_index()
+    return counted.assign(share=counted["fresh"] / counted["numbers"])
 
 
 def _groups(leads: pd.DataFrame, called: pd.DataFrame, by: str | None) -> pd.DataFrame:
@@ -223,20 +236,6 @@ def _pairs(phones: pd.Series, groups: pd.Series | None, how: str) -> pd.DataFram
     return pd.DataFrame(
         {"phone": phones.astype("str"), "group": names.astype("str"), "how": how}
     ).astype({"how": "str"})
-
-
-def _population(every: pd.DataFrame, group: str | None, population: str) -> dict[str, Any]:
-    inside = every["group"].isna() if group is None else every["group"] == group
-    numbers = every[inside & (every["how"] == population)]
-    states = numbers["state"].value_counts()
-    fresh = int(states.get(FRESH, 0))
-    return {
-        "group": group, "population": population, "numbers": len(numbers), "fresh": fresh,
-        "screened": int(states.get(SCREENED, 0)), "stale": int(states.get(OLD, 0)),
-        "never": int(states.get(UNCHECKED, 0)),
-        "listed": int(numbers["listed"].fillna(value=False).sum()),
-        "share": fresh / len(numbers) if len(numbers) else None,
-    }  # fmt: skip
 
 
 def listed_calls(
@@ -377,19 +376,4 @@ def _weeks(at: pd.Series) -> pd.Series:
 def _by_group(view: str, numbers: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
     named = groups.reindex(pd.Index(numbers["phone"])).to_numpy(dtype="object")
     group = pd.Series(named, index=numbers.index, dtype="str").fillna(NONE)
-    state = numbers["state"]
-    table = pd.DataFrame(
-        {
-            "group": group,
-            "numbers": 1,
-            "fresh": (state == FRESH).astype("int64"),
-            "screened": (state == SCREENED).astype("int64"),
-            "stale": (state == OLD).astype("int64"),
-        }
-    )
-    counted = table.groupby("group", sort=True).sum().reset_index()
-    counted["never"] = (
-        counted["numbers"] - counted["fresh"] - counted["screened"] - counted["stale"]
-    )
-    counted["share"] = counted["fresh"] / counted["numbers"]
-    return counted.assign(view=view)
+    return _counted(numbers.assign(group=group), ["group"]).assign(view=view)

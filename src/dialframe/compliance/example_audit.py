@@ -368,9 +368,9 @@ def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None
         batch.add(number, scene)
     grades: list[tuple[str | None, str]] = [(None, "")] * len(scenes)
     for batch in batches:
-        audited = _Grades(_audit(book, [scenes[number] for number in batch.scenes]))
+        audited = _audit(book, [scenes[number] for number in batch.scenes])
         for number in batch.scenes:
-            grades[number] = audited.of(scenes[number])
+            grades[number] = _graded(audited, scenes[number])
     return grades
 
 
@@ -395,52 +395,26 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
     )  # fmt: skip
 
 
-class _Grades:
-    """Grades of an audit by call, campaign or rule; each frame is gone through once.
-
-    Args:
-        audit: The audit of a batch.
-    """
-
-    def __init__(self, audit: Audit) -> None:
-        self._audit = audit
-        self._tables: dict[tuple[int, str], dict[str, list[tuple[str, str]]]] = {}
-
-    def of(self, scene: Scene) -> tuple[str | None, str]:
-        """The rows of the check that asks the rule of a scene, as a grade with its reason."""
-        rule = scene.rule
-        frame = _rows(self._audit, scene)
-        if frame is None:
-            return None, ""
-        if rule.kind == "abandonment_rate":
-            # A rate of the caller as a whole is of no campaign.
-            grades = self._by(frame, "campaign_id", scene.campaign)
-            grades = grades or self._by(frame, "rule_id", rule.id)
-        elif "call_id" in frame:
-            grades = self._by(frame, "call_id", scene.call_id)
-        else:
-            grades = self._by(frame, "rule_id", rule.id)
-        if not grades:
-            if frame is self._audit.listed:
-                spared = rule.capped(PASSED)
-                named = getattr(rule.parameters, "registry", rule.citation)
-                return spared, "" if spared == PASSED else f"{named}: {rule.ceiling_reason}"
-            return (PASSED if rule.kind in ("sector_ban", "artificial_voice") else None), ""
-        grade, reason = min(grades, key=lambda each: _ORDER.index(each[0]))
-        return rule.capped(grade), reason
-
-    def _by(self, frame: pd.DataFrame, column: str, name: str) -> list[tuple[str, str]]:
-        key = id(frame), column
-        if key not in self._tables:
-            reasons = frame["reason" if "reason" in frame else "grade"].tolist()
-            table: dict[str, list[tuple[str, str]]] = {}
-            for value, grade, reason in zip(
-                frame[column].tolist(), frame["grade"].tolist(), reasons, strict=True
-            ):
-                graded = _WORDS.get(str(grade), str(grade)), str(reason)
-                table.setdefault(str(value), []).append(graded)
-            self._tables[key] = table
-        return self._tables[key].get(name, [])
+def _graded(audited: Audit, scene: Scene) -> tuple[str | None, str]:
+    """The rows of the check that asks the rule of a scene, as a grade with its reason."""
+    rule = scene.rule
+    frame = _rows(audited, scene)
+    if frame is None:
+        return None, ""
+    by = "call_id" if "call_id" in frame else "rule_id"
+    rows = frame[frame[by] == (scene.call_id if by == "call_id" else rule.id)]
+    if rule.kind == "abandonment_rate" and (frame["campaign_id"] == scene.campaign).any():
+        # A rate of the caller as a whole is of no campaign.
+        rows = frame[frame["campaign_id"] == scene.campaign]
+    if rows.empty:
+        if frame is audited.listed:
+            spared = rule.capped(PASSED)
+            named = getattr(rule.parameters, "registry", rule.citation)
+            return spared, "" if spared == PASSED else f"{named}: {rule.ceiling_reason}"
+        return (PASSED if rule.kind in ("sector_ban", "artificial_voice") else None), ""
+    grades = [_WORDS.get(grade, grade) for grade in rows["grade"]]
+    gravest = min(range(len(grades)), key=lambda row: _ORDER.index(grades[row]))
+    return rule.capped(grades[gravest]), str(rows["reason"].iloc[gravest])
 
 
 def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:

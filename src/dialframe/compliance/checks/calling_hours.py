@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, time
+from datetime import date
 from typing import Any, Final
 
 import pandas as pd
@@ -22,7 +22,6 @@ COLUMNS: Final = call_columns(
 )
 
 _OPEN, _UNCERTAIN = 2, 3
-_DAY_MINUTES: Final = 24 * 60
 _DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -190,9 +189,4 @@ def _span(rule: Rule, day: int | None) -> str:
 def _length(rule: Rule, day: int | None) -> int:
     if not isinstance(rule, HoursRule) or day is None:
         return 0
-    windows = [w for w in rule.parameters.windows if DAYS[day] in w.days]
-    return sum((_minutes(w.end) or _DAY_MINUTES) - _minutes(w.start) for w in windows)
-
-
-def _minutes(clock: time) -> int:
-    return clock.hour * 60 + clock.minute
+    return sum(len(w.minutes) for w in rule.parameters.windows if DAYS[day] in w.days)

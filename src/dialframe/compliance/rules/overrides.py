@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -55,11 +55,16 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
                 "writes loosens = true, and the audit says so on its first page"
             )
         what = "dropped" if change.drop else "adopted" if change.adopt else "changed"
-        origins.append((change.id, _origin(change, "loosened" if looser else what)))
+        what = "loosened" if looser else what
+        origins.append((change.id, Origin(change.by, change.why, change.on, what)))
+        if change.adopt and old.status != "voluntary_code":
+            raise ConfigError(
+                f"{where}: {old.id} is no voluntary code, so there is nothing to adopt"
+            )
         if new is None:
             del rules[change.id]
         else:
-            rules[change.id] = _joined(new, where) if change.adopt else new
+            rules[change.id] = adopted(new) if change.adopt else new
     for added in changes.add:
         where = f"{name}, line {toml_forms.of_rule(text, added.rule.id)}"
         if added.rule.id in rules:
@@ -92,7 +97,6 @@ _LOOSER: Final[Mapping[str, str]] = {
     "cooldown_days": "less", "cooldown_after_conversation_days": "less", "min_rings": "less",
     "min_ring_seconds": "less", "aging_days": "less",
 }  # fmt: skip
-_DAY_MINUTES: Final = 24 * 60
 _HOURS: Final = frozenset({"windows", "closed_days", "before_holiday", "sunday_and_holiday"})
 
 
@@ -105,7 +109,7 @@ def loosened(old: Rule, new: Rule | None) -> str:
         return ""
     if new is None:
         return "the rule is dropped"
-    if _begins(new) > _begins(old) or _ends(new) < _ends(old):
+    if new.first_day > old.first_day or new.last_day < old.last_day:
         return "the rule holds on fewer days"
     before, after = old.parameters.model_dump(), new.parameters.model_dump()
     changed = {name for name in after if after[name] != before[name]}
@@ -124,36 +128,10 @@ def loosened(old: Rule, new: Rule | None) -> str:
     return ""
 
 
-def _begins(rule: Rule) -> date:
-    return rule.effective_from or date.min
-
-
-def _ends(rule: Rule) -> date:
-    return rule.effective_to or date.max
-
-
 def _open_minutes(rule: HoursRule) -> set[tuple[str, int]]:
     """Minutes of the week at which calls may start."""
-    return {
-        (day, minute)
-        for window in rule.parameters.windows
-        for day in window.days
-        for minute in range(_minute(window.start), _minute(window.end) or _DAY_MINUTES)
-    }
-
-
-def _minute(clock: time) -> int:
-    return clock.hour * 60 + clock.minute
-
-
-def _origin(change: Change, what: str) -> Origin:
-    return Origin(change.by, change.why, change.on, what)
-
-
-def _joined(rule: Rule, where: str) -> Rule:
-    if rule.status != "voluntary_code":
-        raise ConfigError(f"{where}: {rule.id} is no voluntary code, so there is nothing to adopt")
-    return adopted(rule)
+    windows = rule.parameters.windows
+    return {(day, minute) for w in windows for day in w.days for minute in w.minutes}
 
 
 def _changed(rule: Rule, change: Change, where: str) -> Rule:

@@ -49,7 +49,7 @@ def history(book: RuleBook, code: str) -> pd.DataFrame:
     rules = book.select([code]).rules
     if len(rules) == 1 and rules[0].id == code.lower():
         rules = _line_of_succession(book, rules[0])
-    ordered = sorted(rules, key=lambda rule: (rule.kind, rule.effective_from or date.min, rule.id))
+    ordered = sorted(rules, key=lambda rule: (rule.kind, rule.first_day, rule.id))
     return pd.DataFrame([_dated(rule) for rule in ordered], columns=HISTORY).astype("str")
 
 
@@ -100,12 +100,10 @@ def _line_of_succession(book: RuleBook, rule: Rule) -> tuple[Rule, ...]:
     if rule.kind == "holiday":
         return (rule,)
     kin = [r for r in book.rules if (r.kind, r.jurisdiction) == (rule.kind, rule.jurisdiction)]
-    dates = (rule.effective_from or date.min, rule.effective_to or date.max)
     chosen = [
         other
         for other in kin
-        if (other.effective_to or date.max) < dates[0]
-        or (other.effective_from or date.min) > dates[1]
+        if other.last_day < rule.first_day or other.first_day > rule.last_day
     ]
     return (*chosen, rule)
 

@@ -226,10 +226,19 @@ class _Rule(Fact):
             ),
         }[self.force]
 
+    @property
+    def first_day(self) -> date:
+        """The first day on which it is in force."""
+        return self.effective_from or date.min
+
+    @property
+    def last_day(self) -> date:
+        """The last day on which it is in force."""
+        return self.effective_to or date.max
+
     def holds_on(self, day: date) -> bool:
         """Whether the rule was in force on that day, both ends included."""
-        begun = self.effective_from is None or self.effective_from <= day
-        return begun and (self.effective_to is None or day <= self.effective_to)
+        return self.first_day <= day <= self.last_day
 
 
 class _TimeRule(_Rule):

@@ -82,6 +82,10 @@ def _closing(value: object) -> object:
     return MIDNIGHT if value == "24:00" else value
 
 
+def _minute(clock: time) -> int:
+    return clock.hour * 60 + clock.minute
+
+
 def clock_words(closing: time) -> str:
     """The end of a window as people write it; midnight ends the day."""
     return "24:00" if closing == MIDNIGHT else f"{closing:%H:%M}"
@@ -107,6 +111,11 @@ class Window(Fact):
         if self.end != MIDNIGHT and self.start >= self.end:
             raise ValueError("a window ends after it starts")
         return self
+
+    @property
+    def minutes(self) -> range:
+        """Minutes of the day in it."""
+        return range(_minute(self.start), _minute(self.end) or 24 * 60)
 
 
 class SpecialWindow(Fact):

@@ -353,11 +353,7 @@ def _same_twice(rule: Rule, alike: Sequence[Rule]) -> str | None:
     for other in alike:
         if other.id >= rule.id:
             continue
-        ends = [each.effective_to for each in (rule, other)]
-        begins = [each.effective_from for each in (rule, other)]
-        if ends[1] is not None and begins[0] is not None and begins[0] > ends[1]:
-            continue
-        if ends[0] is not None and begins[1] is not None and begins[1] > ends[0]:
+        if rule.first_day > other.last_day or other.first_day > rule.last_day:
             continue
         return f"{rule.id} overlaps {other.id}: same citation and reach on the same days"
     return None
