@@ -7,7 +7,7 @@ examples are graded in one audit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from itertools import cycle
@@ -305,47 +305,32 @@ _DIALING: Final = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
 _FAMILIES: Final[Mapping[str, str]] = {"holiday": "calling_hours", "internal_dnc": "dnc_freshness"}
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Scenes that one audit can grade without one speaking of another.
+def _fits(scene: Scene, batch: Sequence[Scene]) -> bool:
+    """Whether one audit can grade a scene beside others without one speaking of another.
 
     Every scene calls a number of its own. What goes by all calls of an audit stands apart: the rate
     of abandoned calls of a caller, and how far back stored calls reach.
     """
+    if _apart(scene) != _apart(batch[0]):
+        return False
+    return not any(scene.phone == other.phone or _disturbs(scene, other) for other in batch)
 
-    apart: tuple[object, ...]
-    has_consents: bool | None = None
-    scenes: list[int] = field(default_factory=list)
-    rules: dict[str, tuple[str, str]] = field(default_factory=dict)
-    phones: set[str] = field(default_factory=set)
 
-    def takes(self, scene: Scene) -> bool:
-        """Whether the scene can stand beside those of the batch."""
-        rule = scene.rule
-        if _apart(scene) != self.apart or scene.phone in self.phones:
-            return False
-        by_consents = rule.kind in _BY_CONSENTS and self.has_consents is not None
-        if by_consents and (scene.consents is not None) != self.has_consents:
-            return False
-        once = rule.kind == "abandonment_rate"
-        country, family = rule.jurisdiction[:2], _FAMILIES.get(rule.kind, rule.kind)
-        return all(
-            (rule.id == other and not once)
-            or other_family != family
-            or rule.kind == "retention"
-            or (place != rule.jurisdiction
-            and (place[:2] != country or ("-" in place and "-" in rule.jurisdiction)))
-            for other, (place, other_family) in self.rules.items()
-        )  # fmt: skip
-
-    def add(self, number: int, scene: Scene) -> None:
-        """Take a scene in."""
-        rule = scene.rule
-        if rule.kind in _BY_CONSENTS:
-            self.has_consents = scene.consents is not None
-        self.scenes.append(number)
-        self.rules[rule.id] = rule.jurisdiction, _FAMILIES.get(rule.kind, rule.kind)
-        self.phones.add(scene.phone)
+def _disturbs(scene: Scene, other: Scene) -> bool:
+    """Whether the rule, or the consents, of one scene would say something of the other's call."""
+    rule, beside = scene.rule, other.rule
+    if {rule.kind, beside.kind} <= _BY_CONSENTS and (
+        (scene.consents is None) != (other.consents is None)
+    ):
+        return True
+    families = {_FAMILIES.get(kind, kind) for kind in (rule.kind, beside.kind)}
+    if rule.kind == "retention" or len(families) > 1:
+        return False
+    if rule.id == beside.id:
+        return rule.kind == "abandonment_rate"
+    places = (rule.jurisdiction, beside.jurisdiction)
+    is_state = ["-" in place for place in places]
+    return places[0] == places[1] or (places[0][:2] == places[1][:2] and not all(is_state))
 
 
 def _apart(scene: Scene) -> tuple[object, ...]:
@@ -359,19 +344,17 @@ def _apart(scene: Scene) -> tuple[object, ...]:
 
 def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
     """The grade and the reason that an audit gives the call of each scene; None where no check asks its rule."""
-    batches: list[_Batch] = []
-    for number, scene in enumerate(scenes):
-        batch = next((b for b in batches if b.takes(scene)), None)
+    batches: list[list[Scene]] = []
+    for scene in scenes:
+        batch = next((batch for batch in batches if _fits(scene, batch)), None)
         if batch is None:
-            batch = _Batch(_apart(scene))
-            batches.append(batch)
-        batch.add(number, scene)
-    grades: list[tuple[str | None, str]] = [(None, "")] * len(scenes)
+            batches.append(batch := [])
+        batch.append(scene)
+    grades: dict[str, tuple[str | None, str]] = {}
     for batch in batches:
-        audited = _audit(book, [scenes[number] for number in batch.scenes])
-        for number in batch.scenes:
-            grades[number] = _graded(audited, scenes[number])
-    return grades
+        audited = _audit(book, batch)
+        grades |= {scene.call_id: _graded(audited, scene) for scene in batch}
+    return [grades[scene.call_id] for scene in scenes]
 
 
 def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:

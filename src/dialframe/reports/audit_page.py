@@ -29,13 +29,12 @@ _HELP: Final = (
 
 def title_of(check: str) -> str:
     """What a finding of a check means, in a few words."""
-    words = check.replace("_", " ")
-    return texts()[check].finding if check in texts() else words[:1].upper() + words[1:]
+    return texts()[check].finding
 
 
 def name_of(check: str) -> str:
     """A check by its short name."""
-    return texts()[check].short if check in texts() else title_of(check)
+    return texts()[check].short
 
 
 def answers(result: Audit) -> tuple[str, ...]:
@@ -181,7 +180,7 @@ def _which_first(result: Audit) -> str:
 def _what_to_do(check: str, grade: str) -> str:
     if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
         return "read what decides in each row; more records (checks, states) can settle it"
-    return texts()[check].advice if check in texts() else "read the findings"
+    return texts()[check].advice
 
 
 def _help(missing: object) -> str:
