@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from dialframe.sandbox.world import events
+from dialframe.sandbox.world.api_objects import Refusal
 from sandbox.service_bench import (
     EVENT_TYPES,
     PUBLIC_URL,
@@ -68,56 +70,43 @@ def test_secret_is_shown_once(client: Party) -> None:
         assert made["secret"] not in response.text
         assert "keep-this-to-yourself" not in response.text
         assert url not in response.text
-    assert "keep-this-to-yourself" not in made["url_preview"]
+    assert made["url_preview"] == "https://8.8.8.8/..."
     shaped("endpoint", answered(answers[0], 200))
     shaped("endpoint", answered(answers[2], 200))
 
 
+#: No https, private, link-local, metadata, reserved, multicast, malformed, and what carries such an address.
 REFUSED = [
-    "https://10.0.0.1/x",
-    "https://10.255.255.255:8443/x",
-    "https://172.16.0.1/x",
-    "https://172.31.255.254/x",
-    "https://192.168.1.1/x",
-    "https://169.254.1.1/x",
-    "https://169.254.169.254/latest/meta-data/",
-    "https://[fd00:ec2::254]/latest/meta-data/",
-    "https://100.100.100.200/latest/meta-data/",
-    "https://[fe80::1]/x",
-    "https://[fc00::1]/x",
-    "https://[fd12:3456:789a::1]/x",
-    "https://[::ffff:10.0.0.1]/x",
-    "https://[::ffff:169.254.169.254]/x",
-    "https://[::]/x",
-    "https://0.0.0.0/x",
-    "https://100.64.0.1/x",
-    "https://192.0.2.1/x",
-    "https://198.18.0.1/x",
-    "https://224.0.0.1/x",
-    "https://240.0.0.1/x",
-    "https://255.255.255.255/x",
-    "https://167772161/x",
-    "https://0x0a000001/x",
-    "https://012.0.0.1/x",
-    "https://10.1/x",
-    "https://nothing.invalid/x",
-    "http://8.8.8.8/x",
-    "http://10.0.0.1/x",
-    "http://169.254.169.254/x",
-    "ftp://8.8.8.8/x",
-]
+    "http://8.8.8.8/x", "http://10.0.0.1/x", "http://169.254.169.254/x", "http://hooks.example.com/x",
+    "ftp://8.8.8.8/x", "ftp://hooks.example.com/x", "hooks.example.com/x", "javascript:alert(1)", "https:///x",
+    "https://10.0.0.1/x", "https://10.255.255.255:8443/x", "https://10.0.0.1./x",
+    "https://172.16.0.1/x", "https://172.31.255.254/x", "https://192.168.1.1/x",
+    "https://192.0.0.8/x", "https://169.254.1.1/x", "https://169.254.169.254/latest/meta-data/",
+    "https://[fd00:ec2::254]/latest/meta-data/", "https://100.100.100.200/latest/meta-data/",
+    "https://[fe80::1]/x", "https://[fc00::1]/x", "https://[fd12:3456:789a::1]/x",
+    "https://[::]/x", "https://0.0.0.0/x", "https://100.64.0.1/x", "https://192.0.2.1/x",
+    "https://198.18.0.1/x", "https://224.0.0.1/x", "https://240.0.0.1/x", "https://255.255.255.255/x",
+    "https://167772161/x", "https://0x0a000001/x", "https://012.0.0.1/x", "https://10.1/x",
+    "https://999.1.1.1/x", "https://user:pw@example.com/x", "https://exa mple.com/x",
+    "https://example.com\\@10.0.0.1/x", "https://example.com:99999/", "https://exam\nple.com/x",
+    "https://[::1", "https://a..b.com/x", "https://-a.example.com/", "https://xn--a.com:0/",
+    # NAT64, 6to4, Teredo, mapped, compatible and translated addresses lead where they point.
+    "https://[::ffff:10.0.0.1]/x", "https://[::ffff:169.254.169.254]/x",
+    "https://[64:ff9b::a00:1]/x", "https://[64:ff9b::127.0.0.1]/x",
+    "https://[64:ff9b::169.254.169.254]/x", "https://[64:ff9b:1:a00:0:100::]/x",
+    "https://[2002:a00:1::]/x", "https://[2002:7f00:1::]/x", "https://[::10.0.0.1]/x",
+    "https://[::ffff:0:10.0.0.1]/x", "https://[2001:0:4136:e378:8000:63bf:f5ff:fffe]/x",
+]  # fmt: skip
+#: Names of no public host, whoever would answer for them.
+PRIVATE_NAMES = [
+    "metadata.google.internal", "printer.local", "intranet", "me.localhost", "nothing.invalid",
+]  # fmt: skip
+#: This machine in every spelling.
 LOOPBACK = [
-    "https://127.0.0.1/x",
-    "http://127.0.0.1:9/x",
-    "https://127.8.9.10/x",
-    "https://localhost/x",
-    "https://localhost:8443/x",
-    "https://[::1]/x",
-    "https://[::ffff:127.0.0.1]/x",
-    "https://2130706433/x",
-    "https://0x7f000001/x",
-    "https://127.1/x",
-]
+    "http://127.0.0.1:9/x", "https://127.0.0.1/x", "https://127.8.9.10/x", "http://localhost:9/x",
+    "https://localhost:8443/x", "http://[::1]:1/x", "https://[::ffff:127.0.0.1]/x",
+    "https://2130706433/x", "https://0x7f000001/x", "https://127.1/x",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("url", REFUSED)
@@ -141,10 +130,55 @@ def test_loopback_is_refused_when_it_is_not_allowed(console: Console, client: Pa
     assert len(client.walk("/v1/webhooks")) == 1
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "https://127.0.0.1:9/x"])
+@pytest.mark.parametrize("url", LOOPBACK)
 def test_loopback_is_taken_when_it_is_allowed(client: Party, url: str) -> None:
     """The sandbox accepts http and https URLs of a receiver on this machine's loopback."""
-    assert create(client, url=url)["host"].startswith("127.0.0.1")
+    assert create(client, url=url)["enabled"] is True
+
+
+@pytest.mark.parametrize("url", [PUBLIC_URL, "https://8.8.8.8:8443/", "https://[2606:4700::1111]/x",
+                                 "https://[64:ff9b::8.8.8.8]/hook"])  # fmt: skip
+def test_public_address_is_taken(client: Party, url: str) -> None:
+    """Over https, also behind a translator whose target is public."""
+    create(client, url=url)
+
+
+def resolved(host: str, *addresses: str) -> str:
+    """Where a URL of this host leads, its name server answering with these addresses."""
+    url = f"https://{host}/x"
+    return events.url_reach(url, allow_loopback=True, resolve=lambda name: addresses)
+
+
+@pytest.mark.parametrize("host", ["hooks.example.com", "bücher.example.com"])
+def test_public_name_is_taken(host: str) -> None:
+    """A name all of whose addresses are public."""
+    assert resolved(host, "93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946") == "public"
+
+
+@pytest.mark.parametrize(
+    ("host", "addresses"),
+    [
+        *((name, ["93.184.216.34"]) for name in PRIVATE_NAMES),
+        *(
+            ("hooks.example.com", addresses)
+            for addresses in ([], ["10.0.0.7"], ["93.184.216.34", "192.168.0.2"],
+                              ["169.254.169.254"], ["fd00::1"], ["::ffff:10.0.0.1"])
+        ),
+    ],
+)  # fmt: skip
+def test_name_that_fails_or_answers_privately_is_refused(host: str, addresses: list[str]) -> None:
+    """A name has to be a public one and to resolve, and every address of it has to be public."""
+    with pytest.raises(Refusal) as caught:
+        resolved(host, *addresses)
+    assert (caught.value.code, caught.value.status) == ("webhook_url_refused", 422)
+
+
+def test_name_of_this_machine_is_refused_when_it_is_not_allowed() -> None:
+    """A name that leads to loopback is a private one."""
+    with pytest.raises(Refusal):
+        events.url_reach(
+            "https://hooks.example.com/x", allow_loopback=False, resolve=lambda _: ["127.0.0.1"]
+        )
 
 
 def test_refused_url_changes_nothing(client: Party) -> None:
