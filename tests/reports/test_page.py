@@ -157,3 +157,14 @@ def test_a_rule_that_the_firm_loosened_stands_on_the_first_page_of_an_audit() ->
     )  # fmt: skip
     words = "Rule us-fl-cap loosened on 2026-11-01 by An officer: counsel"
     assert words in audit_page.page(audit).summary
+
+
+def test_a_table_that_was_never_read_is_said_without_denying_what_was_audited() -> None:
+    """Only an audit of no call says that nothing was audited."""
+    noon = hand.utc("2026-07-07T16:00")
+    for calls, opening in ((hand.calls(hand.call(at=noon)), "This audit says less than it seems to"),
+                           (hand.calls(), "Nothing was audited")):  # fmt: skip
+        audit = hand.audit(hand.leads(), calls, hand.checks(), now=noon, rules=["us-tcpa-hours"])
+        audit = audit.with_inputs(("the table callbacks was never read",), {}, {})
+        notes = audit_page.page(audit).sections[0].notes
+        assert f"{opening}: the table callbacks was never read." in notes

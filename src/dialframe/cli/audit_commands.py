@@ -508,8 +508,8 @@ def _tell(result: Audit, files: dict[str, Path]) -> None:
     show(counts, "Checks")
     _tell_findings(result)
     _tell_coverage(result)
-    for gap in result.gaps:
-        say(f"nothing was audited: {gap}")
+    for sentence in audit_page.gaps(result):
+        say(sentence[0].lower() + sentence[1:])
     missing = audit_page.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""

@@ -70,6 +70,12 @@ def answers(result: Audit) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def gaps(result: Audit) -> tuple[str, ...]:
+    """Why the audit says less than it seems to, or nothing at all: a sentence for each reason."""
+    opening = "This audit says less than it seems to" if result.calls else "Nothing was audited"
+    return tuple(f"{opening}: {gap}" for gap in result.gaps)
+
+
 def first(result: Audit) -> pd.DataFrame:
     """What to look at first: one row for each check and grade that was found, gravest first.
 
@@ -256,7 +262,7 @@ def _first(result: Audit) -> Section:
             Sheet("Every check and how many of each grade", counts(result), HEADINGS),
             *_left_out(result),
         ),
-        notes=(*(f"Nothing was audited: {gap}." for gap in result.gaps), *_GRADES),
+        notes=(*(f"{sentence}." for sentence in gaps(result)), *_GRADES),
     )
 
 
