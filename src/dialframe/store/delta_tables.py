@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
-from dialframe.store.files.catalog import counted, live_parts
+from dialframe.store.files.catalog import counted, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
@@ -89,8 +89,7 @@ def publish(
 
 def published(connection: sqlite3.Connection) -> list[str]:
     """Where tables of this store were published, so that an erasure reaches them."""
-    row = connection.execute("SELECT value FROM meta WHERE name = 'published'").fetchone()
-    return [] if row is None else list(json.loads(row[0]))
+    return list(read_meta(connection, "published", []))
 
 
 def problems(database: Database) -> list[tuple[str, str]]:
@@ -118,18 +117,14 @@ def _note(database: Database, url: str, address: str, before: Collection[str]) -
     name, root, now = f"published at {address}", _local(address), _files(address)
     with database.writing() as connection:
         urls = published(connection)
-        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        known = {} if row is None else json.loads(row[0])[1]
+        _, known = read_meta(connection, name, (address, {}))
         # What went meanwhile Delta deleted itself; what was missing before stays missing.
         kept = {file: known[file] for file in known if file in now or file not in before}
         if root is not None:
             new = {file: _digest(root / file) for file in now - kept.keys() | now & {_CHECKPOINT}}
-            value = json.dumps([address, kept | new])
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+            write_meta(connection, name, [address, kept | new])
         if url not in urls:
-            connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('published', ?)", (json.dumps([*urls, url]),)
-            )
+            write_meta(connection, "published", [*urls, url])
 
 
 def _local(address: str) -> Path | None:
@@ -247,8 +242,7 @@ def _shown(layout: Layout) -> pa.Schema:
 
 def _identity(connection: Any) -> str:
     """This store's application id in Delta's log: different for each store, and no secret."""
-    (identity,) = connection.execute("SELECT value FROM meta WHERE name = 'store_id'").fetchone()
-    return f"dialframe-{json.loads(identity)}"
+    return f"dialframe-{read_meta(connection, 'store_id')}"
 
 
 def _known(address: str, options: dict[str, str]) -> DeltaTable | None:

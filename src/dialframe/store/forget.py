@@ -1,12 +1,12 @@
-"""Erases a number from rows, files and log inside one write transaction, and proves it.
+"""Erases a number, or old rows, from rows, files and log inside one write transaction; of a number it proves it.
 
 In parts the rows in question are found by column: digits compared, text stripped to its digits and searched.
-What is found that way is then judged row by row, as a row that arrives would be.
+What is found that way is then judged row by row, as a row that arrives would be. What was erased is kept out from
+then on: a number by its mark, old rows by the instant before which none is kept.
 """
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 import re
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
-from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts
+from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.parts import ASIDE, Part, Shelf
@@ -297,7 +297,7 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
     def work() -> int:
         with writing_parts(database, shelf) as (connection, made):
             erased = forget(connection, shelf, made, phone, at, database.key_file)
-            _count_erasure(connection)
+            write_meta(connection, "erasures", erasures(connection) + 1)
         _delete_files(database, shelf)
         database.compact()
         prove(database, shelf, phone)
@@ -331,7 +331,7 @@ def discard(
                 + prune_quarantine(connection, BY_NAME[name], before)
                 for name in tables
             }
-            _count_erasure(connection)
+            write_meta(connection, "erasures", erasures(connection) + 1)
         _delete_files(database, shelf)
         database.compact()
         return deleted
@@ -365,14 +365,7 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
 
 def erasures(connection: sqlite3.Connection) -> int:
     """How often something was erased from the store; from 1, so that none is known from never asked."""
-    row = connection.execute("SELECT value FROM meta WHERE name = 'erasures'").fetchone()
-    return 1 if row is None else int(row[0])
-
-
-def _count_erasure(connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO meta VALUES ('erasures', ?)", (str(erasures(connection) + 1),)
-    )
+    return int(read_meta(connection, "erasures", 1))
 
 
 def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
@@ -473,16 +466,13 @@ def prune_quarantine(connection: sqlite3.Connection, layout: Layout, before: int
 
 
 def _floors(connection: sqlite3.Connection) -> dict[str, int]:
-    row = connection.execute("SELECT value FROM meta WHERE name = 'keep_from'").fetchone()
-    return {} if row is None else dict(json.loads(row[0]))
+    return dict(read_meta(connection, "keep_from", {}))
 
 
 def _raise_floor(connection: sqlite3.Connection, layout: Layout, before: int) -> None:
     floors = _floors(connection)
     floors[layout.table.name] = max(before, floors.get(layout.table.name, before))
-    connection.execute(
-        "INSERT OR REPLACE INTO meta VALUES ('keep_from', ?)", (json.dumps(floors),)
-    )
+    write_meta(connection, "keep_from", floors)
 
 
 def _older(row: Row, column: int, floor: int) -> bool:

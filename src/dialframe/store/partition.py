@@ -8,7 +8,6 @@ to it.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 from dialframe.contract.scopes import KEY_PREFIXES
 from dialframe.errors import ConfigError, StoreError
+from dialframe.store.files.catalog import read_meta, write_meta
 from dialframe.store.files.database import FILE, Database
 
 _HASH_HEX: Final = 32
@@ -178,10 +178,9 @@ def locate(root: Path, identity: Identity) -> Path | None:
 def read_owner(database: Database) -> Owner | None:
     """What the partition has written down, or None for a new one."""
     with database.reading() as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = 'owner'").fetchone()
-    if row is None:
+        facts = read_meta(connection, "owner")
+    if facts is None:
         return None
-    facts = json.loads(row[0])
     return Owner(
         base_url=facts["base_url"],
         environment=facts["environment"],
@@ -233,7 +232,5 @@ def write_owner(database: Database, owner: Owner) -> Owner:
         "client_id": owner.client_id,
     }
     with database.writing() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (json.dumps(facts, sort_keys=True),)
-        )
+        write_meta(connection, "owner", facts)
     return owner

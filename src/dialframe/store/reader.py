@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.frames.columns import Column, Table
-from dialframe.store.files.catalog import Patches, live_parts, read_patches
+from dialframe.store.files.catalog import Patches, live_parts, read_meta, read_patches
 from dialframe.store.files.change_log import HEADS
 from dialframe.store.files.damaged_files import (
     Damage,
@@ -424,8 +424,7 @@ def _known(layout: Layout, columns: Sequence[str] | None) -> None:
 
 def read_info(connection: sqlite3.Connection, path: Path) -> Info:
     """The numbers of the store behind a connection."""
-    owner = connection.execute("SELECT value FROM meta WHERE name = 'owner'").fetchone()
-    facts = {} if owner is None else json.loads(owner[0])
+    facts = read_meta(connection, "owner", {})
     quarantined = dict(
         connection.execute("SELECT table_name, count(*) FROM quarantine GROUP BY table_name")
     )

@@ -63,6 +63,18 @@ class Patches:
         return table.set_column(index, table.schema.field(index), column)
 
 
+def read_meta(connection: sqlite3.Connection, name: str, default: Any = None) -> Any:
+    """What is kept of the store as a whole under a name, else the default."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return default if row is None else json.loads(row[0])
+
+
+def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    """Keep a value that JSON can hold for the store as a whole, in the place of an older one."""
+    text = json.dumps(value, sort_keys=True)
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, text))
+
+
 def live_parts(connection: sqlite3.Connection, layout: Layout) -> list[Part]:
     """The parts of a table that count, in the order of their first rows."""
     rows = connection.execute(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import secrets
 import sqlite3
@@ -19,6 +18,7 @@ from dialframe.chained_log import Mark, Witness
 from dialframe.errors import StoreError
 from dialframe.files import FOLDER_MODE, exclusive, folder, publish, write_text
 from dialframe.sqlite import connect, make_private
+from dialframe.store.files.catalog import read_meta, write_meta
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import (
     LOG_BYTES,
@@ -369,16 +369,22 @@ class Database:
         """The file of the key of forgotten numbers; with it, their marks here would show whose they are."""
         if not self._id:
             with self.reading() as connection:
-                self._id = _meta(connection, "store_id")
+                self._id = self._named(connection, "store_id")
         return self._keys / f"{self._id}.forget"
+
+    def _named(self, connection: sqlite3.Connection, name: str) -> str:
+        value = read_meta(connection, name)
+        if value is None:
+            raise Unusable(f"{self.path}: it does not say its {name}; {REPAIR}")
+        return str(value)
 
     def _move_key(self, connection: sqlite3.Connection) -> None:
         """Take the key out of a store of layout 3, and give the store the id that it had by it."""
-        key = _meta(connection, "forget_key")
+        key = self._named(connection, "forget_key")
         self._id = hashlib.sha256(f"publish:{key}".encode()).hexdigest()[:16]
         write_text(f"{key}\n", self._keys / f"{self._id}.forget")
         connection.execute("DELETE FROM meta WHERE name = 'forget_key'")
-        connection.execute("INSERT INTO meta VALUES ('store_id', ?)", (json.dumps(self._id),))
+        write_meta(connection, "store_id", self._id)
 
     def _catch_up(self) -> None:
         """Bring file and second copy to the same transaction: a process was killed between the two."""
@@ -473,8 +479,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             for statement in statements():
                 connection.execute(statement)
-            identity = json.dumps(secrets.token_hex(8))
-            connection.execute("INSERT INTO meta VALUES ('store_id', ?)", (identity,))
+            write_meta(connection, "store_id", secrets.token_hex(8))
             recount(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -521,11 +526,6 @@ def refuse_vanished(store: Path) -> None:
 def mark_of(connection: sqlite3.Connection) -> Mark:
     """The last transaction that the file has."""
     return Mark(*connection.execute("SELECT number, digest FROM chain").fetchone())
-
-
-def _meta(connection: sqlite3.Connection, name: str) -> str:
-    (value,) = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return str(json.loads(value))
 
 
 def _roll_back(link: _Link) -> None:
