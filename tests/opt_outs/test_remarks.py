@@ -54,6 +54,8 @@ SAID = [
     ),
     *(("removed", "opt_out_unclear"), ("Blocked", "opt_out_unclear"), ("Baja", "opt_out_unclear")),
     ("Do not call before 9am", "opt_out_unclear"),
+    # The person, or a relative of theirs: who knows?
+    ("wife is deceased", "opt_out_unclear"),
     ("nicht anrufen vor 9 Uhr", "opt_out_unclear"),
     *(("Deceased", "deceased"), ("verstorben", "deceased"), ("死亡", "deceased")),
     *(("Wrong Number", "wrong_number"), ("Number disconnected", "wrong_number")),
@@ -77,7 +79,7 @@ INNOCENT = [
         "opted in",
     ),
     *("You may opt out at any time", "reply to opt out: how to opt out", "not interested", "busy"),
-    *("voicemail", "no answer", "Bus stop", "wife is deceased", "https://x.example/dnc", ""),
+    *("voicemail", "no answer", "Bus stop", "https://x.example/dnc", ""),
     *("donotcall@example.com", "Do Not Call: No", "not on the national do not call registry"),
     *(
         "Data suppressed by CMS",

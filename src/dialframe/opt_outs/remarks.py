@@ -12,9 +12,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final, Literal
 
 from dialframe.opt_outs.words import (
+    Rule,
     answer_set,
     begins_word,
     is_suspect,
@@ -22,10 +24,10 @@ from dialframe.opt_outs.words import (
     phrase_set,
     phrases_from,
     plain,
+    rules_of,
     tables_of,
     text_forms,
     text_parts,
-    together,
     word_set,
 )
 
@@ -45,21 +47,14 @@ _LINKS: Final = re.compile(
     r"(?:https?://|www\.)\S*|\b[\w-]{1,60}\.(?:com|org|net)\b|[^\s@]{1,100}@\S*"
 )
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
-_CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|że|żeby|zeby|aby)\b)")
+_CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|mich|uns|ihn|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
 _SHORT_WORDS: Final = 6
-_LEAST_WORDS: Final = 3
-_BESIDE: Final = 2
-#: Words behind a death that say when.
-_WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
-#: `Do nt contact`, and not `no contact`.
-_NOT_DOING: Final = frozenset({"not", "nt", "dont", "t", "never", "doesnt", "shouldnt"})
-_DOING: Final = frozenset({"contact", "phone", "telephone", "tel"})
 _NEGATED_VERBS: Final = frozenset({"not", "nicht", "niet", "inte", "ej", "nie", "ikke", "non"})
 
 
@@ -114,14 +109,22 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     ):
         return "deceased"
     if scope in ("any", "wishes"):
-        if phrase_set("wrong").intersection(bare) or "wrong_number" in parts:
-            return "wrong_number"
-        if any(map(_is_anothers, pieces)):
-            return "wrong_number"
-        if _is_doubtful(cell, bare) or any(
-            _may_refuse(tokens)
+        meanings = [
+            meaning
             for tokens, stance in zip(pieces, stances, strict=True)
-            if stance != "no"
+            for meaning in _meanings(tokens, denied=stance == "no")
+        ]
+        wrong = phrase_set("wrong").intersection(bare) or any(map(_is_of_another, pieces))
+        if wrong or "wrong_number" in parts or "wrong_number" in meanings:
+            return "wrong_number"
+        if (
+            meanings
+            or "opt_out_unclear" in parts
+            or _is_doubtful(cell, bare)
+            or (
+                phrase_set("unwished").intersection(bare)
+                and any(word_set("other_channels").intersection(tokens) for tokens in pieces)
+            )
         ):
             return "opt_out_unclear"
     return "opt_out_unclear" if "unclear" in stances else None
@@ -186,7 +189,9 @@ def _pieces(cell: str) -> Iterator[list[str]]:
     text = _LEANED_ON.sub(r"\1\1", _SHORTENED.sub(r"\1 ", text))
     denied = _CLAUSE.sub(" ", _denials(text))
     for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
-        if tokens := plain(piece).split():
+        tokens = plain(piece).split()
+        # `Do not hesitate to call` is the opposite.
+        if tokens and not any(begins_word(token, "urging") for token in tokens):
             yield tokens
 
 
@@ -217,27 +222,37 @@ def _has_died(tokens: Sequence[str]) -> bool:
     """`El titular falleció`: the person, in a short sentence of nobody else before it."""
     if len(tokens) > _SHORT_WORDS:
         return False
+    if word_set("lifeless").intersection(tokens):
+        return False
     alive = next(
         (at for at, word in enumerate(tokens) if word in word_set("another")), len(tokens)
     )
     dead = [at for at, token in enumerate(tokens[:alive]) if is_word(token, "dead")]
     behind = tokens[dead[-1] + 1 : alive] if dead else ()
-    if dead and (alive < len(tokens) or not behind or behind[0] in word_set("light")):
+    since = word_set("light") | word_set("when")
+    if dead and (alive < len(tokens) or not behind or behind[0] in since or behind[0].isdecimal()):
         return True
+    if not _begin_deaths().intersection(tokens):
+        return False
     text = f"{' '.join(tokens[:alive])} "
     found = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
     # `Deceased donor program` is no death.
-    return any(hit and (not end or end.split()[0] in _WHEN) for _, hit, end in found)
+    return any(hit and (not end or end.split()[0] in word_set("when")) for _, hit, end in found)
 
 
-def _is_anothers(tokens: Sequence[str]) -> bool:
+@cache
+def _begin_deaths() -> frozenset[str]:
+    return frozenset(phrase.split()[0] for phrase in phrase_set("deceased"))
+
+
+def _is_of_another(tokens: Sequence[str]) -> bool:
     """Whether the words say that the number is not the person's: `wrng nbr`, `pas son numéro`."""
     numbers = _places(tokens, "numbers")
     if not numbers:
         return False
     wrong = _places(tokens, "misdialed")
     numbers = [at for at in numbers if tokens[at + 1 : at + 2] not in (["of"], ("of",))]
-    if any(0 < abs(at - other) <= _BESIDE for at in wrong for other in numbers):
+    if any(0 < abs(at - other) <= 2 for at in wrong for other in numbers):
         return True
     if word_set("outcomes").intersection(tokens):
         return False
@@ -251,13 +266,14 @@ def _is_anothers(tokens: Sequence[str]) -> bool:
             or word_set("of").intersection(tokens[max(at - 2, 0) : at])
         ),
     ]
-    if any(abs(at - other) < _SHORT_WORDS for at in somebody for other in numbers):
+    if any(0 < abs(at - other) < _SHORT_WORDS for at in somebody for other in numbers):
         return True
     denied = next(
         (at for at, word in enumerate(tokens) if word in word_set("denied")), len(tokens)
     )
     return any(
-        token in word_set("his") and (at + 1 in numbers or (numbers and numbers[0] < denied))
+        token in word_set("his")
+        and (at + 1 in numbers or at - 1 in numbers or (numbers and numbers[0] < denied))
         for at, token in enumerate(tokens)
         if at > denied
     )
@@ -272,8 +288,6 @@ def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
     light = word_set("light")
     reported = word_set("outcomes").intersection(tokens)
     for at, token in enumerate(() if reported else tokens):
-        if "made" in tokens[at:]:
-            continue
         if is_word(token, "ends") or token in word_set("denied"):
             if not (at and tokens[at - 1] in word_set("happened")) and _is_dialed(tokens[at:]):
                 return True
@@ -282,23 +296,27 @@ def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
             if behind in word_set("denied_behind"):
                 return True
     known = _beside_removals()
-    rest = [token for token in tokens if not (token in known or token.isdecimal())]
+    rest = [
+        token
+        for token in tokens
+        if not (token in known or token.isdecimal() or is_word(token, "erased_from"))
+    ]
     return bool(rest) and all(is_word(token, "erasing") for token in rest)
 
 
 @cache
 def _beside_removals() -> frozenset[str]:
-    return word_set("light") | word_set("erased_from") | word_set("fillers")
+    return word_set("light") | word_set("fillers")
 
 
 def _is_dialed(tokens: Sequence[str]) -> bool:
     """Whether what a negation or an end in front stands for is a call."""
     for at, token in enumerate(tokens[1 : _REMOVAL_WORDS + 1], 1):
-        if tokens[0] in _NOT_DOING and token in _DOING:
+        if tokens[0] in word_set("not_doing") and token in word_set("doing"):
             return True
         if is_word(token, "dials"):
             # `They never call back` is a report, `said never call back` a wish.
-            return "back" not in tokens[at + 1 : at + 2]
+            return not word_set("back").intersection(tokens[at + 1 :])
         if is_word(token, "called"):
             beside = (*tokens[1:at], *tokens[at + 1 : at + 3])
             return any(is_word(word, "passive") for word in beside)
@@ -309,43 +327,45 @@ def _is_dialed(tokens: Sequence[str]) -> bool:
     return False
 
 
-def _may_refuse(tokens: Sequence[str]) -> bool:
-    """Whether the words leave only other channels, take a consent back or ask for deletion."""
-    if word_set("regulators").intersection(tokens):
-        return True
+def _meanings(tokens: Sequence[str], *, denied: bool) -> Iterator[str]:
+    """What the words say together: a possible refusal, unless it was taken back, or another's number."""
     # `No contact`, `not contacted yet` and `do not contact by email` are no refusal of calls.
     others = word_set("other_channels").intersection(tokens)
-    reported = word_set("reports").intersection(tokens) or len(tokens) < _LEAST_WORDS
-    elsewhere = others and not word_set("calls").intersection(tokens)
-    if not elsewhere and _refuses_in_a_row(tokens):
-        return True
-    denies = not reported and not elsewhere
-    without = not elsewhere and not word_set("reports").intersection(tokens)
+    elsewhere = bool(others) and not word_set("calls").intersection(tokens)
+    if not denied and ((not elsewhere and _refuses_in_a_row(tokens)) or _is_by_mail_alone(tokens)):
+        yield "opt_out_unclear"
     found = [tables_of(token) for token in tokens]
     every = frozenset[str]().union(*found)
-    for tables in together():
-        if not every.issuperset(tables):
-            continue
-        if tables[0].startswith("denied"):
-            allowed = without
-        else:
-            allowed = denies or not tables[0].startswith(("nevers", "nones"))
-        if allowed and _are_near(found, tables):
-            return True
-    # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
+    for rule in (rule for table in every for rule in rules_of(table)):
+        if (
+            every.issuperset(rule.words)
+            and len(tokens) >= rule.least
+            and not (rule.calls and elsewhere)
+            and not (denied and rule.says == "opt_out_unclear")
+            and not any(word_set(table).intersection(tokens) for table in rule.unless)
+            and _are_near(tokens, found, rule)
+        ):
+            yield rule.says
+
+
+def _is_by_mail_alone(tokens: Sequence[str]) -> bool:
+    """`Contact only by mail`, `mail contact only`, and not `email only bounced once`."""
     places = [at for at, token in enumerate(tokens) if token in word_set("only")]
     if len(tokens) > _SHORT_WORDS or not places:
         return False
-    named = tokens if places[-1] == len(tokens) - 1 else tokens[places[0] :]
+    behind = word_set("light") | word_set("denied")
+    at_end = behind.issuperset(tokens[places[-1] + 1 : places[-1] + 2])
+    named = tokens if at_end else tokens[places[0] :]
     return any(token.startswith(tuple(word_set("only_by"))) for token in named)
 
 
-def _are_near(found: Sequence[frozenset[str]], tables: Sequence[str]) -> bool:
-    """Whether words of each table stand within a few words."""
-    places = [[at for at, names in enumerate(found) if table in names] for table in tables]
+def _are_near(tokens: Sequence[str], found: Sequence[frozenset[str]], rule: Rule) -> bool:
+    """Whether words of each table stand within a few words of one of the first, which nothing denies."""
+    places = [[at for at, names in enumerate(found) if table in names] for table in rule.words]
     return any(
-        all(any(abs(at - other) < _SHORT_WORDS for other in own) for own in places[1:])
+        all(any(0 < abs(at - other) < rule.near for other in own) for own in places[1:])
         for at in places[0]
+        if not (rule.plainly and at and tokens[at - 1] in word_set("denied"))
     )
 
 
@@ -382,9 +402,11 @@ def _hits(tokens: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     if (removal := _removal(tokens)) is not None:
         yield removal
     for start, token in enumerate(tokens):
-        for phrase, kind in phrases_from(token):
-            if tuple(tokens[start : start + len(phrase)]) == phrase:
-                yield start, start + len(phrase), kind
+        kinds, lengths = phrases_from(token)
+        for length in lengths:
+            kind = kinds.get(tuple(tokens[start : start + length]))
+            if kind is not None:
+                yield start, start + length, kind
                 break
 
 
@@ -417,6 +439,9 @@ def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
     if tokens[start] == "never" and list(tokens[stop : stop + 1]) == ["back"]:
         return "no"
     others = word_set("other_channels").intersection(tokens)
+    if kind == "states":  # `opted out by sms` says how, `opted out of sms` of what
+        pairs = pairwise(("", *tokens))
+        others -= {token for way, token in pairs if way in word_set("ways_in")}
     if kind != "calls" and others and not word_set("calls").intersection(tokens):
         return "no"
     conditional = stop < len(tokens) and tokens[stop] in word_set("conditions")

@@ -6,9 +6,10 @@ import csv
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import combinations
 from typing import Any, Final, Literal, NamedTuple
 
 #: What a code of a scrubbing service or dialer says of the number.
@@ -106,7 +107,7 @@ def word_set(name: str) -> frozenset[str]:
 
 @lru_cache(_KEPT_WORDS)
 def is_word(token: str, name: str) -> bool:
-    """Whether a word is of a table of `words.toml`: as it stands, as a beginning, or without its vowels.
+    """Whether a word is of a table of `words.toml`: as it stands, as a beginning, misspelled or clipped.
 
     Args:
         token: A plain word.
@@ -122,22 +123,31 @@ def is_word(token: str, name: str) -> bool:
 
 @lru_cache(_KEPT_WORDS)
 def tables_of(token: str) -> frozenset[str]:
-    """The tables of `together` that a word is of, named as they stand there."""
-    names = {name for row in together() for name in row}
+    """The tables of the grammar that a word is of, named as they stand there."""
     return frozenset(
         name
-        for name in names
+        for name in _tables_of_rules()
         if (token in word_set(name[:-1]) if name.endswith("=") else begins_word(token, name))
     )
 
 
+@cache
+def _tables_of_rules() -> frozenset[str]:
+    return frozenset(name for rule in rules() for name in rule.words)
+
+
 @lru_cache(_KEPT_WORDS)
 def begins_word(token: str, name: str) -> bool:
-    """Whether a word begins as one of a table of beginnings does, or so without its vowels."""
-    if token.startswith(tuple(word_set(name))):
+    """Whether a word begins as one of a table of beginnings does, misspelled or without its vowels."""
+    if token.startswith(_beginnings(name)):
         return True
     shortened = _skeleton(token)
     return len(shortened) >= _LEAST_SKELETON and shortened.startswith(_shortened(name))
+
+
+@cache
+def _beginnings(name: str) -> tuple[str, ...]:
+    return tuple({form for word in word_set(name) for form in (word, *_misspelled(word))})
 
 
 @cache
@@ -152,7 +162,17 @@ def _forms(name: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
     beginnings = tuple(sorted(word[:-1] for word in written if word.endswith("*")))
     skeletons = {_skeleton(word.rstrip("*")) for word in written if len(word) > _LEAST_SKELETON}
     long = frozenset(each for each in skeletons if len(each) >= _LEAST_SKELETON)
-    return written, beginnings, long
+    misspelled = (form for word in written for form in _misspelled(word))
+    return written.union(misspelled), beginnings, long
+
+
+def _misspelled(word: str) -> Iterator[str]:
+    """A long word with two letters in each other's place, or one left out; the ends stay."""
+    if len(word) < _LEAST_MISSPELLED or word.endswith("*"):
+        return
+    for at in range(1, len(word) - 1):
+        swapped = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        yield from {swapped, word[:at] + word[at + 1 :]} - word_set("spelled_alike")
 
 
 def _skeleton(word: str) -> str:
@@ -160,10 +180,39 @@ def _skeleton(word: str) -> str:
     return word[:1] + _DOUBLED.sub(r"\1", _VOWELS.sub("", word[1:]))
 
 
+class Rule(NamedTuple):
+    """Tables of words that mean something together; the columns are explained in `words.toml`."""
+
+    words: tuple[str, ...]
+    near: int
+    unless: tuple[str, ...]
+    calls: bool
+    plainly: bool
+    least: int
+    says: str
+
+
 @cache
-def together() -> tuple[tuple[str, ...], ...]:
-    """Tables of words that refuse together, whatever stands between them."""
-    return tuple(tuple(row.split()) for row in _table("words.toml")["together"]["tables"])
+def rules() -> tuple[Rule, ...]:
+    """The grammar of `words.toml`."""
+    return tuple(
+        Rule(
+            tuple(row["words"].split()),
+            row.get("near", _NEAR),
+            tuple(row.get("unless", "").split()),
+            row.get("calls", False),
+            row.get("plainly", False),
+            row.get("least", 1),
+            row.get("says", "opt_out_unclear"),
+        )
+        for row in _table("words.toml")["grammar"]["rules"]
+    )
+
+
+@cache
+def rules_of(table: str) -> tuple[Rule, ...]:
+    """The rules whose telling word is of the table."""
+    return tuple(rule for rule in rules() if rule.words[0] == table)
 
 
 @cache
@@ -188,20 +237,22 @@ def phrase_set(kind: str) -> frozenset[str]:
     return frozenset(phrases)
 
 
-def phrases_from(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Prohibitions that count anywhere in a text and begin with this word, the longest first."""
-    return _longest_first(first) if first in _by_first() else ()
+def phrases_from(first: str) -> tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]:
+    """Prohibitions that count anywhere in a text and begin with this word, with their kinds.
+
+    Their lengths in words stand beside them, the longest first.
+    """
+    return _phrases_and_lengths(first) if first in _by_first() else _NO_PHRASES
 
 
 @cache
-def _longest_first(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    phrases = (
-        (tuple(phrase.split()), kind)
-        for text, kind in _by_first()[first]
-        for phrase in _expanded(text)
-    )
-    own = dict.fromkeys(phrase for phrase in phrases if phrase[0][0] == first)
-    return tuple(sorted(own, key=lambda phrase: -len(phrase[0])))
+def _phrases_and_lengths(first: str) -> tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]:
+    kinds: dict[tuple[str, ...], str] = {}
+    for text, kind in _by_first()[first]:
+        for phrase in map(str.split, _expanded(text)):
+            if phrase[0] == first:
+                kinds.setdefault(tuple(phrase), kind)
+    return kinds, tuple(sorted({len(phrase) for phrase in kinds}, reverse=True))
 
 
 @cache
@@ -351,25 +402,52 @@ def _plain_anchors() -> re.Pattern[str]:
 
 @cache
 def _anchors() -> tuple[str, ...]:
-    return (*sorted(word_set("anchors")), "d n c", "do not")
+    """Pieces of text of which every refusing cell holds one: those of the table and of telling words."""
+    telling = {rule.words[0].removesuffix("=") for rule in rules()}.union(_TELLING)
+    words = {word.rstrip("*")[:_ANCHOR_CHARS] for name in telling for word in word_set(name)}
+    words = {word for word in words if len(word) >= _LEAST_ANCHOR}
+    anchors = word_set("anchors").union(words, ("d n c", "do not"))
+    return tuple(
+        sorted(
+            each
+            for each in anchors
+            if not any(
+                each[a:b] in anchors
+                for a, b in combinations(range(len(each) + 1), 2)
+                if b - a < len(each)
+            )
+        )
+    )
 
 
+_NO_PHRASES: Final[tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]] = ({}, ())
+#: Tables of single words that are looked for in rows.
+_TELLING: Final = ("only", "dials", "called", "erasing", "dead", "misdialed")
+_ANCHOR_CHARS: Final = 5
+_LEAST_ANCHOR: Final = 3
+_NEAR: Final = 6
+_LEAST_MISSPELLED: Final = 6
 _VOWELS: Final = re.compile(r"[aeiouy]")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 _LEAST_SKELETON: Final = 4
 _SPELLINGS: Final = {
     "a": "aàáâãäåą",
-    "c": "cçć",
-    "d": "dđ",
-    "e": "eèéêëę",
+    "c": "cçćč",
+    "d": "dđď",
+    "e": "eèéêëęě",
     "g": "gğ",
     "i": "iìíîïı",
     "l": "lł",
-    "n": "nñń",
+    "n": "nñńň",
     "o": "oòóôõöøő",
-    "s": "sśş",
-    "u": "uùúûüű",
+    "r": "rř",
+    "s": "sśşš",
+    "t": "tť",
+    "u": "uùúûüűů",
+    "y": "yý",
     "z": "zźżž",
+    "и": "ий",
+    "е": "её",
 }
 #: Letters of full width and accents that stand behind their letter: always worth a look.
 _ODD_LETTERS: Final = "[\uff21-\uff5a\u0300-\u036f\uff61-\uff9f]"

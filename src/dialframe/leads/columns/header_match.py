@@ -10,7 +10,7 @@ from dialframe import opt_outs
 from dialframe.leads import headers
 from dialframe.leads.headers import NAMES
 from dialframe.leads.headers import word_set as words_of
-from dialframe.opt_outs import plain, prohibits, text_parts, word_set
+from dialframe.opt_outs import plain, prohibits, read_remark, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
 _GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
@@ -35,7 +35,8 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
         return _PART
     if _compared(tokens) and words_of("screening_details").intersection(tokens):
         return 0.0
-    return _PART if _prohibits(words, tokens) else 0.0
+    refuses = read_remark(words) not in (None, "wrong_number")
+    return _PART if refuses or _prohibits(words, tokens) else 0.0
 
 
 def _prohibits(words: str, tokens: Sequence[str]) -> bool:
@@ -85,7 +86,10 @@ def _begins(tokens: Sequence[str], *tables: str) -> bool:
 
 def consent_score(words: str, tokens: Sequence[str]) -> float:
     """How much the plain words are the name of a column in which only a yes allows the call."""
-    if _of_another_channel(tokens) or words_of("consent_details").intersection(_unless_by(tokens)):
+    # `Channel permitted` holds those by which somebody may be reached.
+    by_channel = _begins(tokens, "allowing_stems", "channel_stems")
+    details = words_of("consent_details").intersection(_unless_by(tokens))
+    if _of_another_channel(tokens) or details - ({"channel"} if by_channel else set()):
         return 0.0
     if words_of("callable").intersection(tokens):
         return 0.0 if _negates(tokens) else _PART
@@ -97,7 +101,7 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
         return 0.0
     if words_of("consent_words").intersection(tokens) or _opts_in(words) or _may_call(tokens):
         return _PART
-    if _begins(tokens, "allowing_stems", "calling_stems"):
+    if by_channel or _begins(tokens, "allowing_stems", "calling_stems"):
         return _PART
     asked = set(_unless_by(tokens))
     if len(asked) < len(tokens) and asked & _ASKED_BY:
@@ -289,13 +293,13 @@ def is_not_phone(header: str) -> bool:
 
 def is_wrong_number_flag(header: str) -> bool:
     """Whether the header is what a flag is called that says that the number is wrong."""
-    return plain(header) in _WRONG_FLAGS
+    return plain(header) in _WRONG_FLAGS or read_remark(header) == "wrong_number"
 
 
 def is_call_flag(header: str) -> bool:
     """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
     words = plain(header)
-    if words in _CALL_FLAGS:
+    if words in _CALL_FLAGS or set(words.split()) < words_of("calling") | words_of("selling"):
         return True
     bare = words.replace(" ", "")
     if _prohibits(words, words.split()) or consent_score(words, words.split()):
