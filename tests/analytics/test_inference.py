@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from dialframe.analytics.stats.inference import (
+from dialframe.analytics.inference import (
     chi2_limit,
     chi2_tail,
     false_discovery,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.analytics import rates, wilson
-from dialframe.analytics.stats.inference import holm
+from dialframe.analytics.inference import holm
 
 
 def test_against_a_value_worked_out_by_hand() -> None:

@@ -12,12 +12,12 @@ import pytest
 from analytics.synthetic import account
 from claims.worlds import Switches, made
 from dialframe import analytics
+from dialframe.analytics import rate_ratios
 from dialframe.analytics.attempt import arrays
 from dialframe.analytics.attempt.arrays import NO_TIME
 from dialframe.analytics.attempt.local_clock import local
-from dialframe.analytics.result.result_tables import rated_calls
-from dialframe.analytics.stats import rate_ratios
-from dialframe.analytics.stats.inference import clustered
+from dialframe.analytics.inference import clustered
+from dialframe.analytics.result_tables import rated_calls
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from claims.bench import BASE, CLAIMING
 from claims.worlds import START_US, Switches, World, made
 from dialframe import analytics
-from dialframe.analytics import metrics
+from dialframe.analytics import inference, metrics
 from dialframe.analytics.analyses.adjusted_effects import day_spread, people_by
 from dialframe.analytics.attempt.attempt_table import (
     clock_of,
@@ -24,8 +24,7 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     weekday_level,
 )
-from dialframe.analytics.stats import inference
-from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.analytics.rate_ratios import rate_ratios
 from dialframe.errors import ConfigError
 
 WEB_FIRST = Switches(web_first=True, source_effect=3.0, ladders=True)

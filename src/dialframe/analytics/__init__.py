@@ -61,6 +61,7 @@ from dialframe.analytics.analyses.telephony import (
     ring_times,
 )
 from dialframe.analytics.analyses.time_of_day import best_time, dayparts, hours
+from dialframe.analytics.analysis_result import Funnel, Result, Summary
 from dialframe.analytics.attempt.attempts_frame import attempts_frame
 from dialframe.analytics.attempt.taxonomy import (
     DEFAULT,
@@ -70,10 +71,9 @@ from dialframe.analytics.attempt.taxonomy import (
     Stage,
     Taxonomy,
 )
+from dialframe.analytics.inference import rates, wilson
 from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
-from dialframe.analytics.result.analysis_result import Funnel, Result, Summary
-from dialframe.analytics.result.result_tables import Claim
-from dialframe.analytics.stats.inference import rates, wilson
+from dialframe.analytics.result_tables import Claim
 
 __all__ = [
     "CAPABILITIES",

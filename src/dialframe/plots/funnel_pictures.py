@@ -12,7 +12,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from dialframe.analytics import STAGES, Funnel, Result, wilson
-from dialframe.analytics.result.result_tables import compact, count, interval, plural, share
+from dialframe.analytics.result_tables import compact, count, interval, plural, share
 from dialframe.errors import ConfigError
 from dialframe.plots.picture import Picture, draws, label, nothing
 from dialframe.plots.style import (

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from dialframe.analytics import Result
 from dialframe.analytics.attempt.arrays import require
-from dialframe.analytics.result.result_tables import compact, interval, plural, share
+from dialframe.analytics.result_tables import compact, interval, plural, share
 from dialframe.plots.picture import Picture, draws, label, nothing, number
 from dialframe.plots.style import (
     BLUE,

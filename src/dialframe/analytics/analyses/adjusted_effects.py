@@ -27,8 +27,7 @@ from dialframe.analytics.attempt.attempt_table import (
     zone_level,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.result.result_tables import Claim, points, seen, share, sums
-from dialframe.analytics.stats.inference import (
+from dialframe.analytics.inference import (
     Effects,
     detectable_effect,
     holm,
@@ -36,13 +35,14 @@ from dialframe.analytics.stats.inference import (
     normal_quantile,
     tested_level,
 )
-from dialframe.analytics.stats.rate_ratios import (
+from dialframe.analytics.rate_ratios import (
     RateRatios,
     day_variance,
     effects_of,
     joined,
     rate_ratios,
 )
+from dialframe.analytics.result_tables import Claim, points, seen, share, sums
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0

@@ -7,7 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.analytics.result.result_tables import table
+from dialframe.analytics.result_tables import table
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from dialframe.analytics.analyses.adjusted_effects import (
     people_by,
     pooled,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.result_tables import (
     Claim,
     plural,
     points,

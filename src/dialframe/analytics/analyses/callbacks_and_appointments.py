@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NEVER,
@@ -25,8 +26,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
+from dialframe.analytics.result_tables import plural, rated, share, sums, table
 from dialframe.instants import When
 
 #: What came of a callback.

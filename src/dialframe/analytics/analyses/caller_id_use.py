@@ -20,6 +20,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_strata,
 )
 from dialframe.analytics.analyses.caller_ids import sick_calls
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
@@ -41,8 +42,8 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.rate_ratios import joined
+from dialframe.analytics.result_tables import (
     Claim,
     plural,
     rated_calls,
@@ -53,7 +54,6 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.rate_ratios import joined
 from dialframe.instants import When
 
 #: Hours after a dial at which a new band of lag begins.

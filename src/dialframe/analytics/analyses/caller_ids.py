@@ -16,12 +16,14 @@ from dialframe.analytics.analyses.adjusted_effects import (
     one_look,
     week_code,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import POWER, holm
+from dialframe.analytics.rate_ratios import day_variance, joined
+from dialframe.analytics.result_tables import (
     Claim,
     plural,
     rated_calls,
@@ -30,8 +32,6 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.inference import POWER, holm
-from dialframe.analytics.stats.rate_ratios import day_variance, joined
 from dialframe.instants import When
 
 #: The drop that the test is tuned to: half as many people answer.

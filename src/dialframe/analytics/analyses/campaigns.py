@@ -20,6 +20,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     week_code,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
@@ -40,8 +41,14 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import (
+    POWER,
+    holm,
+    normal_quantile,
+    sequential_level,
+    tested_level,
+)
+from dialframe.analytics.result_tables import (
     Claim,
     plural,
     points,
@@ -51,13 +58,6 @@ from dialframe.analytics.result.result_tables import (
     share,
     sums,
     table,
-)
-from dialframe.analytics.stats.inference import (
-    POWER,
-    holm,
-    normal_quantile,
-    sequential_level,
-    tested_level,
 )
 from dialframe.errors import ConfigError
 from dialframe.instants import When

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analysis_result import Funnel
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NEVER,
@@ -43,8 +44,7 @@ from dialframe.analytics.attempt.taxonomy import (
     STAGES,
     Taxonomy,
 )
-from dialframe.analytics.result.analysis_result import Funnel
-from dialframe.analytics.stats.inference import rates
+from dialframe.analytics.inference import rates
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -13,14 +13,15 @@ from dialframe.analytics.analyses.adjusted_effects import (
     people_by,
     week_code,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import Effects, false_discovery, rates, tested_level
+from dialframe.analytics.result_tables import (
     Claim,
     plural,
     points,
@@ -29,7 +30,6 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.inference import Effects, false_discovery, rates, tested_level
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When

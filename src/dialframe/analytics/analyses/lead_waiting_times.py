@@ -27,6 +27,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     usual_strata,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
@@ -43,8 +44,8 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import Z_95
+from dialframe.analytics.result_tables import (
     Claim,
     counted,
     median,
@@ -56,7 +57,6 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.inference import Z_95
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 

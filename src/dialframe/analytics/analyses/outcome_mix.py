@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.analytics.analysis_result import Result, Summary, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
@@ -23,8 +24,8 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, Summary, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import clustered
+from dialframe.analytics.result_tables import (
     plural,
     rated,
     rated_kinds,
@@ -33,7 +34,6 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.inference import clustered
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 

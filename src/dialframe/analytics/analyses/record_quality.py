@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
@@ -30,8 +31,7 @@ from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, l
 from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import plural, rated, sums, table, table_of_rows
+from dialframe.analytics.result_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
@@ -18,8 +19,8 @@ from dialframe.analytics.attempt.taxonomy import (
     Taxonomy,
     code_key,
 )
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.inference import clustered
+from dialframe.analytics.result_tables import (
     first_few,
     median,
     plural,
@@ -30,7 +31,6 @@ from dialframe.analytics.result.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.stats.inference import clustered
 from dialframe.instants import When
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.

@@ -19,6 +19,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     usual_strata,
 )
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.attempt_table import (
@@ -31,8 +32,7 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import (
+from dialframe.analytics.result_tables import (
     Claim,
     counted,
     rated,

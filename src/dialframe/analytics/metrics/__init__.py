@@ -13,8 +13,10 @@ from typing import Any, Final
 
 import pandas as pd
 
+from dialframe.analytics.analysis_result import Result
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.inference import wilson
 from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
 from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
 from dialframe.analytics.metrics.metric_types import (
@@ -30,9 +32,7 @@ from dialframe.analytics.metrics.metric_types import (
     metrics_table,
     without,
 )
-from dialframe.analytics.result.analysis_result import Result
-from dialframe.analytics.result.result_tables import plural, table
-from dialframe.analytics.stats.inference import wilson
+from dialframe.analytics.result_tables import plural, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

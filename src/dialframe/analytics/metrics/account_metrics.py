@@ -18,6 +18,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.inference import normal_quantile, rates
 from dialframe.analytics.metrics.metric_types import (
     Audited,
     Inputs,
@@ -26,8 +27,7 @@ from dialframe.analytics.metrics.metric_types import (
     call_share,
     share,
 )
-from dialframe.analytics.result.result_tables import ratio, sums, table
-from dialframe.analytics.stats.inference import normal_quantile, rates
+from dialframe.analytics.result_tables import ratio, sums, table
 
 _HOUR_US: Final = 3_600_000_000
 _DAY_US: Final = 86_400_000_000

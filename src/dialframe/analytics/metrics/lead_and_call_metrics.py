@@ -20,6 +20,7 @@ from dialframe.analytics.attempt.arrays import (
     require,
 )
 from dialframe.analytics.attempt.taxonomy import BY_NAME
+from dialframe.analytics.inference import clustered_mean
 from dialframe.analytics.metrics.metric_types import (
     Inputs,
     Measure,
@@ -28,8 +29,7 @@ from dialframe.analytics.metrics.metric_types import (
     call_share,
     share,
 )
-from dialframe.analytics.result.result_tables import median, ratio, table
-from dialframe.analytics.stats.inference import clustered_mean
+from dialframe.analytics.result_tables import median, ratio, table
 from dialframe.errors import ConfigError
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     Mask,
@@ -26,8 +27,7 @@ from dialframe.analytics.metrics.lead_and_call_metrics import (
     phone_penetration,
 )
 from dialframe.analytics.metrics.metric_types import Choices, Inputs, Measure
-from dialframe.analytics.result.analysis_result import Result, result_of
-from dialframe.analytics.result.result_tables import plural, share, table
+from dialframe.analytics.result_tables import plural, share, table
 from dialframe.instants import When, instant
 
 #: Penetration and saturation by every name that is in use, with whose name it is and what it divides.

@@ -27,9 +27,9 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.inference import rates
 from dialframe.analytics.metrics.metric_types import DATED, Inputs, Rows
-from dialframe.analytics.result.result_tables import ratio, table
-from dialframe.analytics.stats.inference import rates
+from dialframe.analytics.result_tables import ratio, table
 from dialframe.errors import ConfigError
 
 Period = Literal["day", "week", "month"]

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal, NoReturn, Protocol
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analysis_result import named
 from dialframe.analytics.attempt.argument_checks import analysis, plain_value
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.analysis_result import named
-from dialframe.analytics.result.result_tables import Claim, counted, plain, records, table
-from dialframe.analytics.stats.inference import clustered, clustered_mean, wilson
+from dialframe.analytics.inference import clustered, clustered_mean, wilson
+from dialframe.analytics.result_tables import Claim, counted, plain, records, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

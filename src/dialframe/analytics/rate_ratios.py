@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
-from dialframe.analytics.stats.inference import Effects, shrunk_effects
+from dialframe.analytics.inference import Effects, shrunk_effects
 
 _STEPS: Final = 30
 _RIDGE: Final = 1e-6

@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.arrays import (
     require,
     shared_rows,
 )
-from dialframe.analytics.stats.inference import rates
+from dialframe.analytics.inference import rates
 
 Kind = Literal["difference", "best", "advice", "alarm", "none"]
 

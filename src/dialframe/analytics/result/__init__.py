@@ -1,1 +1,0 @@
-"""What every analysis returns: a result with claims, tables and words."""
