@@ -531,15 +531,15 @@ def _summed(
         for name, module in (("abandonment", abandonment), ("retention", retention))
     }
     as_of = moment(question.now)
+    engine = InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), kept, tuple(told))
     return assembled(
-        question, total, advice, checks,
-        findings=Pending(lambda: _findings_of(kept, told)),
+        question, total, advice, checks, findings=Pending(lambda: _joined(engine.batches())),
         coverage=Coverage(
             numbers=nothing, calls=nothing, summary=nothing, as_of=as_of.to_pydatetime(),
             max_age_days=federal_age(question.book, as_of.date()),
         ),
         hours=nothing, listed=nothing, parts=Parts(frames), law=sums.asked.law,
-    ).held_by(InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), kept, tuple(told)))  # fmt: skip
+    ).held_by(engine)  # fmt: skip
 
 
 def _refused() -> pd.DataFrame:
@@ -565,39 +565,33 @@ class InParts:
 
     def batches(self, rows: int = 100_000) -> Iterator[pd.DataFrame]:
         """The findings in their order, so many at a time, columns `result.FINDINGS`."""
-        yield from _finding_batches(self.findings, self.checks, rows)
+        first, second, text = pieces.ORDER
+        with _connection() as con:
+            if self.checks:
+                found = con.sql(f"""
+                    select * exclude ({", ".join(pieces.ORDER)}) from {self._kept()}
+                    order by {first}, {second}, "at", {text}""")
+                for batch in found.to_arrow_reader(rows):
+                    yield shaped(pa.Table.from_batches([batch]).to_pandas(), FINDINGS)
 
     def first(self, rows: int) -> pd.DataFrame:
         """The first findings of each check and grade, columns `result.FINDINGS`.
 
         `attrs["grades"]` counts all findings of each grade.
         """
-        found = [
-            part.groupby(["check", "grade"], sort=False).head(rows) for part in self.batches()
-        ]
-        shown = pd.concat(found, ignore_index=True) if found else shaped(pd.DataFrame(), FINDINGS)
-        shown = shown.groupby(["check", "grade"], sort=False).head(rows).reset_index(drop=True)
-        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
+        kinds = ["check", "grade"]
+        shown = _joined(part.groupby(kinds, sort=False).head(rows) for part in self.batches())
+        shown = shown.groupby(kinds, sort=False).head(rows).reset_index(drop=True)
         with _connection() as con:
-            counts = con.execute(f"""
-                select grade, count(*) from read_parquet({_quoted(self.findings / "*.parquet")})
-                where "check" in ({names}) group by grade""").fetchall()
-        shown.attrs["grades"] = dict(counts)
+            counts = con.execute(f"select grade, count(*) from {self._kept()} group by grade")
+            shown.attrs["grades"] = dict(counts.fetchall())
         return shown
 
-
-def _finding_batches(kept: Path, checks: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
-    names = ", ".join(f"'{name}'" for name in checks)
-    first, second, text = pieces.ORDER
-    with _connection() as con:
-        if checks:
-            found = con.sql(f"""
-                select * exclude ({", ".join(pieces.ORDER)}) from read_parquet({_quoted(kept / "*.parquet")})
-                where "check" in ({names}) order by {first}, {second}, "at", {text}""")
-            for batch in found.to_arrow_reader(rows):
-                yield shaped(pa.Table.from_batches([batch]).to_pandas(), FINDINGS)
+    def _kept(self) -> str:
+        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
+        return f'read_parquet({_quoted(self.findings / "*.parquet")}) where "check" in ({names})'
 
 
-def _findings_of(kept: Path, checks: Sequence[str]) -> pd.DataFrame:
-    batches = list(_finding_batches(kept, checks, 100_000))
-    return pd.concat(batches, ignore_index=True) if batches else shaped(pd.DataFrame(), FINDINGS)
+def _joined(batches: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    frames = list(batches)
+    return pd.concat(frames, ignore_index=True) if frames else shaped(pd.DataFrame(), FINDINGS)
