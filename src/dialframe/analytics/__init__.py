@@ -23,18 +23,9 @@ from dialframe.analytics.analyses.caller_id_use import (
     return_calls,
 )
 from dialframe.analytics.analyses.caller_ids import caller_ids
-from dialframe.analytics.analyses.campaigns import (
-    ai_agreement,
-    changes,
-    compare,
-    running_rates,
-)
+from dialframe.analytics.analyses.campaigns import ai_agreement, changes, compare, running_rates
 from dialframe.analytics.analyses.lead_funnel import funnel
-from dialframe.analytics.analyses.lead_sources import (
-    duplicates,
-    import_outcomes,
-    scorecard,
-)
+from dialframe.analytics.analyses.lead_sources import duplicates, import_outcomes, scorecard
 from dialframe.analytics.analyses.lead_waiting_times import speed_to_lead, time_to_contact
 from dialframe.analytics.analyses.outcome_mix import (
     cohorts,

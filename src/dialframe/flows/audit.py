@@ -26,13 +26,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack
-from dialframe.flows.firm_records import (
-    Evidence,
-    Scope,
-    gather,
-    suppressed,
-    worth_checking,
-)
+from dialframe.flows.firm_records import Evidence, Scope, gather, suppressed, worth_checking
 from dialframe.reports import audit_page, html_page, render
 
 if TYPE_CHECKING:

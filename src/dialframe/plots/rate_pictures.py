@@ -16,17 +16,7 @@ from dialframe.analytics import Result
 from dialframe.analytics.attempt.arrays import require
 from dialframe.analytics.result_tables import compact, interval, plural, share
 from dialframe.plots.picture import Picture, draws, label, nothing, number
-from dialframe.plots.style import (
-    BLUE,
-    ORANGE,
-    SERIES,
-    SKY,
-    Look,
-    Theme,
-    canvas,
-    context,
-    settle,
-)
+from dialframe.plots.style import BLUE, ORANGE, SERIES, SKY, Look, Theme, canvas, context, settle
 
 _DIMENSIONS: Final = {"hour": "Local hour", "weekday": "Weekday"}
 

@@ -35,11 +35,7 @@ from dialframe.analytics.attempt.arrays import (
     micros_of,
     numbered,
 )
-from dialframe.analytics.attempt.attempt_table import (
-    Attempts,
-    count_attempts,
-    local_match,
-)
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, local_match
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.rate_ratios import joined

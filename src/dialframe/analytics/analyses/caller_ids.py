@@ -23,15 +23,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, 
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.inference import POWER, holm
 from dialframe.analytics.rate_ratios import day_variance, joined
-from dialframe.analytics.result_tables import (
-    Claim,
-    plural,
-    rated_calls,
-    ratio,
-    share,
-    sums,
-    table,
-)
+from dialframe.analytics.result_tables import Claim, plural, rated_calls, ratio, share, sums, table
 from dialframe.instants import When
 
 #: The drop that the test is tuned to: half as many people answer.

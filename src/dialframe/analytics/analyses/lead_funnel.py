@@ -27,12 +27,7 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import mapping_warnings
 from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
 from dialframe.analytics.attempt.classify import Classes, classes
-from dialframe.analytics.attempt.lead_match import (
-    Matched,
-    known_campaign,
-    lead_groups,
-    match_rows,
-)
+from dialframe.analytics.attempt.lead_match import Matched, known_campaign, lead_groups, match_rows
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
     DEFAULT,

@@ -21,15 +21,7 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.inference import Effects, false_discovery, rates, tested_level
-from dialframe.analytics.result_tables import (
-    Claim,
-    plural,
-    points,
-    ratio,
-    seen,
-    sums,
-    table,
-)
+from dialframe.analytics.result_tables import Claim, plural, points, ratio, seen, sums, table
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When

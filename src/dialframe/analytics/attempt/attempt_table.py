@@ -47,9 +47,7 @@ from dialframe.analytics.attempt.lead_match import (
     no_leads,
     of_campaign,
 )
-from dialframe.analytics.attempt.lead_match import (
-    PLACE as QUALITY_PLACE,
-)
+from dialframe.analytics.attempt.lead_match import PLACE as QUALITY_PLACE
 from dialframe.analytics.attempt.local_clock import Local, local, zone_cases
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
