@@ -168,3 +168,13 @@ def test_a_table_that_was_never_read_is_said_without_denying_what_was_audited() 
         audit = audit.with_inputs(("the table callbacks was never read",), {}, {})
         notes = audit_page.page(audit).sections[0].notes
         assert f"{opening}: the table callbacks was never read." in notes
+
+
+def test_rules_of_other_countries_do_not_swell_what_calls_were_held_against() -> None:
+    """The whole book is asked of one call to New York: the rules that reach it are counted apart."""
+    noon = hand.utc("2026-07-07T16:00")
+    audit = hand.audit(hand.leads(), hand.calls(hand.call(at=noon)), hand.checks(), now=noon)
+    reached = {rule for ids in audit.checks["rule_id"] for rule in ids.split("; ") if rule}
+    assert {rule for rule in reached if rule.startswith("br-")} == set()
+    words = f"held against {len(reached)} rules that reach any of it, of {len(rulebook.load().rules)} asked."
+    assert audit_page.answers(audit)[0].endswith(words)

@@ -43,9 +43,13 @@ def answers(result: Audit) -> tuple[str, ...]:
     What was not found is not called lawful, so the last sentence says what stayed open.
     """
     calls = counted(result.calls, "outbound call")
+    reached = {
+        rule_id for ids in result.checks["rule_id"] for rule_id in ids.split("; ") if rule_id
+    }
     asked = len(result.parts.get("rules", ()))
     sentences = [
-        f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."
+        f"How many calls: {calls} {period(result)}, held against {counted(len(reached), 'rule')} "
+        f"that reach any of it, of {asked:,} asked."
     ]
     if not result.calls:
         sentences.append(
