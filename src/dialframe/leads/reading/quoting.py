@@ -68,6 +68,8 @@ def quote_of(sample: list[str], delimiter: str) -> str | None:
     plain_texts = [line.replace('\\"', '""') for line in sample]
     scans = [scan(line, Dialect(delimiter, '"')) for line in plain_texts]
     quoted = _regular(scans, doubles)
+    if quoted == len(doubles):
+        return '"'
     plain = _regular([scan(line, Dialect(delimiter, None)) for line in sample], doubles)
     many = plain >= max(_MANY_LINES, _MANY_SHARE * len(sample))
     if many and plain > _REGULAR_WITHOUT * quoted:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, overload
 
@@ -229,18 +230,14 @@ def line_bounds(data: bytes, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
     stamp = _stamp(handle)
     digest = hashlib.sha256()
-    small = stamp[0] <= _SMALL_BYTES
-    kept: list[bytes] = []
+    whole = os.read(handle, stamp[0] + 1) if stamp[0] <= _SMALL_BYTES else None
     marks: list[np.ndarray] = []
     rest, read, done, lines, begin = b"", 0, 0, 0, 0
-    while piece := os.read(handle, PIECE_BYTES):
-        digest.update(piece)
-        if small:
-            kept.append(piece)
+    for part in _pieces(whole, handle):
+        digest.update(part)
         if read == 0:
-            begin = len(_BOM) if piece.startswith(_BOM) else 0
-            piece = piece[begin:]
-            done = 0
+            begin = len(_BOM) if part.startswith(_BOM) else 0
+        piece = part if read else part[begin:]
         read += len(piece)
         data = rest + piece if rest else piece
         stop = last_line_end(data)
@@ -257,10 +254,18 @@ def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
     noted, lines = _noted(rest, len(rest), lines, done)
     if _stamp(handle) != stamp or read + begin != stamp[0]:
         raise changed(path)
-    data_ = b"".join(kept) if small else None
     return Content(
-        path, data_, begin, read, lines, np.concatenate([*marks, noted]), digest.hexdigest(), stamp
+        path, whole, begin, read, lines, np.concatenate([*marks, noted]), digest.hexdigest(), stamp
     )
+
+
+def _pieces(whole: bytes | None, handle: int) -> Iterator[bytes]:
+    """A file piece by piece, from memory where it is there."""
+    if whole is None:
+        yield from iter(partial(os.read, handle, PIECE_BYTES), b"")
+        return
+    for at in range(0, len(whole), PIECE_BYTES):
+        yield whole[at : at + PIECE_BYTES]
 
 
 def _noted(data: bytes, stop: int, lines: int, done: int) -> tuple[np.ndarray, int]:

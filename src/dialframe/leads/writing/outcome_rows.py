@@ -63,16 +63,15 @@ class Part:
     silenced: np.ndarray
 
     def tables(self) -> dict[str, pa.Table]:
-        """The rows of each outcome but `skipped`."""
+        """The rows of each outcome but `skipped` that has any."""
         outcome = np.full(len(self.lines), _CLEAN, np.uint8)
         firsts = self.findings.firsts
         outcome[self.findings.rows[firsts]] = _OF_RANK[self.findings.ranks[firsts]]
+        rows_of = {name: np.flatnonzero(outcome == at) for at, name in enumerate(_OUTCOMES)}
         return {
-            name: self._clean(np.flatnonzero(outcome == at))
-            if at == _CLEAN
-            else self._aside(name, np.flatnonzero(outcome == at), firsts)
-            for at, name in enumerate(_OUTCOMES)
-            if name != "skipped"
+            name: self._clean(rows) if name == "clean" else self._aside(name, rows, firsts)
+            for name, rows in rows_of.items()
+            if len(rows)
         }
 
     def _clean(self, rows: np.ndarray) -> pa.Table:
