@@ -47,9 +47,12 @@ from dialframe.phones.vectorized import are_valid
 #: the evidence of the list, or nowhere yet.
 Source = Literal["given", "records", "inferred", "open"]
 
-#: Calling code of a region.
-CODE: Final = phonenumbers.country_code_for_region
-
+_CODES: Final = {
+    region: code
+    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
+    for region in regions
+    if region in phonenumbers.SUPPORTED_REGIONS
+}
 _SAMPLE_ROWS: Final = 2000
 _SAMPLE_NUMBERS: Final = 80
 _LEAST_DIGITS: Final = 6
@@ -198,9 +201,9 @@ class RegionDecision:
         }
 
     def _rival(self) -> str:
-        code = phonenumbers.country_code_for_region(self.candidates[0].region)
+        code = calling_code(self.candidates[0].region)
         for rival in self.candidates[1:]:
-            if phonenumbers.country_code_for_region(rival.region) != code:
+            if calling_code(rival.region) != code:
                 return f"next best {country_name(rival.region)} with {rival.fit:.0%}"
         return "no other country fits"
 
@@ -306,6 +309,11 @@ def _phones(frame: pd.DataFrame, columns: ColumnMap | None) -> list[pd.Series]:
     return named or alike
 
 
+def calling_code(region: str) -> int:
+    """The calling code of a region, 0 of what is none; without loading what is known of its numbers."""
+    return _CODES.get(region, 0)
+
+
 def _is_phone_like(cell: str) -> bool:
     digits = len(_DIGITS.findall(cell))
     return bool(_NUMBER.fullmatch(cell)) and 7 <= digits <= _MOST_DIGITS
@@ -374,11 +382,11 @@ def _candidates(
     nothing: tuple[float, tuple[str, ...]] = (0.0, ())
     regions: dict[int, str] = {}
     for region in sorted(weights, key=lambda one: weights[one][0]):
-        regions[CODE(region)] = region
+        regions[calling_code(region)] = region
     if given:
-        regions[CODE(given)] = given
+        regions[calling_code(given)] = given
     spoken = [code for code, region in regions.items() if weights.get(region, nothing)[0] >= 1]
-    fits = plan_fits(sample, [*spoken, *([CODE(given)] if given else [])])
+    fits = plan_fits(sample, [*spoken, *([calling_code(given)] if given else [])])
     found = []
     for code, (fit, likelihood) in fits.items():
         region = regions.get(code, phonenumbers.region_code_for_country_code(code))
@@ -419,8 +427,8 @@ def _says_another(
     named = {region for column in phones for region in named_regions(str(column.name))}
     if columns is not None and columns.country is not None:
         named |= {read_region(cell) or "" for cell in set(frame[columns.country])} - {""}
-    code = phonenumbers.country_code_for_region(best)
-    return any(phonenumbers.country_code_for_region(region) != code for region in named)
+    code = calling_code(best)
+    return any(calling_code(region) != code for region in named)
 
 
 def _is_mixed(
@@ -435,12 +443,10 @@ def _is_mixed(
     likeliest country fit the other.
     """
     best = candidates[0]
-    code = CODE(best.region)
+    code = calling_code(best.region)
 
     def others(regions: Iterable[str]) -> list[str]:
-        return [
-            region for region in regions if phonenumbers.country_code_for_region(region) != code
-        ]
+        return [region for region in regions if calling_code(region) != code]
 
     sample = national[:: max(1, len(national) // _SAMPLE_NUMBERS)][:_SAMPLE_NUMBERS]
     shares = shares_elsewhere(frame, phones, best.region)
