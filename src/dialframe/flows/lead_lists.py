@@ -40,7 +40,7 @@ Engine = Literal["local", "duckdb", "dask"]
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbor of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
 #: Numbers that the service is asked about before their answers are written down.
-_ASKED_AT_ONCE: Final = 5_000
+_ASKED_AT_ONCE: Final = 1_000
 _CHECKS: Final = "dnc_checks"
 
 
