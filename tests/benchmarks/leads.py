@@ -2,6 +2,8 @@
 
     python tests/benchmarks/leads.py [ROWS] [ROUNDS]
 
+Once warm, in turn in one process; and as processes of their own, with everything counted but `import pandas`.
+
 The list is a messy one: ten shapes of phone numbers, a tenth of them as spreadsheets leave them, a
 tenth from abroad, some broken, some repeated. Both are timed in turn in this process, so that a
 busy machine slows them alike; the files that cleaning writes are removed between the runs.
@@ -13,6 +15,7 @@ import random
 import resource
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -106,15 +109,38 @@ def write(path: Path, count: int) -> None:
         file.writelines(f"{line}\r\n" for line in rows(count))
 
 
+#: Each as a process of its own: the path of the list, a folder, the processor time that it took.
+WHOLE = {
+    "read_csv, whole": "pandas.read_csv(sys.argv[1], dtype=str)",
+    "clean_files, whole": (
+        "from dialframe import leads; leads.clean_files(sys.argv[1:2], sys.argv[2], region='US')"
+    ),
+}
+
+
+def whole(code: str, path: Path, folder: Path) -> float:
+    """Processor seconds of a process, without those that loading pandas takes."""
+    program = (
+        "import sys, time, pandas; began = time.process_time(); "
+        f"{code}; print(time.process_time() - began)"
+    )
+    command = [sys.executable, "-c", program, str(path), str(folder)]
+    return float(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
 def main() -> None:
     """Measure and print."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     from dialframe import leads
 
-    spent: dict[str, list[float]] = {"read_csv": [], "clean_files": []}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    spent: dict[str, list[float]] = {
+        "read_csv": [],
+        "clean_files": [],
+        **{name: [] for name in WHOLE},
+    }
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         write(folder / "leads.csv", count)
         for turn in range(rounds + 1):
             began = time.process_time()
@@ -125,14 +151,17 @@ def main() -> None:
             done = leads.clean_files([folder / "leads.csv"], folder / "out", region="US")
             cleaned = time.process_time() - began
             shutil.rmtree(folder / "out")
+            for name, code in WHOLE.items():
+                spent[name].append(whole(code, folder / "leads.csv", folder / "whole"))
             if turn or rounds == 0:  # the first turn warms up
                 spent["read_csv"].append(read)
                 spent["clean_files"].append(cleaned)
-    base = statistics.median(spent["read_csv"])
     print(done.counts)
     for what, times in spent.items():
         middle = statistics.median(times)
-        print(f"{what:>12} {middle:7.2f} s CPU (best {min(times):.2f}) {middle / base:5.2f} x")
+        if what.startswith("read_csv"):
+            base = middle
+        print(f"{what:>18} {middle:7.2f} s CPU (best {min(times):.2f}) {middle / base:5.2f} x")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 
