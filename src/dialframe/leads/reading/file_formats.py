@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,8 +30,7 @@ from dialframe.leads.lead_file import (
     unique_names,
 )
 from dialframe.leads.reading import dialect as dialects
-from dialframe.leads.reading import encoding as encodings
-from dialframe.leads.reading import json_and_parquet, text_plausibility
+from dialframe.leads.reading import text_plausibility
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
 from dialframe.leads.reading.delimited_blocks import Block
 from dialframe.leads.reading.dialect import EXPECTED
@@ -42,7 +41,12 @@ from dialframe.leads.reading.joined_files import together
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
 from dialframe.leads.reading.utf8_text import in_memory
-from dialframe.leads.reading.workbook import Workbook
+
+# The readers of other formats and encodings load when a file asks for them: most lists are CSV in UTF-8.
+if TYPE_CHECKING:
+    from dialframe.leads.reading import encoding as encodings
+    from dialframe.leads.reading import json_and_parquet
+    from dialframe.leads.reading.workbook import Workbook
 
 Format = Literal["auto", "csv"]
 
@@ -147,7 +151,7 @@ def _with_alike_sheets(source: Source, file: LeadFile, options: ReadOptions) -> 
     alike = file.decisions.alike_sheets
     if not alike:
         return file
-    book = Workbook(source.path, source.data)
+    book = _workbook(source)
     sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
     same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
     names = tuple(str(one.decisions.sheet) for one in same[1:])
@@ -200,8 +204,10 @@ def _read(
 ) -> LeadFile:
     try:
         if source.kind == "workbook":
-            table = _sheet(book or Workbook(source.path, source.data), options)
+            table = _sheet(book or _workbook(source), options)
         elif source.kind == "parquet":
+            from dialframe.leads.reading import json_and_parquet
+
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
             text = _decoded(source, options.encoding)
@@ -217,6 +223,12 @@ def _read(
         raise LeadFileError(
             f"{source.path}: {problem}", path=source.path, line=problem.line
         ) from None
+
+
+def _workbook(source: Source) -> Workbook:
+    from dialframe.leads.reading.workbook import Workbook
+
+    return Workbook(source.path, source.data)
 
 
 def _sheet(book: Workbook, options: ReadOptions) -> _Table:
@@ -260,6 +272,8 @@ def _keyed(keyed: json_and_parquet.Keyed, header: HeaderChoice = "auto") -> _Tab
 
 
 def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
+    from dialframe.leads.reading import encoding as encodings
+
     decoded = encodings.decode(source.data, encoding)
     if not decoded.text.strip(_NOTHING):
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
@@ -308,6 +322,8 @@ def _encoding(
 def _text(source: Source, decoded: encodings.Decoded, options: ReadOptions) -> _Table:
     lines, keyed = split_lines(decoded.text), None
     if options.format == "auto":
+        from dialframe.leads.reading import json_and_parquet
+
         keyed = json_and_parquet.read_json(source.path, decoded.text, lines)
     table = _keyed(keyed, options.header) if keyed else _delimited(decoded.text, lines, options)
     repaired = _line_numbers(lines, decoded.repaired)
