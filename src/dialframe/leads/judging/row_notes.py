@@ -111,22 +111,19 @@ class Notes:
 
     def warnings(self, rows: int) -> pa.Array:
         """Warning codes of each record, joined by `;`."""
-        column = texts.constant("", rows)
         if not self.warned:
-            return column
-        found: dict[int, dict[str, None]] = {}
-        seen = np.zeros(rows, np.int64)
-        for own, _ in self.warned:
-            np.add.at(seen, own, 1)
+            return texts.constant("", rows)
+        seen = np.bincount(np.concatenate([own for own, _ in self.warned]), minlength=rows)
+        which = np.zeros(rows, np.int64)
+        several: dict[int, dict[str, None]] = {}
+        values = {"": 0}
         for own, code in self.warned:
-            single = own[seen[own] == 1]
-            column = texts.put(column, np.sort(single), [code] * len(single))
+            which[own[seen[own] == 1]] = values.setdefault(code, len(values))
             for row in own[seen[own] > 1].tolist():
-                found.setdefault(row, {})[code] = None
-        several = sorted(found)
-        return texts.put(
-            column, np.array(several, np.int64), [";".join(found[at]) for at in several]
-        )
+                several.setdefault(row, {})[code] = None
+        for row, codes in several.items():
+            which[row] = values.setdefault(";".join(codes), len(values))
+        return texts.column(values).take(pa.array(which))
 
 
 def in_order(
