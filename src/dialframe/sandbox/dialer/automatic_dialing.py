@@ -24,6 +24,7 @@ from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
 from dialframe.sandbox.world.state import World
+from dialframe.sandbox.world.state_file import read_meta, write_meta
 
 #: What an advance counts.
 COUNTED: Final = (
@@ -63,11 +64,11 @@ class Campaign:
 
 def play(db: sqlite3.Connection, who: Access, until_us: int) -> dict[str, int]:
     """Play everything that lies between the last time and an instant; returns what was counted."""
-    from_us = _played_until(db)
+    from_us = int(read_meta(db, "played_until_us"))
     played: Counter[str] = Counter()
     if until_us > from_us:
         _Playback(db, who, from_us, until_us, played).run()
-        db.execute("UPDATE meta SET value = ? WHERE name = 'played_until_us'", (str(until_us),))
+        write_meta(db, "played_until_us", until_us)
     return {name: played[name] for name in COUNTED}
 
 
@@ -101,7 +102,7 @@ def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
         ahead_us = world.clock.ahead_after(seconds)
         until_us = world.clock.now_us() + ahead_us - world.clock.ahead_us
         played = play(db, world.access, until_us)
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_ahead_us', ?)", (str(ahead_us),))
+        write_meta(db, "clock_ahead_us", ahead_us)
         world.clock.ahead_us = ahead_us
     world.stir()
     return world.clock.now_us(), played
@@ -109,7 +110,7 @@ def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
 
 def next_due_us(db: sqlite3.Connection, who: Access) -> int | None:
     """When the next thing happens by itself; None where nothing lies ahead."""
-    from_us = _played_until(db)
+    from_us = int(read_meta(db, "played_until_us"))
     instants = [
         db.execute("SELECT min(at) FROM agenda").fetchone()[0],
         db.execute("SELECT min(slot_at) FROM leads WHERE slot_at IS NOT NULL").fetchone()[0],
@@ -150,8 +151,7 @@ def dial_first(
 
 def context_at(sender: Sender) -> DialContext:
     """A place to start a call from inside a request."""
-    (seed,) = sender.db.execute("SELECT value FROM meta WHERE name = 'seed'").fetchone()
-    return DialContext(sender, Agenda(sender.db, sender.now_us), int(seed))
+    return DialContext(sender, Agenda(sender.db, sender.now_us), int(read_meta(sender.db, "seed")))
 
 
 def release_holds(db: sqlite3.Connection) -> None:
@@ -176,8 +176,7 @@ class _Playback:
         self._until_us = until_us
         self._played = played
         self._agenda = Agenda(db, until_us)
-        (seed,) = db.execute("SELECT value FROM meta WHERE name = 'seed'").fetchone()
-        self._seed = int(seed)
+        self._seed = int(read_meta(db, "seed"))
         self._tick_at: dict[int, int] = {}
 
     def run(self) -> None:
@@ -507,11 +506,6 @@ def _calls_until_next_minute(per_minute: float, at_us: int) -> int:
     """Whole calls of what is left of a minute; a broken rate is kept over many minutes."""
     minute = at_us // _MINUTE_US
     return int(per_minute * (minute + 1)) - int(per_minute * at_us / _MINUTE_US)
-
-
-def _played_until(db: sqlite3.Connection) -> int:
-    (text,) = db.execute("SELECT value FROM meta WHERE name = 'played_until_us'").fetchone()
-    return int(text)
 
 
 def _running(db: sqlite3.Connection, client: int) -> list[Campaign]:

@@ -22,6 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from dialframe.contract.models.base_models import PREFIXES
 from dialframe.contract.models.webhook_models import SECRET_PREFIX
 from dialframe.contract.scopes import KEY_PREFIXES
+from dialframe.sandbox.world import state_file
 
 # Contract, Authentication 1.
 CREDENTIAL: Final = re.compile(
@@ -264,9 +265,8 @@ def load(db: sqlite3.Connection) -> Access:
     credentials = db.execute(
         "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
     )
-    (settings,) = db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
     return Access(
-        Settings.model_validate_json(settings),
+        Settings.model_validate_json(state_file.read_meta(db, "settings")),
         {
             number: Client(
                 number,
@@ -320,4 +320,4 @@ def add_key(db: sqlite3.Connection, client: int, *, sending: bool, now_us: int) 
 
 def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
     """Keep the account's settings."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('settings', ?)", (settings.model_dump_json(),))
+    state_file.write_meta(db, "settings", settings.model_dump_json())

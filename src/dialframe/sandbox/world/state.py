@@ -376,11 +376,11 @@ def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
     for statement in state_file.index_statements():
         db.execute(statement)
     _first_client(db, now_us)
-    _set(db, "schema", str(state_file.VERSION))
-    _set(db, "seed", str(first_start.seed))
-    _set(db, "played_until_us", str(now_us))
-    _set(db, "size", first_start.size)
-    _set(db, "as_of", as_of.isoformat())
+    state_file.write_meta(db, "schema", state_file.VERSION)
+    state_file.write_meta(db, "seed", first_start.seed)
+    state_file.write_meta(db, "played_until_us", now_us)
+    state_file.write_meta(db, "size", first_start.size)
+    state_file.write_meta(db, "as_of", as_of)
 
 
 def _first_client(db: sqlite3.Connection, now_us: int) -> None:
@@ -388,11 +388,9 @@ def _first_client(db: sqlite3.Connection, now_us: int) -> None:
     client = clients_and_keys.add_client(
         db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us
     )
-    _set(db, "first_key", clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us))
-    _set(db, "console_token", secrets.token_hex(24))
-    _set(db, "cursor_key", secrets.token_hex(32))
+    state_file.write_meta(
+        db, "first_key", clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us)
+    )
+    state_file.write_meta(db, "console_token", secrets.token_hex(24))
+    state_file.write_meta(db, "cursor_key", secrets.token_hex(32))
     clients_and_keys.save_settings(db, Settings())
-
-
-def _set(db: sqlite3.Connection, name: str, value: str) -> None:
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))

@@ -184,6 +184,17 @@ def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> int:
     return sum(_insert(db, name, table, client) for name, table in account.tables.items())
 
 
+def read_meta(db: sqlite3.Connection, name: str) -> str:
+    """What is kept of the sandbox as a whole under a name."""
+    (value,) = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return str(value)
+
+
+def write_meta(db: sqlite3.Connection, name: str, value: object) -> None:
+    """Keep a text or a number for the sandbox as a whole, in the place of an older one."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, str(value)))
+
+
 def insert(
     db: sqlite3.Connection,
     table: str,
