@@ -207,6 +207,7 @@ def claim(database: Database, identity: Identity) -> Owner:
     return owner
 
 
+# Contract, Authentication 1: one client can hold several keys, so that keys can rotate.
 def admit(database: Database, identity: Identity) -> Owner:
     """Let a further key of the same client into a partition.
 

@@ -39,6 +39,7 @@ from dialframe.store.partition import Identity, Owner, admit, claim, read_owner,
 from dialframe.store.reader import Reader, of_campaign
 from dialframe.store.tombstones import E164
 
+# Contract, Endpoints, Calls: a call may appear behind a cursor already returned, so one walk proves no absence.
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
 

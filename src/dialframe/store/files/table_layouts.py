@@ -166,9 +166,11 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(CALLBACKS, campaign_column="campaign_id"),
     Layout(APPOINTMENTS),
     Layout(DISPOSITIONS, time_column="date", campaign_column="campaign_id"),
+    # Contract, Webhook event: retries and replays keep the id and the data as delivered.
     Layout(EVENTS, once=True, about="data"),
     Layout(SMS_REPORTS),
     Layout(WEBHOOKS),
+    # Contract, Do-Not-Call: a check answers listed or not at its moment alone, so each is kept.
     Layout(DNC_CHECKS, time_column="checked_at", ledger=True),
 )
 
