@@ -90,7 +90,7 @@ def test_the_right_region_is_taken_without_a_word(lists, lead_file):
     # Numbers of one prefix: 912 is one of mobile numbers in Peru, Chile and Portugal, 601 in Czechia
     # and Poland, 010 in Korea and China.
     in_doubt = {region for region, one in bare.items() if one.against is not None}
-    assert in_doubt <= {"CO", "CH", "ZA", "PE", "IT", "NO", "PT", "CZ", "PL", "KR"}
+    assert in_doubt <= {"CO", "CH", "ZA", "PE", "IT", "NO", "PT", "CZ", "PL", "KR", "EC"}
 
 
 def test_numbers_alone_never_choose_a_wrong_country(lead_file):
@@ -581,3 +581,17 @@ def test_a_zero_that_a_spreadsheet_took_is_put_back(lead_file):
     clean = leads.clean(lead_file(text), region="IT", force_region=True).clean
 
     assert clean["phone"].tolist() == ["+390817754154", "+390817754155"]
+
+
+def test_one_word_of_a_header_chooses_no_country(lead_file):
+    """`Mobilni telefon` is written in Slovenia as in Serbia."""
+    decision = decide_region(lead_file("ID,Mobilni telefon\n1000,065 550 584\n"))
+
+    assert decision.is_open
+
+
+def test_ten_digits_are_of_the_largest_country_of_their_code(lead_file):
+    """Numbers of the United States in a list that is said to be Mexican."""
+    text = "ID,Phone\n1,6143058849\n2,6143051665\n"
+
+    assert "United States US" in (decide_region(lead_file(text), "MX").against or "")

@@ -381,7 +381,7 @@ def _candidates(
     sample = numbers[:: max(1, -(-len(numbers) // _SAMPLE_NUMBERS))]
     nothing: tuple[float, tuple[str, ...]] = (0.0, ())
     regions: dict[int, str] = {}
-    for region in sorted(weights, key=lambda one: weights[one][0]):
+    for region in sorted(weights, key=lambda one: (weights[one][0], economy_of(one))):
         regions[calling_code(region)] = region
     if given:
         regions[calling_code(given)] = given

@@ -366,7 +366,8 @@ def _of_language(headers: Sequence[str], phones: Collection[str]) -> _Weights:
     most = max(counts.values(), default=0)
     if most < 2:  # one word alone may be of any, but `Telefoon` is no English
         counts = _words_of_languages(phones)
-        most = max(counts.values(), default=0)
+        most = min(1, max(counts.values(), default=0))
+        counts = {language: min(1, count) for language, count in counts.items()}
     if not most:
         return {}
     best = [language for language, count in counts.items() if count == most]
