@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -34,6 +33,7 @@ from phonenumbers import (
     ValidationResult,
 )
 
+from dialframe import files
 from dialframe.phones.number_automata import Numbering, Span, leaves, prefix_automaton
 from dialframe.phones.outcomes import NOWHERE, WORLD
 
@@ -302,12 +302,6 @@ def _read(path: Path) -> Plan:
 
 
 def _write(path: Path, plan: Plan) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            np.savez(file, fingerprint=np.int64(fingerprint(plan)), **plan._asdict())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    tables = {"fingerprint": np.int64(fingerprint(plan)), **plan._asdict()}
+    files.folder(path.parent)
+    files.publish({path: files.stage(path, lambda file: np.savez(file, **tables))})
