@@ -97,7 +97,7 @@ def normalize(
     readings = [read_number(*pair) for pair in zip(map(_text, values), each, strict=True)]
     columns = zip(COLUMNS.items(), zip(*readings, strict=True), strict=True)
     return pd.DataFrame(
-        {name: pd.array(list(own), dtype=dtype) for (name, dtype), own in columns}, index=index
+        {name: pd.array(list(cells), dtype=dtype) for (name, dtype), cells in columns}, index=index
     )
 
 

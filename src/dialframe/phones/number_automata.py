@@ -116,13 +116,13 @@ def prefix_automaton(pattern: str) -> list[State]:
         steps, match, match_at_end = _ordered_steps(threads, at)
         following = []
         for digit in range(10):
-            found = dict.fromkeys(
+            threads_after = dict.fromkeys(
                 (leaf.rest, leaf.span) for leaf in steps if leaf.digits >> digit & 1
             )
-            if not found:
+            if not threads_after:
                 following.append(0)
                 continue
-            after = (at + 1, tuple(found))
+            after = (at + 1, tuple(threads_after))
             if after not in numbers:
                 numbers[after] = len(states)
                 states.append(State(()))
@@ -325,7 +325,7 @@ def _parted(masks: set[int]) -> list[int]:
     union = functools.reduce(int.__or__, masks, 0)
     parts = [union] if union else []
     for mask in masks:
-        parts = [part for own in parts for part in (own & mask, own & ~mask) if part]
+        parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]
     return sorted(parts, key=lambda part: part & -part)
 
 

@@ -157,7 +157,7 @@ def _readings(
     length = size - begin + is_lost[:, None]
     possible = plan.length[plan.main[codes][:, None], np.clip(length, 0, LONGEST)] == _POSSIBLE
     valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & possible & (length <= LONGEST)
-    found: dict[int, dict[int, _Drawn]] = {code: {} for code in codes.tolist()}
+    readings: dict[int, dict[int, _Drawn]] = {code: {} for code in codes.tolist()}
     for way, row in zip(*(each.tolist() for each in np.nonzero(valid)), strict=True):
         code, name, prefix, lost = ways[way]
         kind = int(plan.kind[state[way, row]])
@@ -168,8 +168,8 @@ def _readings(
             lost + written[row][len(prefix) :],
             (*([int(root[way])] if lost else []), *states[way, row].tolist()),
         )
-        found[code].setdefault(row, drawn)
-    return found
+        readings[code].setdefault(row, drawn)
+    return readings
 
 
 def _as_dialed(digits: str) -> str:
@@ -204,8 +204,8 @@ def _likelihood(code: int, drawn: Sequence[_Drawn]) -> float:
                 twigs.setdefault(number.digits[at], []).append(number)
             parent = ends.behind(length - at, alike[0].states[at], kind)
             level = [
-                (len(own), ends.behind(length - at - 1, own[0].states[at + 1], kind) / parent)
-                for own in twigs.values()
+                (len(twig), ends.behind(length - at - 1, twig[0].states[at + 1], kind) / parent)
+                for twig in twigs.values()
             ]
             gathered = _GATHERED_BEHIND if at >= _AREA_DIGITS else first
             total += float(
@@ -214,7 +214,7 @@ def _likelihood(code: int, drawn: Sequence[_Drawn]) -> float:
                     log(gathered) + _dirichlet(_GATHERED, level),
                 )
             )
-            branches += [(at + 1, own) for own in twigs.values()]
+            branches += [(at + 1, twig) for twig in twigs.values()]
     return total
 
 

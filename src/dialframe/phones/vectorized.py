@@ -98,7 +98,7 @@ def read_usual(
     texts = texts.fill_null("") if texts.null_count else texts
     homes = _homes(regions)
     each = len(homes) > 1
-    found = [
+    parts = [
         _parsed(
             texts.slice(begin, _ROWS),
             homes[begin : begin + _ROWS] if each else homes,
@@ -107,13 +107,13 @@ def read_usual(
         )
         for begin in range(0, len(texts), _ROWS)
     ]
-    rows = _left(len(texts), found)
+    rows = _left(len(texts), parts)
     if not len(rows):
-        return _together(found)
+        return _together(parts)
     # Trimmed, and in the digits and punctuation of ASCII.
     cells, has_wide_digits = _trimmed(texts.take(pa.array(rows)))
     part = _parsed(cells, homes[rows] if each else homes, 0, spell)
-    found.append(part._replace(rows=rows[part.rows]))
+    parts.append(part._replace(rows=rows[part.rows]))
     # With an extension, whose digits stay as they were written.
     labeled = np.setdiff1d(_left(len(rows), [part]), np.flatnonzero(has_wide_digits))
     both = pc.extract_regex(cells.take(pa.array(labeled)), _LABELED)
@@ -123,11 +123,11 @@ def read_usual(
     part = _parsed(number, homes[rows] if each else homes, 0, spell)
     # Of what is no number the digits of the extension may tell why.
     good = np.flatnonzero(part.valid)
-    part = Usual(*(own.take(good) for own in part))  # type: ignore[arg-type]
-    found.append(
+    part = Usual(*(values.take(good) for values in part))  # type: ignore[arg-type]
+    parts.append(
         part._replace(rows=rows[part.rows], extension=extension.take(pa.array(part.rows)))
     )
-    return _together(found)
+    return _together(parts)
 
 
 def _left(count: int, parts: Sequence[Usual]) -> NDArray[np.intp]:
@@ -310,8 +310,8 @@ def _together(parts: Sequence[Usual]) -> Usual:
         return parts[0] if parts else _NOTHING
     return Usual(
         *(
-            pa.concat_arrays(own) if isinstance(own[0], pa.Array) else np.concatenate(own)
-            for own in zip(*parts, strict=True)
+            pa.concat_arrays(values) if isinstance(values[0], pa.Array) else np.concatenate(values)
+            for values in zip(*parts, strict=True)
         )
     )
 
@@ -412,9 +412,9 @@ def _calling_codes() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """By three digits, the calling code that they begin with, and its width; 0 for none."""
     code, width = np.zeros(_THREE_DIGITS, np.intp), np.zeros(_THREE_DIGITS, np.intp)
     first = np.arange(_THREE_DIGITS)
-    for digits, own in enumerate((first // 100, first // 10, first), start=1):
-        new = (width == 0) & (plan().main[own] >= 0) & (first >= 100)
-        code[new], width[new] = own[new], digits
+    for digits, begins in enumerate((first // 100, first // 10, first), start=1):
+        new = (width == 0) & (plan().main[begins] >= 0) & (first >= 100)
+        code[new], width[new] = begins[new], digits
     return code, width
 
 

@@ -155,20 +155,20 @@ def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[s
     codes = sorted({known for known in map(state_code, named) if known})
     of_state = {zone for known in codes for zone in state_zones()[known]}
     of_area, parts, why = _of_area(area, code, office)
-    said = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
-    own = area.state if area is not None else ""
-    if area is not None and area.overlay_of and not own:
-        own = area_codes()[area.overlay_of].state
-    regions = ("US", *sorted({f"US-{known}" for known in (*codes, own) if known}))
-    doubtful = (f"US-{own}",) if own and codes and own not in codes else ()
+    reasons = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
+    area_state = area.state if area is not None else ""
+    if area is not None and area.overlay_of and not area_state:
+        area_state = area_codes()[area.overlay_of].state
+    regions = ("US", *sorted({f"US-{known}" for known in (*codes, area_state) if known}))
+    doubtful = (f"US-{area_state}",) if area_state and codes and area_state not in codes else ()
     if not of_area and not of_state:
-        return Zones((), "none", "none", NO_ZONE, _sentence(said), regions)
+        return Zones((), "none", "none", NO_ZONE, _sentence(reasons), regions)
     if of_area and of_state and not of_area & of_state:
-        said.append("area code and state disagree")
+        reasons.append("area code and state disagree")
     parts += [f"state {known}" for known in codes]
     level: Confidence = "medium" if not of_state else "high" if of_area & of_state else "low"
     names = tuple(sorted(of_area | of_state))
-    return Zones(names, " + ".join(parts), level, "", _sentence(said), regions, doubtful)
+    return Zones(names, " + ".join(parts), level, "", _sentence(reasons), regions, doubtful)
 
 
 def _of_area(area: AreaCode | None, code: str, office: str) -> tuple[set[str], list[str], str]:
@@ -181,10 +181,10 @@ def _of_area(area: AreaCode | None, code: str, office: str) -> tuple[set[str], l
     if area.overlay_of:
         names |= set(area_codes()[area.overlay_of].zones)
         parts.append(f"overlay of {area.overlay_of}")
-    own = _of_office(code, office)
-    if not own <= names:
+    office_zones = _of_office(code, office)
+    if not office_zones <= names:
         parts.append("number")
-    return names | own, parts, ""
+    return names | office_zones, parts, ""
 
 
 @lru_cache(maxsize=100_000)
@@ -234,12 +234,12 @@ def _abroad(head: str, length: int, phone: str) -> Zones:
     region = phonenumbers.region_code_for_number(number)
     if region is None or not region.isalpha():
         region = phonenumbers.region_code_for_country_code(number.country_code or 0)
-    found = time_zones_for_number(number)
+    zones = time_zones_for_number(number)
     if kind == PhoneNumberType.UNKNOWN and phonenumbers.is_possible_number(number):
         # Of the right length and in no block that is assigned: it may be anywhere in its country.
-        found = TIMEZONE_DATA.get(str(number.country_code), ())
+        zones = TIMEZONE_DATA.get(str(number.country_code), ())
     more = _LEFT_OUT.get(head[:4], ()) if kind == PhoneNumberType.FIXED_LINE else ()
-    names = tuple(sorted({*found, *more} - {"Etc/Unknown"}))
+    names = tuple(sorted({*zones, *more} - {"Etc/Unknown"}))
     return _abroad_case(head, length, region if region.isalpha() else "", kind, names)
 
 
@@ -415,9 +415,13 @@ def _with_states(
 ) -> Placed:
     names = dict.fromkeys(known.values())
     order = {named: position + 1 for position, named in enumerate(names)}
-    said = pd.Series({int(p[1:]): order[n] for p, n in known.items() if p[1:].isdigit()})
-    places = pd.Index(said.index).get_indexer(numbers) if len(said) else np.full(len(numbers), -1)
-    which = np.where(places >= 0, said.to_numpy()[places] if len(said) else 0, 0)
+    states_of = pd.Series({int(p[1:]): order[n] for p, n in known.items() if p[1:].isdigit()})
+    places = (
+        pd.Index(states_of.index).get_indexer(numbers)
+        if len(states_of)
+        else np.full(len(numbers), -1)
+    )
+    which = np.where(places >= 0, states_of.to_numpy()[places] if len(states_of) else 0, 0)
     pairs = group.astype(np.int64) * (len(names) + 1) + which
     codes, distinct = pd.factorize(pairs)
     states = [(), *names]
