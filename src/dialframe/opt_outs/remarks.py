@@ -46,6 +46,8 @@ _PIECES: Final = re.compile(r"[+,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）
 _LINKS: Final = re.compile(
     r"(?:https?://|www\.)\S*|\b[\w-]{1,60}\.(?:com|org|net)\b|[^\s@]{1,100}@\S*"
 )
+#: Every link, address and abbreviation has one of these.
+_IN_LINKS: Final = frozenset(".@:")
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
 _CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|mich|uns|ihn|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
@@ -184,7 +186,9 @@ def _parts_in(cell: str) -> set[str]:
 
 
 def _pieces(cell: str) -> Iterator[list[str]]:
-    text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", cell[:_LONGEST_CHARS]))
+    text = cell[:_LONGEST_CHARS]
+    if not _IN_LINKS.isdisjoint(text):
+        text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", text))
     text = text.replace("ne +", "ne plus")  # `ne + appeler`
     text = _LEANED_ON.sub(r"\1\1", _SHORTENED.sub(r"\1 ", text))
     denied = _CLAUSE.sub(" ", _denials(text))

@@ -42,6 +42,8 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
 def _prohibits(words: str, tokens: Sequence[str]) -> bool:
     if prohibits(tokens) in ("yes", "unclear") or words_of("registers").intersection(tokens):
         return not _takes_back(tokens)
+    if _begins(tokens, "excluding_stems", "reason_words"):
+        return True
     stems, ends = tuple(words_of("prohibition_stems")), tuple(words_of("prohibition_ends"))
     unlike = words_of("no_prohibitions")
     if any(
