@@ -250,6 +250,19 @@ def test_a_wish_for_another_channel_alone_forbids_calls(header, cell):
     assert read_remark(cell, scope_of(header)) == "opt_out"
 
 
+#: Dispositions of dialers that once said nothing.
+DISPOSITIONS = """
+C&D received | Baja RGPD | Baja definitiva | Cancelar suscripción | Retrait liste | Radiation demandée | Von Liste streichen
+Abmeldung | Anwalt eingeschaltet | Beschwerde BNetzA | Disiscrizione | Esclusione campagna | Rimozione richiesta
+"""
+
+
+@every_row("text", _parted(DISPOSITIONS))
+def test_a_disposition_of_a_refusal_is_one(text):
+    """Short, without a verb, in five languages."""
+    assert is_refusal(text)
+
+
 def test_the_ground_floor_is_no_refusal():
     """`Baja` with a number of a house is an address, with a day perhaps an opt-out."""
     assert read_remark("BAJA, 1") is None
