@@ -58,6 +58,13 @@ _TABLES: Final = {table.name: table for table in (CALLS, LEADS, DNC_CHECKS)}
 #: Under which name a row has its place in the whole table, and what is laid beside its columns.
 _KEYS: Final = {"calls": "call", "leads": "lead", "dnc_checks": "check_no"}
 _BESIDE: Final = {"calls": OF_CALLS, "leads": OF_ROWS, "dnc_checks": OF_ROWS}
+#: Columns whose words repeat in most accounts, and how many of them are few.
+_REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
+    "calls": ("direction", "from_number", "status", "campaign_id", "disposition", "hangup_cause"),
+    "leads": ("campaign_id", "status"),
+    "dnc_checks": (),
+}
+_FEW_VALUES: Final = 10_000
 _TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
 _NEEDED: Final = {
     "calls": (*CALLS_READ, "answered_at"),
@@ -190,7 +197,7 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
 
 def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, turn: int) -> None:
     """Write the rows that are given to their parts."""
-    rows = f"select *, {_BESIDE[name]} from given"
+    rows = f"select * {_in_few_values(con, name)}, {_BESIDE[name]} from given"
     if parts > 1:
         rows = f"select *, (hash({_NUMBER[name]}) % {parts})::int as part from ({rows})"
         con.execute(f"""
@@ -200,6 +207,24 @@ def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, tur
     whole = place / "part=0"
     whole.mkdir(mode=0o700, exist_ok=True)
     con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({pack.PARQUET})")
+
+
+def _in_few_values(con: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Casts of the columns that repeat a few words: their numbers are sorted into parts in two thirds of the time."""
+    columns = _REPEATED[name]
+    if not columns:
+        return ""
+    counts = con.execute(f"select {', '.join(f'count(distinct {c})' for c in columns)} from given")
+    few = [
+        column
+        for column, values in zip(columns, counts.fetchall()[0], strict=True)
+        if 0 < values <= _FEW_VALUES
+    ]
+    for column in few:
+        con.execute(f"drop type if exists few_{column}")
+        values = f"select distinct {column} from given where {column} is not null"
+        con.execute(f"create type few_{column} as enum ({values})")
+    return f"replace ({', '.join(f'{c}::few_{c} as {c}' for c in few)})" if few else ""
 
 
 def _taken(schema: pa.Schema, table: Table, source: str, first: int = 0) -> str:

@@ -67,7 +67,7 @@ HELD: Final = "in_this_audit.json"
 #: Every call with its grade by each check, and every number with its newest Do-Not-Call record.
 LISTS: Final = ("calls.csv", "coverage.csv")
 #: Columns that hold a number as an integer, and those that hold it as text.
-_KEYS: Final = ("phone", "to_phone", "from_phone", "phone_key")
+_KEYS: Final = ("phone", "to_phone", "phone_key")
 _TEXTS: Final = ("to_number", "from_number", "number")
 #: Ids and numbers are not worth a dictionary.
 PARQUET: Final = (

@@ -5,7 +5,7 @@ create or replace view every_call as
 -- Empty without calls_in.
 -- Read often.
 -- The last row of an id counts (`superseded`: a later one has the same); a row without id is a call of its own.
-select c.call, c.id as call_id, c.from_number, c.to_number, c.to_phone, c.from_phone, c.campaign_id, c.disposition,
+select c.call, c.id as call_id, c.from_number, c.to_number, c.to_phone, c.campaign_id, c.disposition,
   c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.superseded as repeated,
   lower(trim(c.direction)) as way,
   greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
@@ -27,7 +27,7 @@ where seen and way is distinct from 'inbound' and (at_utc is null or s.until is 
 
 create or replace table inbound as
 -- Empty without every_call.
-select call, from_phone as phone, at_utc, ends_at, outcome, answered_at is not null as answered
+select call, e164(from_number) as phone, at_utc, ends_at, outcome, answered_at is not null as answered
 from every_call where seen and way = 'inbound';
 
 create or replace table left_out as

@@ -33,7 +33,7 @@ create or replace table endings as
 -- Empty without every_call, words.
 -- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
 select coalesce(at_utc, answered_at, ended_at) as began_at, w.is_request and began_at is not null as is_request,
-  case when way = 'inbound' then from_phone else to_phone end as phone,
+  case when way = 'inbound' then e164(from_number) else to_phone end as phone,
   case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code
 from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
 where seen and (w.is_request or w.like_refusal);

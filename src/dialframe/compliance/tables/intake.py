@@ -33,7 +33,7 @@ E164: Final = """
       case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
         then try_cast(substr(text, 2) as bigint) end"""
 #: Integers beside the numbers of a table: every query goes by them.
-OF_CALLS: Final = "e164(to_number) as to_phone, e164(from_number) as from_phone"
+OF_CALLS: Final = "e164(to_number) as to_phone"
 OF_ROWS: Final = "e164(phone) as phone_key"
 
 #: Among the fields that the service added to a call, as JSON: whether it was recorded.
