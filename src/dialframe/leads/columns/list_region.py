@@ -79,6 +79,8 @@ _WORD_NATS: Final = 7.0
 _USUAL_NATS: Final = 4.0
 _CONFUSED_NATS: Final = 6.0
 _SPOKEN_NATS: Final = 4.0
+#: The same of a few numbers, which can never be so much likelier: there a word counts for itself.
+_FEW_NATS: Final = -2.5
 #: Weight by which the rest of a list speaks more for another country, so that a word is no evidence.
 _SOME_MORE: Final = 0.5
 #: Weight by which the rest of a list speaks more for a country of which the numbers are none.
@@ -478,7 +480,7 @@ def _against(
         one
         for one in others
         if one.weight >= own.weight + _FAR_MORE
-        or (one.fit >= _FITS and own.likely - one.likely < _lead_needed(own, one))
+        or (one.fit >= _FITS and own.likely - one.likely < _lead_needed(own, one, len(numbers)))
     ]
     if not rivals:
         return None
@@ -498,13 +500,24 @@ def _against(
     )
 
 
-def _lead_needed(given: RegionCandidate, other: RegionCandidate) -> float:
+def _lead_needed(given: RegionCandidate, other: RegionCandidate, numbers: int) -> float:
     """By how much a given region has to be likelier than another, so that its word is taken.
 
     People who give a wrong region give one of the neighborhood, or the usual one of their tool. The
     more the rest of the list speaks for what they give, the fewer others are left; where it speaks for
-    the other, their word is no evidence. Where both say one thing, numbers that fit it say no other.
+    the other, their word is no evidence. Where both say one thing, numbers that fit it say no other;
+    a few numbers that fit it, and a list that says nothing else, say none plainly.
     """
+    if (
+        numbers < _SOME_NUMBERS
+        and given.fit == 1.0
+        and other.weight < min(1.0, given.weight + _SOME_MORE)
+    ):
+        return min(_FEW_NATS, _lead_of_many(given, other))
+    return _lead_of_many(given, other)
+
+
+def _lead_of_many(given: RegionCandidate, other: RegionCandidate) -> float:
     if is_confused(given.region, other.region):
         return _CONFUSED_NATS - _SPOKEN_NATS * min(1.0, given.weight)
     if is_usual(given.region):
