@@ -301,7 +301,11 @@ def is_wrong_number_flag(header: str) -> bool:
 def is_call_flag(header: str) -> bool:
     """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
     words = plain(header)
-    if words in _CALL_FLAGS or set(words.split()) < words_of("calling") | words_of("selling"):
+    if words in _CALL_FLAGS:
+        return True
+    if words not in NAMES["phone"] and set(words.split()) < words_of("calling") | words_of(
+        "selling"
+    ):
         return True
     bare = words.replace(" ", "")
     if _prohibits(words, words.split()) or consent_score(words, words.split()):
