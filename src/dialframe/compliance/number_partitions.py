@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, Final
 
 import duckdb
@@ -25,8 +24,9 @@ from dialframe.compliance.auditing import Question, assembled, federal_age, list
 from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.engine import BY_NAME, Engine, Stored
-from dialframe.compliance.pieces import SUMMED, Piece, piece_of
-from dialframe.compliance.result import FINDINGS, Audit, Coverage, Parts, Pending
+from dialframe.compliance.pieces import SUMMED, KeptFindings, Piece, piece_of
+from dialframe.compliance.result import Audit, Coverage, Parts, Pending
+from dialframe.compliance.tables import open_database
 from dialframe.compliance.tables.intake import (
     CALLS_READ,
     CALLS_WELCOME,
@@ -251,8 +251,8 @@ def _laid_columns(name: str) -> list[str]:
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect(config={"threads": 1})
-    con.execute(f"set memory_limit = '600MB'; set temp_directory = '{gettempdir()}'; {E164}")
+    con = open_database(1, "600MB")
+    con.execute(E164)
     return con
 
 
@@ -547,7 +547,6 @@ def _summed(
     own = tallied([BY_NAME[name] for name in run if name in SUMMED], sums.view)
     total = replace(total, tallies={name: own.get(name, total.tallies[name]) for name in run})
     _keep_findings(sums, [name for name in own if own[name].listed], kept / "sums.parquet")
-    told = listed_in(total)
     nothing = Pending(_refused)
     frames = {
         name: module.table(sums.view)
@@ -556,15 +555,15 @@ def _summed(
         for name, module in (("abandonment", abandonment), ("retention", retention))
     }
     as_of = moment(question.now)
-    engine = InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), kept, tuple(told))
+    findings = KeptFindings(kept, tuple(listed_in(total)))
     return assembled(
-        question, total, advice, checks, findings=Pending(lambda: _joined(engine.batches())),
+        question, total, advice, checks, findings=Pending(findings.every),
         coverage=Coverage(
             numbers=nothing, calls=nothing, summary=nothing, as_of=as_of.to_pydatetime(),
             max_age_days=federal_age(question.book, as_of.date()),
         ),
         hours=nothing, listed=nothing, parts=Parts(frames), law=sums.asked.law,
-    ).held_by(engine)  # fmt: skip
+    ).held_by(InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), findings))  # fmt: skip
 
 
 def _refused() -> pd.DataFrame:
@@ -576,47 +575,7 @@ def _refused() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InParts:
-    """What an audit in parts stands on.
-
-    Attributes:
-        kept: Sums, tables and results, for an evidence pack.
-        findings: Folder with the findings of each part.
-        checks: Checks whose findings count.
-    """
+    """What an audit in parts stands on: sums, tables and results for an evidence pack, and findings."""
 
     kept: pack.Kept
-    findings: Path
-    checks: tuple[str, ...]
-
-    def batches(self, rows: int = 100_000) -> Iterator[pd.DataFrame]:
-        """The findings in their order, so many at a time, columns `result.FINDINGS`."""
-        first, second, text = pieces.ORDER
-        with _connection() as con:
-            if self.checks:
-                found = con.sql(f"""
-                    select * exclude ({", ".join(pieces.ORDER)}) from {self._kept()}
-                    order by {first}, {second}, "at", {text}""")
-                for batch in found.to_arrow_reader(rows):
-                    yield shaped(pa.Table.from_batches([batch]).to_pandas(), FINDINGS)
-
-    def first(self, rows: int) -> pd.DataFrame:
-        """The first findings of each check and grade, columns `result.FINDINGS`.
-
-        `attrs["grades"]` counts all findings of each grade.
-        """
-        kinds = ["check", "grade"]
-        shown = _joined(part.groupby(kinds, sort=False).head(rows) for part in self.batches())
-        shown = shown.groupby(kinds, sort=False).head(rows).reset_index(drop=True)
-        with _connection() as con:
-            counts = con.execute(f"select grade, count(*) from {self._kept()} group by grade")
-            shown.attrs["grades"] = dict(counts.fetchall())
-        return shown
-
-    def _kept(self) -> str:
-        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
-        return f'read_parquet({_quoted(self.findings / "*.parquet")}) where "check" in ({names})'
-
-
-def _joined(batches: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    frames = list(batches)
-    return pd.concat(frames, ignore_index=True) if frames else shaped(pd.DataFrame(), FINDINGS)
+    findings: KeptFindings

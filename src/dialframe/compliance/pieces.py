@@ -8,16 +8,19 @@ processes. `added` puts pieces together; the sums are those of one audit of all 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.compliance.checks.check_results import Check, Tally, View, graded, shaped, tallied
 from dialframe.compliance.engine import BY_NAME, CHECKS, Engine
 from dialframe.compliance.result import FINDINGS
+from dialframe.compliance.tables import open_database
 from dialframe.frames import Column
 
 #: Checks over the sums of all parts, and the table of sums that the first of them reads.
@@ -39,6 +42,8 @@ UNMAPPED: Final = (
     Column("like_refusal", "boolean", "whether it reads like a request not to be called"),
 )
 RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
+#: Memory in which the findings of all parts are put in their order.
+_MEMORY: Final = "600MB"
 #: Columns by which the findings of a check are in order, whatever the parts that they come from.
 ORDER: Final = ("order_check", "order_number", "order_text")
 
@@ -319,3 +324,55 @@ def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
     found = graded(found, view, check.words)
     at = found["from_at"] if "from_at" in found else found.get("oldest_at")
     return found.assign(at=at), range(len(found)), [""] * len(found)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFindings:
+    """The findings of all parts of an audit, in files.
+
+    Attributes:
+        folder: A file of each part, with the columns `ORDER` beside `result.FINDINGS`.
+        checks: Checks whose findings count.
+    """
+
+    folder: Path
+    checks: tuple[str, ...]
+
+    def batches(self, rows: int = 100_000) -> Iterator[pd.DataFrame]:
+        """The findings in their order, so many at a time, columns `result.FINDINGS`."""
+        if not self.checks:
+            return
+        number, place, text = ORDER
+        with open_database(1, _MEMORY) as con:
+            ordered = con.sql(f"""
+                select * exclude ({", ".join(ORDER)}) from {self._rows()}
+                order by {number}, {place}, "at", {text}""")
+            for batch in ordered.to_arrow_reader(rows):
+                yield shaped(pa.Table.from_batches([batch]).to_pandas(), FINDINGS)
+
+    def every(self) -> pd.DataFrame:
+        """All of them, columns `result.FINDINGS`."""
+        return _joined(self.batches())
+
+    def first(self, rows: int) -> pd.DataFrame:
+        """The first findings of each check and grade, columns `result.FINDINGS`.
+
+        `attrs["grades"]` counts all findings of each grade.
+        """
+        kinds = ["check", "grade"]
+        shown = _joined(batch.groupby(kinds, sort=False).head(rows) for batch in self.batches())
+        shown = shown.groupby(kinds, sort=False).head(rows).reset_index(drop=True)
+        with open_database(1, _MEMORY) as con:
+            counts = con.execute(f"select grade, count(*) from {self._rows()} group by grade")
+            shown.attrs["grades"] = dict(counts.fetchall())
+        return shown
+
+    def _rows(self) -> str:
+        files = str(self.folder / "*.parquet").replace("'", "''")
+        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
+        return f"read_parquet('{files}') where \"check\" in ({names})"
+
+
+def _joined(batches: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    frames = list(batches)
+    return pd.concat(frames, ignore_index=True) if frames else shaped(pd.DataFrame(), FINDINGS)

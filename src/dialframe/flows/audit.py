@@ -333,7 +333,7 @@ def readable(result: Audit) -> Audit:
     """The audit as it is shown: of one in parts, the first findings of each check and grade, beside the counts of all."""
     if not isinstance(result.engine, parts.InParts):
         return result
-    return result.with_findings(result.engine.first(_SHOWN_EACH))
+    return result.with_findings(result.engine.findings.first(_SHOWN_EACH))
 
 
 def facts(result: Audit) -> dict[str, object]:

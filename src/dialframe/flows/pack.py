@@ -182,7 +182,7 @@ def _fill(
         rows[name] = len(frame)
         _put(staging / name, _csv(frame, hide))
     if isinstance(result.engine, InParts):
-        rows[FINDINGS] = _stream(staging / FINDINGS, result.engine.batches(), hide)
+        rows[FINDINGS] = _stream(staging / FINDINGS, result.engine.findings.batches(), hide)
         contents.write(result.engine.kept, staging, pseudonyms=pseudonyms)
     elif result.engine is not None:
         contents.write(result.engine, staging, pseudonyms=pseudonyms)

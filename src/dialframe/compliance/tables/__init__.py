@@ -78,7 +78,7 @@ class Database:
             self.con.execute(f"attach ':memory:' as {name}; use {name}; pragma disable_optimizer")
             finalize(self, _leave, self.con, name).atexit = False
         else:
-            self.con = _instance(threads)
+            self.con = open_database(threads)
         #: Rows of each table that was made here.
         self.rows: dict[str, int] = {}
 
@@ -187,17 +187,18 @@ def _empty(name: str, columns: tuple[tuple[str, str], ...]) -> duckdb.Statement:
     return statement
 
 
-def _instance(threads: int) -> duckdb.DuckDBPyConnection:
+def open_database(threads: int, memory: str = _MEMORY) -> duckdb.DuckDBPyConnection:
+    """An empty database in so much memory."""
     con = duckdb.connect(config={"threads": threads})
     # What does not fit spills to the disk of the machine, never to the folder of the caller.
-    con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{_MEMORY}'")
+    con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{memory}'")
     return con
 
 
 @cache
 def _shared(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - a fork has one of its own
     """The instance in which the small audits of a process live: opening one costs more than they do."""
-    return _instance(1)
+    return open_database(1)
 
 
 def _leave(con: duckdb.DuckDBPyConnection, name: str) -> None:
