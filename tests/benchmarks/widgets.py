@@ -25,7 +25,7 @@ import dialframe
 from benchmarks.analytics import _frames
 from benchmarks.leads import write
 from dialframe.widgets import FunnelExplorer, FunnelModel, FunnelState, LeadBench
-from dialframe.widgets.elements import table
+from dialframe.widgets.html_and_controls import table
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.page_server import serve
 

@@ -16,7 +16,7 @@ from dialframe.frames import CALLS, DISPOSITIONS, EVENTS, LEADS
 from dialframe.store import Store
 from dialframe.store.files.database import FILE
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
-from dialframe.store.tombstones import REPLACED
+from dialframe.store.forgotten_numbers import REPLACED
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 PERSON, OTHER = "+12125550142", "+12125550143"

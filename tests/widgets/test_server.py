@@ -15,9 +15,9 @@ import pytest
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox.launch import Sandbox
+from dialframe.widgets.app_page import Pages, account_of
 from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.page_server import HOST, serve, settings
-from dialframe.widgets.page_widget import Pages, account_of
 
 
 def test_it_listens_on_loopback_behind_a_token() -> None:
@@ -64,7 +64,9 @@ def test_without_an_account_the_lists_work_and_the_rest_says_what_is_missing(
 def test_the_list_tab_loads_nothing_that_draws_or_computes() -> None:
     """What is first seen on the page waits for no library that lists do not need."""
     heavy = ("matplotlib", "PIL", "dialframe.analytics", "dialframe.plots")
-    code = f"import sys, dialframe.widgets.page_widget; print([m for m in {heavy} if m in sys.modules])"
+    code = (
+        f"import sys, dialframe.widgets.app_page; print([m for m in {heavy} if m in sys.modules])"
+    )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
 

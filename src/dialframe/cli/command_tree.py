@@ -22,7 +22,6 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 import dialframe
 from dialframe.cli import (
-    account_commands,
     audit_commands,
     completion,
     contract_commands,
@@ -32,6 +31,7 @@ from dialframe.cli import (
     server_commands,
     store_commands,
     suppress_commands,
+    sync_and_report_commands,
 )
 from dialframe.cli.terminal import (
     FAILURE,
@@ -220,10 +220,10 @@ def _options(
 
 
 app.command("demo")(demo)
-app.command("sync")(account_commands.sync)
-app.command("export")(account_commands.export)
-app.command("funnel")(account_commands.funnel)
-app.command("report")(account_commands.report)
+app.command("sync")(sync_and_report_commands.sync)
+app.command("export")(sync_and_report_commands.export)
+app.command("funnel")(sync_and_report_commands.funnel)
+app.command("report")(sync_and_report_commands.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
 app.command("doctor")(doctor)

@@ -11,7 +11,9 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
-from dialframe.compliance import advisory, engine, hours, notes, pieces
+from dialframe.compliance import advisory, check_runner, hours, notes, pieces
+from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
+from dialframe.compliance.check_runner import Engine, Stored
 from dialframe.compliance.checks import (
     abandonment,
     attempt_caps,
@@ -23,8 +25,6 @@ from dialframe.compliance.checks import (
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
-from dialframe.compliance.engine import CHECKS as ALL_CHECKS
-from dialframe.compliance.engine import Engine, Stored
 from dialframe.compliance.pieces import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
@@ -39,7 +39,7 @@ from dialframe.compliance.tables.intake import (
     take_look_ups,
 )
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.prepare import REQUEST_CODES, Asked
+from dialframe.compliance.tables.query_tables import REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
 from dialframe.frames import Column
 
@@ -345,7 +345,7 @@ def _gaps(calls: int, stored: int) -> tuple[str, ...]:
 
 def _is_told(name: str, tally: Tally) -> bool:
     """Whether a check is in the report: always the first four, others where a rule asks for them."""
-    return name in engine.ALWAYS or bool(tally.rules) or tally.left_out
+    return name in check_runner.ALWAYS or bool(tally.rules) or tally.left_out
 
 
 def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
@@ -401,7 +401,7 @@ def _parts(run: Engine) -> Parts:
     view = run.view
 
     def of(name: str, make: Callable[[View], pd.DataFrame] | None = None) -> Pending[pd.DataFrame]:
-        check = engine.BY_NAME[name]
+        check = check_runner.BY_NAME[name]
         return Pending(
             lambda: (
                 (make or check.table)(view)

@@ -19,16 +19,16 @@ from typing import Final
 
 import pandas as pd
 
+from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
 from dialframe.compliance.checks.check_results import View, shaped
-from dialframe.compliance.engine import Engine
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Coverage
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables.intake import moment
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.prepare import DEFAULT_AGE, REQUEST_CODES, Asked
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
 from dialframe.frames import Column, custom_field
 from dialframe.phones.zones import place

@@ -15,8 +15,8 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
+from dialframe.compliance.check_runner import ALWAYS, CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check, View, shaped
-from dialframe.compliance.engine import ALWAYS, CHECKS, Engine
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
@@ -31,7 +31,7 @@ from dialframe.compliance.tables.intake import (
     take_look_ups,
 )
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.prepare import REQUEST_CODES, Asked
+from dialframe.compliance.tables.query_tables import REQUEST_CODES, Asked
 from dialframe.frames import CALLS, Column, empty, from_records
 
 HELD: Final = "held"

@@ -13,15 +13,15 @@ from typing import Final
 
 import pandas as pd
 
+from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import calling_hours
 from dialframe.compliance.checks.check_results import View, shaped
-from dialframe.compliance.engine import Engine
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.intake import take_exemptions
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.prepare import Asked
+from dialframe.compliance.tables.query_tables import Asked
 
 COLUMNS: Final = calling_hours.COLUMNS
 _NOTHING: Final = Declared()

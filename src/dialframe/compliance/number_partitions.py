@@ -21,9 +21,9 @@ from pyarrow import dataset
 
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
+from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.engine import BY_NAME, Engine, Stored
 from dialframe.compliance.pieces import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
 from dialframe.compliance.tables import open_database

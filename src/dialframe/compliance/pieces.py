@@ -17,8 +17,8 @@ from typing import Any, Final
 import pandas as pd
 import pyarrow as pa
 
+from dialframe.compliance.check_runner import BY_NAME, CHECKS, Engine
 from dialframe.compliance.checks.check_results import Check, Tally, View, graded, shaped, tallied
-from dialframe.compliance.engine import BY_NAME, CHECKS, Engine
 from dialframe.compliance.result import FINDINGS
 from dialframe.compliance.tables import open_database
 from dialframe.frames import Column

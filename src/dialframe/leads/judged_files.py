@@ -50,7 +50,7 @@ from dialframe.leads.reading.reading_in_blocks import (
     sample_step,
     take_in,
 )
-from dialframe.leads.reading.spool import Spool
+from dialframe.leads.reading.spilled_tables import Spool
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.phones import check_region, normalize

@@ -59,7 +59,7 @@ from dialframe.leads.reading.reading_in_blocks import (
     expanded,
     take_in_all,
 )
-from dialframe.leads.reading.spool import MEMORY_BYTES, Spool
+from dialframe.leads.reading.spilled_tables import MEMORY_BYTES, Spool
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout

@@ -26,7 +26,7 @@ from dialframe.store.files.catalog import counted, live_parts, read_meta, write_
 from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
-from dialframe.store.files.rows import read_tail, schema
+from dialframe.store.files.sqlite_rows import read_tail, schema
 from dialframe.store.files.table_layouts import BY_NAME, Layout
 from dialframe.store.forget import erasures
 

@@ -26,16 +26,16 @@ from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, re
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.parts import ASIDE, Part, Shelf
-from dialframe.store.files.rows import Row, rows_of
+from dialframe.store.files.sqlite_rows import Row, rows_of
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
-from dialframe.store.seal import rewrite, writing_parts
-from dialframe.store.tombstones import (
+from dialframe.store.forgotten_numbers import (
     Forgotten,
     digits_of,
     make_key,
     national_digits,
     read_key,
 )
+from dialframe.store.seal import rewrite, writing_parts
 
 
 @dataclass(frozen=True, slots=True)

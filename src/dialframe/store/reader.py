@@ -28,7 +28,7 @@ from dialframe.store.files.damaged_files import (
 )
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, ordered
-from dialframe.store.files.rows import Value, instant, microseconds, plain, read_tail
+from dialframe.store.files.sqlite_rows import Value, instant, microseconds, plain, read_tail
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.snapshot import (
     Selection,

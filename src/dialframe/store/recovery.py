@@ -65,7 +65,7 @@ from dialframe.store.files.parts import (
     describe_file,
     integers,
 )
-from dialframe.store.files.rows import read_tail, rows_of, schema
+from dialframe.store.files.sqlite_rows import read_tail, rows_of, schema
 from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.row_versions import GONE
 from dialframe.store.seal import DRAFTS, sweep

@@ -20,7 +20,7 @@ from dialframe.store.files.catalog import (
     scope_numbers,
 )
 from dialframe.store.files.parts import Shelf
-from dialframe.store.files.rows import Bad, Row, Value, digest_of, read_tail, rows_of
+from dialframe.store.files.sqlite_rows import Bad, Row, Value, digest_of, read_tail, rows_of
 from dialframe.store.files.table_layouts import FOREVER, Layout
 
 #: Content hash of "no longer listed", which no content has.

@@ -29,7 +29,7 @@ from dialframe.store.files.catalog import (
 from dialframe.store.files.damaged_files import note_unlisted
 from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
 from dialframe.store.files.parts import Part, Shelf, integers, ordered
-from dialframe.store.files.rows import read_tail
+from dialframe.store.files.sqlite_rows import read_tail
 from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
 #: Followed versions in a part, from which it is written anew: one in so many.

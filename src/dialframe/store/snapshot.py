@@ -24,7 +24,7 @@ from dialframe.store.files.catalog import Patches, live_parts, read_patches
 from dialframe.store.files.damaged_files import refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, order_of
-from dialframe.store.files.rows import Value, coded, microseconds, plain, read_tail, schema
+from dialframe.store.files.sqlite_rows import Value, coded, microseconds, plain, read_tail, schema
 from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
 if TYPE_CHECKING:

@@ -32,12 +32,12 @@ from dialframe.store.files.catalog import (
 )
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.rows import Bad, Value, microseconds, rows
+from dialframe.store.files.sqlite_rows import Bad, Value, microseconds, rows
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.forget import PERSONAL, discard, erase, floor_of, forgotten, young_enough
+from dialframe.store.forgotten_numbers import E164
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
 from dialframe.store.reader import Reader, of_campaign
-from dialframe.store.tombstones import E164
 
 # Contract, Endpoints, Calls: a call may appear behind a cursor already returned, so one walk proves no absence.
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.

@@ -23,7 +23,8 @@ from dialframe.widgets.dashboard_models import (
     FunnelModel,
     FunnelState,
 )
-from dialframe.widgets.elements import (
+from dialframe.widgets.file_transfer import Downloads
+from dialframe.widgets.html_and_controls import (
     Panel,
     bullets,
     button,
@@ -38,7 +39,6 @@ from dialframe.widgets.elements import (
     turned,
     turns,
 )
-from dialframe.widgets.file_transfer import Downloads
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_bench import Connect
 

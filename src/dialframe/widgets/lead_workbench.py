@@ -21,7 +21,8 @@ from dialframe.flows.suppress import own_list
 from dialframe.leads import MappingDecision
 from dialframe.leads.columns.column_map import FIELDS, ColumnMap, Columns
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.widgets.elements import (
+from dialframe.widgets.file_transfer import Downloads, Upload
+from dialframe.widgets.html_and_controls import (
     Panel,
     bullets,
     button,
@@ -36,7 +37,6 @@ from dialframe.widgets.elements import (
     turned,
     turns,
 )
-from dialframe.widgets.file_transfer import Downloads, Upload
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_bench import Connect, LeadBench
 from dialframe.widgets.work_folder import names, work_path

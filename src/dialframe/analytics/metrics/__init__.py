@@ -17,7 +17,6 @@ from dialframe.analytics.analysis_result import Result
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.inference import wilson
-from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
 from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
 from dialframe.analytics.metrics.metric_types import (
     Audited,
@@ -32,6 +31,7 @@ from dialframe.analytics.metrics.metric_types import (
     metrics_table,
     without,
 )
+from dialframe.analytics.metrics.metrics_by_dimension import Cut, Period, cells_of, cut, rows_in
 from dialframe.analytics.result_tables import plural, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant

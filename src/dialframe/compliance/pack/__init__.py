@@ -23,9 +23,9 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dialframe.compliance.check_runner import CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check
 from dialframe.compliance.checks.check_results import query as query_of
-from dialframe.compliance.engine import CHECKS, Engine
 from dialframe.compliance.tables import Database, clocks
 from dialframe.frames import csv_safety
 

@@ -40,7 +40,7 @@ from dialframe.leads.columns.region_signs import (
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
-from dialframe.phones.number_likelihood import plan_fits
+from dialframe.phones.plan_likelihood import plan_fits
 from dialframe.phones.vectorized import are_valid
 
 #: Where a region comes from: the caller, the records themselves (`+`, or a column of countries),

@@ -28,7 +28,7 @@ from dialframe.leads.reading.file_formats import (
     read_all,
     read_as,
 )
-from dialframe.leads.reading.spool import Spool
+from dialframe.leads.reading.spilled_tables import Spool
 from dialframe.leads.reading.utf8_text import Content, open_utf8
 
 #: Rows of a block of a file that was read whole.

@@ -2,10 +2,16 @@
 
 from dialframe.sandbox.handlers import (
     call_handlers,
-    contact_handlers,
+    dnc_and_message_handlers,
     lead_handlers,
     webhook_handlers,
 )
 from dialframe.sandbox.handlers.replies import HANDLERS
 
-__all__ = ["HANDLERS", "call_handlers", "contact_handlers", "lead_handlers", "webhook_handlers"]
+__all__ = [
+    "HANDLERS",
+    "call_handlers",
+    "dnc_and_message_handlers",
+    "lead_handlers",
+    "webhook_handlers",
+]

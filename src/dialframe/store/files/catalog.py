@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dialframe.chained_log import ORIGIN
 from dialframe.store.files.parts import Part, integers
-from dialframe.store.files.rows import instant
+from dialframe.store.files.sqlite_rows import instant
 from dialframe.store.files.table_layouts import FOREVER, Layout
 
 _COLUMNS: Final = (

@@ -31,7 +31,7 @@ from dialframe.store.files.parts import (
     describe_file,
     integers,
 )
-from dialframe.store.files.rows import instant, microseconds
+from dialframe.store.files.sqlite_rows import instant, microseconds
 from dialframe.store.files.table_layouts import BY_NAME, Layout
 
 T = TypeVar("T")

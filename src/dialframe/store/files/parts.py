@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from dialframe import files
 from dialframe.store.files import change_log
-from dialframe.store.files.rows import Value, coded, plain, schema
+from dialframe.store.files.sqlite_rows import Value, coded, plain, schema
 from dialframe.store.files.table_layouts import BY_NAME, FEW, FOREVER, Layout
 
 FOLDER: Final = "parts"

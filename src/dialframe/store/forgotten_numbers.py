@@ -21,7 +21,7 @@ from typing import Any, Final
 from dialframe.errors import StoreError
 from dialframe.files import write_text
 from dialframe.frames.columns import as_json
-from dialframe.store.files.rows import Row, Value
+from dialframe.store.files.sqlite_rows import Row, Value
 from dialframe.store.files.table_layouts import Layout
 
 #: A number that can be forgotten, or asked about.

@@ -24,7 +24,7 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.check_results import Check, View, answered
-from dialframe.compliance.tables import Database, prepare
+from dialframe.compliance.tables import Database, query_tables
 from dialframe.compliance.tables.intake import (
     E164,
     OF_CALLS,
@@ -106,7 +106,7 @@ class Engine:
         calls: pd.DataFrame | Stored,
         checks: pd.DataFrame | Stored | None,
         callbacks: pd.DataFrame | None,
-        asked: prepare.Asked,
+        asked: query_tables.Asked,
     ) -> None:
         # A few calls cost more to share among threads than to count.
         self.db = Database(
@@ -135,8 +135,8 @@ class Engine:
             frame = take(given)
             of_part = given is not None and "_row" in given.columns
             rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
-            self.db.put(name, prepare.arrow(frame.assign(**{key: rows})), f"*{more}")
-        prepare.prepare(self.db, asked)
+            self.db.put(name, query_tables.arrow(frame.assign(**{key: rows})), f"*{more}")
+        query_tables.prepare(self.db, asked)
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
 

@@ -16,8 +16,8 @@ from IPython.display import display
 from dialframe.account import connect
 from dialframe.config import ENVIRONMENT
 from dialframe.errors import ConfigError
-from dialframe.widgets.elements import html, paragraph, tabs
 from dialframe.widgets.file_transfer import script
+from dialframe.widgets.html_and_controls import html, paragraph, tabs
 from dialframe.widgets.jobs import outcome, sentence
 from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.lead_workbench import Workbench

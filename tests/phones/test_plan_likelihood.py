@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dialframe.phones.number_likelihood import plan_fits
+from dialframe.phones.plan_likelihood import plan_fits
 
 
 def _drawn(first: list[str], digits: int, count: int = 24) -> list[str]:
