@@ -123,7 +123,7 @@ def test_pickle_drops_the_key_and_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"me: .*client\.with_key"):
         client.me()
     with client.with_key(KEY) as again:
-        assert (again.base_url, again._made.max_attempts) == (BASE_URL, 2)
+        assert (again.base_url, again._made.policy.max_attempts) == (BASE_URL, 2)
         assert isinstance(again._shell.transport, HttpxTransport)
     with pytest.raises(ConfigError):
         copy.copy(client).me()

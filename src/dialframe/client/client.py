@@ -41,8 +41,8 @@ from dialframe.client.resources.contact_methods import (
 from dialframe.client.resources.lead_methods import Campaigns, Leads, Reports
 from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
-from dialframe.client.retry_loop import RetryLoop
-from dialframe.client.send_operation import Defaults, Req, Sender
+from dialframe.client.retry_loop import Policy, RetryLoop
+from dialframe.client.send_operation import Req, Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
 from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import (
@@ -117,42 +117,24 @@ class Made:
     """What a client is made of; a pickle of it holds neither the key nor the network's secrets.
 
     Attributes:
+        policy: How long and how often, for calls whose options say nothing.
         limited: Whether it keeps to a rate limit.
         account: What the write journal and the rate limit are kept apart by.
         shown: The key as it is shown.
     """
 
     base_url: str
-    timeout_s: float
-    deadline_s: float | None
-    max_attempts: int
+    policy: Policy
     journal: Path | None
     limited: bool
     account: str = ""
     shown: str = "none"
     network: Network | None = field(default=None, repr=False)
 
-    @property
-    def defaults(self) -> Defaults:
-        """What holds for calls whose options say nothing."""
-        return Defaults(self.timeout_s, self.deadline_s, self.max_attempts)
-
     def sender(self, limiter: RateLimiter | None, clock: Clock) -> Sender:
         """What plans, journals, sends and reads for a client of these parts."""
         loop = RetryLoop(limiter, clock)
-        return Sender(loop, Journal(self.journal, self.account), clock, self.defaults)
-
-    def changed(
-        self, timeout_s: float | None, deadline_s: float | None, max_attempts: int | None
-    ) -> Made:
-        """The same with other defaults, each within the bounds of a single call's."""
-        Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
-        return replace(
-            self,
-            timeout_s=timeout_s or self.timeout_s,
-            deadline_s=deadline_s or self.deadline_s,
-            max_attempts=max_attempts or self.max_attempts,
-        )
+        return Sender(loop, Journal(self.journal, self.account), clock, self.policy)
 
 
 class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
@@ -216,16 +198,16 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         address = parse_address(settings.base_url, called=settings.called("base_url"))
         if not settings.api_key:
             raise ConfigError(MISSING_KEY)
+        # Contract, Authentication 1: one key for every request, so it is looked at once, here.
         credential = Credential(settings.api_key, address, called=settings.called("api_key"))
         # The same bounds as for a single call.
         Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
+        # Contract, Limits: the buckets are the key's and the address's, whoever holds a client of them.
         if isinstance(limiter, Shared):
             limiter = limiter.of(credential.account, address.url)
         made = Made(
             base_url=address.url,
-            timeout_s=timeout_s,
-            deadline_s=deadline_s,
-            max_attempts=max_attempts,
+            policy=Policy(timeout_s, deadline_s, max_attempts),
             journal=journal,
             limited=limiter is not None,
             account=credential.account,
@@ -267,10 +249,12 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             >>> client = Client("https://service.example", "svc_test_cred_secret")
             >>> patient = client.with_options(timeout_s=120, max_attempts=10)
         """
+        # The bounds of a single call's options are those of a client's settings.
+        options = Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
+        policy = self._made.policy.of_call(options)
         other = type(self).__new__(type(self))
-        settings = self._made.changed(timeout_s, deadline_s, max_attempts)
-        other._made = settings  # noqa: SLF001 - its own kind
-        Operations.__init__(other, self._sender.with_defaults(settings.defaults), self._shell)
+        other._made = replace(self._made, policy=policy)  # noqa: SLF001 - its own kind
+        Operations.__init__(other, self._sender.with_policy(policy), self._shell)
         return other
 
     def correlation(self, correlation_id: str) -> AbstractContextManager[None]:
@@ -334,25 +318,21 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             ConfigError: The key is malformed, or a live key would go over http.
         """
         made, network = self._made, self._made.network or Network()
+        shell: Any = self._shell
         return type(self)(
             made.base_url,
             api_key,
-            timeout_s=made.timeout_s,
-            deadline_s=made.deadline_s,
-            max_attempts=made.max_attempts,
+            timeout_s=made.policy.timeout_s,
+            deadline_s=made.policy.deadline_s,
+            max_attempts=made.policy.max_attempts,
             proxy=network.proxy,
             verify=network.verify,
             cert=network.cert,
             headers=network.headers,
-            http_client=getattr(self._transport, "http_client", None),
+            http_client=getattr(shell.transport, "http_client", None),
             limiter=SHARED if made.limited else None,
             journal=made.journal,
         )
-
-    @property
-    def _transport(self) -> Any:
-        shell: Any = self._shell
-        return shell.transport
 
     def __repr__(self) -> str:
         return (
@@ -360,6 +340,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
+        # Contract, Authentication 2: a key that stands somewhere else counts as exposed.
         return self._without_key, (replace(self._made, network=None),)
 
     @classmethod

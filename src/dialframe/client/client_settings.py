@@ -5,6 +5,7 @@ The key is never shown.
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import hashlib
 import random
@@ -26,6 +27,7 @@ from dialframe.contract.models.base_models import Answer
 from dialframe.contract.scopes import KEY_PREFIXES
 from dialframe.errors import ConfigError
 
+#: What comes next, in every message about a base URL.
 _EXAMPLE: Final = "give it as https://host, without path parameters or credentials"
 Prompt = Callable[[str], str]
 
@@ -78,8 +80,7 @@ def parse_address(base_url: str | None, *, called: str = "base_url") -> Address:
         raise ConfigError(
             "base_url is missing: pass base_url=... or set DIALFRAME_BASE_URL to the service's address"
         )
-    parts, port = _split(base_url.strip(), called)
-    _refuse_extras(parts, called)
+    parts, port = _checked_parts(base_url.strip(), called)
     host = parts.hostname or ""
     return Address(
         url=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
@@ -89,7 +90,7 @@ def parse_address(base_url: str | None, *, called: str = "base_url") -> Address:
     )
 
 
-def _split(base_url: str, called: str) -> tuple[SplitResult, int | None]:
+def _checked_parts(base_url: str, called: str) -> tuple[SplitResult, int | None]:
     try:
         parts = urlsplit(base_url)
         port = parts.port
@@ -99,10 +100,6 @@ def _split(base_url: str, called: str) -> tuple[SplitResult, int | None]:
         raise ConfigError(f"{called} is not an http or https URL with a host: {_EXAMPLE}")
     if any(character.isspace() for character in base_url):
         raise ConfigError(f"{called} has a blank in it: {_EXAMPLE}")
-    return parts, port
-
-
-def _refuse_extras(parts: SplitResult, called: str) -> None:
     # Contract, Authentication 2: no credential in a URL.
     if parts.username is not None or parts.password is not None:
         raise ConfigError(f"{called} carries credentials: pass the key as api_key instead")
@@ -110,9 +107,11 @@ def _refuse_extras(parts: SplitResult, called: str) -> None:
         raise ConfigError(f"{called} has a query or a fragment: {_EXAMPLE}")
     if parts.path.rstrip("/").endswith("/v1"):
         raise ConfigError(f"{called} ends in /v1, which every path brings along: leave it off")
+    return parts, port
 
 
 def _is_loopback(host: str) -> bool:
+    # RFC 6761, 6.3: `localhost` and every name below it are this machine.
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -138,8 +137,18 @@ class Credential:
             ConfigError: The key is malformed, or is a live key and the address is neither https
                 nor this machine.
         """
-        # Contract, Authentication 1 and 3.
-        kind = _kind(key, called)
+        # Contract, Authentication 1 and 3. RFC 9110, 5.5: a header's value is visible ASCII here.
+        kind = next(
+            (
+                kind
+                for kind, prefix in KEY_PREFIXES.items()
+                if key.startswith(prefix) and len(key) > len(prefix) and _SENDABLE.fullmatch(key)
+            ),
+            None,
+        )
+        if kind is None:
+            expected = " or ".join(f"{prefix}…" for prefix in KEY_PREFIXES.values())
+            raise ConfigError(f"{called} is malformed: a key reads {expected}, without blanks")
         if kind == "live" and not (address.secure or address.loopback):
             raise ConfigError(
                 f"a live key goes over https only, and base_url is http to {address.host}: "
@@ -149,7 +158,10 @@ class Credential:
         #: What may be shown of it.
         self.shown = f"{KEY_PREFIXES[kind]}…"
         #: Who asks whom, as a hash: names a rate limit and the writes of a journal.
-        self.account = _account(key, KEY_PREFIXES[kind], address)
+        # The credential id is public, the secret behind it is not: only the former is hashed.
+        credential_id = key.removeprefix(KEY_PREFIXES[kind]).partition("_")[0]
+        named = f"{address.url}\n{KEY_PREFIXES[kind]}{credential_id}"
+        self.account = hashlib.sha256(named.encode()).hexdigest()
 
     def header(self) -> str:
         """The value of the `Authorization` header.
@@ -203,21 +215,9 @@ def notebook_prompt() -> Prompt | None:
     return getpass.getpass if hasattr(shell, "kernel") else None
 
 
-def _kind(key: str, called: str) -> str:
-    for kind, prefix in KEY_PREFIXES.items():
-        if key.startswith(prefix) and len(key) > len(prefix) and _SENDABLE.fullmatch(key):
-            return kind
-    expected = " or ".join(f"{prefix}…" for prefix in KEY_PREFIXES.values())
-    raise ConfigError(f"{called} is malformed: a key reads {expected}, without blanks")
-
-
-def _account(key: str, prefix: str, address: Address) -> str:
-    # The credential id is public, the secret behind it is not: only the former is hashed.
-    credential_id = key.removeprefix(prefix).partition("_")[0]
-    return hashlib.sha256(f"{address.url}\n{prefix}{credential_id}".encode()).hexdigest()
-
-
+# Contract, Correlation.
 _CORRELATION: Final = re.compile(limits.CORRELATION_ID_PATTERN)
+# RFC 9110, 5.5: blanks at either end of a header's value would not arrive.
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _current: ContextVar[str | None] = ContextVar("dialframe_correlation", default=None)
 
@@ -248,9 +248,11 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what the contract would refuse."""
-        _check_seconds("timeout_s", self.timeout_s)
-        _check_seconds("deadline_s", self.deadline_s)
-        _check_attempts(self.max_attempts)
+        for name, seconds in (("timeout_s", self.timeout_s), ("deadline_s", self.deadline_s)):
+            if seconds is not None and not 0 < seconds < float("inf"):
+                raise ConfigError(f"{name}: give a number of seconds above 0")
+        if self.max_attempts is not None and self.max_attempts < 1:
+            raise ConfigError("max_attempts: give at least 1, which means: never send again")
         check_correlation(self.correlation_id)
         _check_header("idempotency_key", self.idempotency_key, limits.IDEMPOTENCY_KEY_CHARS[1])
         if isinstance(self.if_match, str):
@@ -297,16 +299,6 @@ def check_correlation(correlation_id: str | None) -> None:
         )
 
 
-def _check_seconds(name: str, seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds < float("inf"):
-        raise ConfigError(f"{name}: give a number of seconds above 0")
-
-
-def _check_attempts(max_attempts: int | None) -> None:
-    if max_attempts is not None and max_attempts < 1:
-        raise ConfigError("max_attempts: give at least 1, which means: never send again")
-
-
 def _check_header(name: str, value: str | None, longest: int) -> None:
     if value is None:
         return
@@ -316,12 +308,6 @@ def _check_header(name: str, value: str | None, longest: int) -> None:
 
 #: Nothing said: the client's own settings hold.
 DEFAULTS: Final = Options()
-
-
-async def _sleep_async(seconds: float) -> None:
-    import asyncio
-
-    await asyncio.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,12 +326,8 @@ class Clock:
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
     jitter: Callable[[], float]
-    sleep_async: Callable[[float], Awaitable[None]] = _sleep_async
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+    sleep_async: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 #: The machine's own clock.
-SYSTEM: Final = Clock(_now, time.monotonic, time.sleep, random.random)
+SYSTEM: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep, random.random)

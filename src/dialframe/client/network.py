@@ -186,6 +186,7 @@ class Link:
         self._proxy = self._chosen_proxy()
         self._headers = [
             ("User-Agent", _user_agent()),
+            # Without further packages httpx unpacks these two and no others.
             ("Accept-Encoding", "gzip, deflate"),
             *self.network.headers.items(),
             ("Authorization", self._credential.header()),
@@ -430,6 +431,7 @@ _NOT_OURS: Final = _NotOurs()
 
 
 def _user_agent() -> str:
+    # Out of the metadata: to import the package's face for it would be an import upwards.
     try:
         version_text = version("dialframe")
     except PackageNotFoundError:

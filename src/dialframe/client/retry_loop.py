@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 
-from dialframe.client.client_settings import Clock
+from dialframe.client.client_settings import Clock, Options
 from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.response_reading import request_id_of
@@ -108,11 +108,15 @@ def decide(seen: Seen, jitter: float) -> Retry | GiveUp:
     """What to do after an attempt that failed."""
     if seen.phase == "answered" and not _waiting_helps(seen):
         return GiveUp("final")
-    if not _harmless(seen):
+    # Contract, Idempotency 3: the same key and request get the stored answer, so nothing is done twice.
+    harmless = not seen.writes or seen.has_key or seen.phase == "not_sent"
+    if not harmless and seen.code not in NOTHING_DONE:
         return GiveUp("may_have_happened")
     if seen.replayed:
         return GiveUp("replayed")
-    if seen.attempt >= _allowed(seen):
+    # Who allows one attempt wants to know at once, a "not yet" included.
+    patient = seen.code in NOT_YET and seen.max_attempts > 1
+    if seen.attempt >= seen.max_attempts * (PATIENCE if patient else 1):
         return GiveUp("attempts")
     return _when(seen, jitter)
 
@@ -125,34 +129,22 @@ def _waiting_helps(seen: Seen) -> bool:
     return seen.status >= 500 or (seen.status == 429 and not seen.code)
 
 
-def _harmless(seen: Seen) -> bool:
-    # Contract, Idempotency 3: the same key and request get the stored answer, so nothing is done twice.
-    if not seen.writes or seen.has_key or seen.phase == "not_sent":
-        return True
-    return seen.code in NOTHING_DONE
-
-
-def _allowed(seen: Seen) -> int:
-    if seen.code in NOT_YET and seen.max_attempts > 1:
-        return seen.max_attempts * PATIENCE
-    return seen.max_attempts
-
-
 def _when(seen: Seen, jitter: float) -> Retry | GiveUp:
     # Errors: every 429 and 503 carries `Retry-After` in seconds.
-    asked = seen.retry_after_s
-    backoff = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
-    wait = backoff if asked is None else asked
-    after_s = wait + JITTER_SHARE * jitter * min(max(wait, FIRST_WAIT_S), LONGEST_BACKOFF_S)
+    wait_s = seen.retry_after_s
+    if wait_s is None:
+        wait_s = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
+    # RFC 9110, 10.2.3: "at least this long", so what parts the clients is added and never taken off.
+    after_s = wait_s + JITTER_SHARE * jitter * min(max(wait_s, FIRST_WAIT_S), LONGEST_BACKOFF_S)
     if seen.deadline_s is not None:
         if seen.elapsed_s + after_s >= seen.deadline_s:
             return GiveUp("deadline")
-    elif wait > LONGEST_ASKED_S:
+    elif wait_s > LONGEST_ASKED_S:
         return GiveUp("asked_too_long")
     return Retry(after_s)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Policy:
     """How long and how often; `writes` and the request's key say what may be repeated.
 
@@ -162,8 +154,17 @@ class Policy:
     timeout_s: float
     deadline_s: float | None
     max_attempts: int
-    writes: bool
+    writes: bool = False
     keeps_open: bool = False
+
+    def of_call(self, options: Options) -> Policy:
+        """The same with what the options of a call, or of a client, say instead."""
+        return replace(
+            self,
+            timeout_s=options.timeout_s or self.timeout_s,
+            deadline_s=options.deadline_s or self.deadline_s,
+            max_attempts=options.max_attempts or self.max_attempts,
+        )
 
 
 @dataclass(slots=True)
@@ -268,20 +269,25 @@ class RetryLoop:
         turn: Turn | None,
     ) -> Steps[T]:
         began_s = self._clock.monotonic()
-        timeout_s = _within(policy.timeout_s, began_s, until_s)
+        timeout_s = policy.timeout_s
+        if until_s is not None:
+            # Never zero, which would mean "no limit" to some and "at once" to others.
+            timeout_s = max(0.001, min(timeout_s, until_s - began_s))
         trail.attempts += 1
         trail.sent_at = self._clock.now()
         try:
             reply = yield Send(request, timeout_s)
+            # A turn without `queued_s` says nothing of the way to the service.
             if self._limiter is not None and turn is not None and turn.queued_s:
                 self._limiter.answered(turn, self._clock.monotonic())
+            # Contract, Idempotency 3.
             trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
             try:
                 value = yield from consume(
                     reply, Body(request, reply, policy, self._clock, until_s)
                 )
             except GeneratorExit:
-                raise
+                raise  # nobody runs the steps any more: a further one would be an error
             except BaseException:
                 yield Close(reply)
                 self._log(request, reply, began_s)
@@ -290,6 +296,7 @@ class RetryLoop:
                 yield Close(reply)
             self._log(request, reply, began_s)
         except TransportError as error:
+            # One attempt that may have arrived is enough, whatever became of the others.
             trail.maybe_sent = trail.maybe_sent or error.sent
             error.sent = trail.maybe_sent
             raise
@@ -329,11 +336,6 @@ class RetryLoop:
             request_id_of(reply.headers),
             (self._clock.monotonic() - began_s) * 1000,
         )
-
-
-def _within(timeout_s: float, now_s: float, until_s: float | None) -> float:
-    # Never zero, which would mean "no limit" to some and "at once" to others.
-    return timeout_s if until_s is None else max(0.001, min(timeout_s, until_s - now_s))
 
 
 def _seen(

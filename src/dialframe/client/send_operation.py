@@ -6,7 +6,7 @@ import logging
 import uuid
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from dialframe.client import request_building, response_reading
@@ -49,32 +49,21 @@ logger: Final = logging.getLogger("dialframe.client")
 _MAYBE: Final[tuple[State | None, ...]] = ("pending", "outcome_unknown", "answered")
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What holds for calls whose options say nothing."""
-
-    timeout_s: float
-    deadline_s: float | None
-    max_attempts: int
-
-
 class Sender:
     """Plans, journals, sends, reads; shared by every resource of a client, its threads and tasks."""
 
-    def __init__(
-        self, loop: RetryLoop, journal: Journal, clock: Clock, defaults: Defaults
-    ) -> None:
-        """Join the parts of one client."""
+    def __init__(self, loop: RetryLoop, journal: Journal, clock: Clock, policy: Policy) -> None:
+        """Join the parts of one client; the policy is that of calls whose options say nothing."""
         self._loop = loop
         self.journal = journal
         self.clock = clock
-        self.defaults = defaults
+        self.policy = policy
         self.etags = Etags()
         self.novelties = Novelties()
 
-    def with_defaults(self, defaults: Defaults) -> Sender:
-        """The same sender with other defaults; what it has seen is shared."""
-        other = Sender(self._loop, self.journal, self.clock, defaults)
+    def with_policy(self, policy: Policy) -> Sender:
+        """The same sender with another policy; what it has seen is shared."""
+        other = Sender(self._loop, self.journal, self.clock, policy)
         other.etags, other.novelties = self.etags, self.novelties
         return other
 
@@ -108,6 +97,7 @@ class Sender:
         chosen = options or DEFAULTS
         planned = self._planned(operation, checked(operation.name, make), chosen)
         answered = yield from self._exchange(operation, planned, chosen)
+        # Below `with_raw_response` this is what a method gives, whatever it makes of the value.
         yield Note(answered)
         return answered
 
@@ -121,12 +111,14 @@ class Sender:
         query = checked(operation.name, make)
 
         def fetch(cursor: str | None) -> Steps[ListPage[Row]]:
-            turned = query.model_copy(update={"cursor": cursor})
-            answered = yield from self.ask_raw(operation, lambda: turned, options)
+            # The cursor is the service's own, whose bounds need not be looked at again.
+            page_query = query.model_copy(update={"cursor": cursor})
+            answered = yield from self.ask_raw(operation, lambda: page_query, options)
             return ListPage(
                 records=answered.value.data,
                 body=answered.body,
                 quarantined=answered.quarantined,
+                # Contract, Lists and pagination: a cursor has 1 character at least.
                 next_cursor=answered.value.page.next_cursor or None,
                 request_id=answered.request_id,
                 observed_at=answered.observed_at,
@@ -152,8 +144,10 @@ class Sender:
                 yield from self._read(operation, planned, reply, body)
             return (yield from consume(reply, body))
 
-        policy = replace(self._policy(operation, chosen), keeps_open=keeps_open)
-        return (yield from self._loop.send(planned, checked_first, policy, Trail()))
+        policy = replace(self.policy, writes=operation.changes_data, keeps_open=keeps_open)
+        return (
+            yield from self._loop.send(planned, checked_first, policy.of_call(chosen), Trail())
+        )
 
     def resend(self, write: Write, options: Options) -> Steps[Answered[Any]]:
         """The answer to a journalled write, asked with its own bytes."""
@@ -168,6 +162,7 @@ class Sender:
         """The result of a call; where the resource has changed, its error carries what it says now."""
         try:
             return (yield from steps)
+        # Contract, Endpoints, Common request parts: 412 says that it changed, and not into what.
         except PreconditionFailed as error:
             try:
                 fresh = yield from reread()
@@ -192,14 +187,14 @@ class Sender:
         )
 
     def _if_match(self, operation: Operation[Any, Any], options: Options) -> str | None:
-        asked = options.if_match
-        if asked is None or isinstance(asked, str):
-            return asked
+        if_match = options.if_match
+        if if_match is None or isinstance(if_match, str):
+            return if_match
         # Endpoints, Common request parts: `If-Match` is the ETag of the last read.
-        etag = self.etags.of(asked)
+        etag = self.etags.of(if_match)
         if etag is None:
             raise ConfigError(
-                f"{operation.name}: if_match: this {type(asked).__name__} came without an ETag "
+                f"{operation.name}: if_match: this {type(if_match).__name__} came without an ETag "
                 "(rows of a list have none): read it by its id first"
             )
         return etag
@@ -225,7 +220,7 @@ class Sender:
                 quarantined=parsed.quarantined,
             )
 
-        policy = self._policy(operation, options)
+        policy = replace(self.policy, writes=operation.changes_data).of_call(options)
         if operation.changes_data:
             reach = reach_of(planned, self.clock.now())
             if reach is not None and reach.late_at is not None and not options.late:
@@ -269,15 +264,6 @@ class Sender:
         )
         return whole, parsed
 
-    def _policy(self, operation: Operation[Any, Any], options: Options) -> Policy:
-        defaults = self.defaults
-        return Policy(
-            timeout_s=options.timeout_s or defaults.timeout_s,
-            deadline_s=options.deadline_s or defaults.deadline_s,
-            max_attempts=options.max_attempts or defaults.max_attempts,
-            writes=operation.changes_data,
-        )
-
 
 class Etags:
     """ETags by the identity of the value that came with them.
@@ -288,6 +274,7 @@ class Etags:
 
     def __init__(self) -> None:
         """Start with none."""
+        # By `id()`: weak keys would compare by content, as models do.
         self._known: dict[int, tuple[weakref.ref[Answer], str]] = {}
 
     def remember(self, value: Answer, etag: str) -> None:
@@ -302,6 +289,7 @@ class Etags:
     def of(self, value: Answer) -> str | None:
         """The ETag that the value came with, or None."""
         reference, etag = self._known.get(id(value), (None, None))
+        # An id may be another object's by now: the reference says whose it was.
         return etag if reference is not None and reference() is value else None
 
 

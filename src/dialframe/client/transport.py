@@ -6,10 +6,11 @@ The connections themselves, with proxies, certificates and the meaning of their 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import httpcore
 import httpx
@@ -18,9 +19,6 @@ from dialframe.client.client_settings import Address, Credential
 from dialframe.client.network import CAUGHT, Link, Network, as_ours, head_awaited
 from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import ConfigError
-
-if TYPE_CHECKING:
-    import asyncio
 
 
 class Reply(Protocol):
@@ -279,8 +277,6 @@ class AsyncHttpxTransport:
         Raises:
             TransportError: No answer came; `sent` says whether bytes may have arrived.
         """
-        import asyncio
-
         pool, loop = self._open(), asyncio.get_running_loop()
         deadline = asyncio.timeout(None)
 
@@ -309,16 +305,12 @@ class AsyncHttpxTransport:
 
     async def close(self) -> None:
         """Close every connection; sending afterwards is an error."""
-        import asyncio
-
         self._closed = True
         pool, self._pool = self._pool, None
         if isinstance(pool, httpx.AsyncBaseTransport) and self._loop is asyncio.get_running_loop():
             await pool.aclose()
 
     def _open(self) -> httpx.AsyncBaseTransport | httpx.AsyncClient:
-        import asyncio
-
         loop = asyncio.get_running_loop()
         if self._closed:
             raise ConfigError("this client is closed: make a new one")

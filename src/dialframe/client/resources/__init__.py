@@ -2,6 +2,7 @@
 
 A method returns steps (`dialframe.client.step_runners`). `operation` makes of it a method that runs them: in
 `Client` it returns the result, in `AsyncClient` a coroutine, below `with_raw_response` the whole answer.
+`listed` and `chunked` make methods whose result is walked, with `for` or with `async for`.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from dataclasses import dataclass
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from dialframe.client.client_settings import Options
 from dialframe.client.pagination import AsyncListing, Listing, ListPlan
 from dialframe.client.response_reading import Answered
+from dialframe.client.retry_loop import Body
 from dialframe.client.send_operation import Query, Req, Res, Row, Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
 from dialframe.contract.models.base_models import Page
@@ -24,8 +27,12 @@ from dialframe.contract.operations import Operation
 P = ParamSpec("P")
 T = TypeVar("T")
 ShellT = TypeVar("ShellT", bound=Sync | Async | RawSync | RawAsync)
+InThread = TypeVar("InThread")
+InLoop = TypeVar("InLoop")
+RawInThread = TypeVar("RawInThread")
+RawInLoop = TypeVar("RawInLoop")
 
-__all__ = ["Resource", "ShellT", "listed", "method_path", "operation"]
+__all__ = ["Opened", "Resource", "ShellT", "chunked", "listed", "method_path", "operation"]
 
 
 class Resource(Generic[ShellT]):
@@ -49,77 +56,107 @@ class Resource(Generic[ShellT]):
         return self._sender.listing(operation, lambda: operation.request(**fields), options)
 
 
-class operation(Generic[P, T]):  # noqa: N801 - a decorator
+class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
+    """A method of a resource that gives each kind of client its own kind of result.
+
+    The four parameters behind its arguments are what it gives in `Client`, in `AsyncClient`, and below
+    `with_raw_response` of either.
+    """
+
+    def __init__(self, plan: Callable[..., Any], run: Callable[[Any, Any], Any]) -> None:
+        """Join what plans a call with what runs the plan for whoever runs a resource's steps."""
+
+        # A plain function, so that `help()` and completion see the arguments of the plan.
+        @functools.wraps(plan)
+        def called(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+            return run(resource._shell, plan(resource, *args, **kwargs))  # noqa: SLF001 - its own half
+
+        called.__signature__ = _as_called(plan)  # type: ignore[attr-defined]
+        self._called = called
+        self.__doc__ = plan.__doc__
+
+    @overload
+    def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, resource: Resource[Sync], owner: type) -> Callable[P, InThread]: ...
+    @overload
+    def __get__(self, resource: Resource[Async], owner: type) -> Callable[P, InLoop]: ...
+    @overload
+    def __get__(self, resource: Resource[RawSync], owner: type) -> Callable[P, RawInThread]: ...
+    @overload
+    def __get__(self, resource: Resource[RawAsync], owner: type) -> Callable[P, RawInLoop]: ...
+    def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
+        return self._called if resource is None else MethodType(self._called, resource)
+
+
+def operation(
+    plan: Callable[Concatenate[Any, P], Steps[T]],
+) -> Method[
+    P, T, Coroutine[Any, Any, T], Answered[T], Coroutine[Any, Any, Answered[T]]
+]:  # fmt: skip
     """A method that runs the steps that it is written in."""
-
-    def __init__(self, plan: Callable[Concatenate[Any, P], Steps[T]]) -> None:
-        """Wrap the function that gives the steps."""
-        self.plan = plan
-
-        @functools.wraps(plan)
-        def run(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-            return resource._shell.run(plan(resource, *args, **kwargs))  # noqa: SLF001 - its own half
-
-        run.__signature__ = _as_called(plan)  # type: ignore[attr-defined]
-        self._run = run
-        self.__doc__ = plan.__doc__
-
-    @overload
-    def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
-    @overload
-    def __get__(self, resource: Resource[Sync], owner: type) -> Callable[P, T]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[Async], owner: type
-    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    @overload
-    def __get__(self, resource: Resource[RawSync], owner: type) -> Callable[P, Answered[T]]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[RawAsync], owner: type
-    ) -> Callable[P, Coroutine[Any, Any, Answered[T]]]: ...
-    def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
-        return self._run if resource is None else MethodType(self._run, resource)
+    return Method(plan, lambda shell, steps: shell.run(steps))
 
 
-class listed(Generic[P, Row]):  # noqa: N801 - a decorator
+def listed(
+    plan: Callable[Concatenate[Any, P], ListPlan[Row]],
+) -> Method[P, Listing[Row], AsyncListing[Row], Listing[Row], AsyncListing[Row]]:
     """A method that gives a list to be walked."""
+    return Method(plan, lambda shell, to_walk: _by_runner(shell, to_walk, Listing, AsyncListing))
 
-    def __init__(self, plan: Callable[Concatenate[Any, P], ListPlan[Row]]) -> None:
-        """Wrap the function that gives the plan of the list."""
-        self.plan = plan
 
-        @functools.wraps(plan)
-        def run(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-            shell = resource._shell  # noqa: SLF001 - its own half
-            runner = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
-            if isinstance(runner, Sync):
-                return Listing(plan(resource, *args, **kwargs), runner)
-            return AsyncListing(plan(resource, *args, **kwargs), runner)
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An answer whose body somebody reads later."""
 
-        run.__signature__ = _as_called(plan)  # type: ignore[attr-defined]
-        self._run = run
-        self.__doc__ = plan.__doc__
+    reply: Any
+    body: Body
 
-    @overload
-    def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[Sync] | Resource[RawSync], owner: type
-    ) -> Callable[P, Listing[Row]]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[Async] | Resource[RawAsync], owner: type
-    ) -> Callable[P, AsyncListing[Row]]: ...
-    def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
-        return self._run if resource is None else MethodType(self._run, resource)
+
+def chunked(
+    plan: Callable[Concatenate[Any, P], Callable[[], Steps[Opened]]],
+) -> Method[P, Iterator[bytes], AsyncIterator[bytes], Iterator[bytes], AsyncIterator[bytes]]:
+    """A method that gives the bytes of an answer one chunk after another, written as what opens the answer."""
+
+    def chunks(opening: Callable[[], Steps[Opened]], runner: Sync) -> Iterator[bytes]:
+        opened = runner.run(opening())
+        try:
+            while (chunk := runner.run(opened.body.next())) is not None:
+                yield chunk
+        finally:
+            opened.reply.close()
+
+    async def chunks_async(
+        opening: Callable[[], Steps[Opened]], runner: Async
+    ) -> AsyncIterator[bytes]:
+        opened = await runner.run(opening())
+        try:
+            while (chunk := await runner.run(opened.body.next())) is not None:
+                yield chunk
+        finally:
+            await opened.reply.close()
+
+    return Method(plan, lambda shell, opening: _by_runner(shell, opening, chunks, chunks_async))
+
+
+def _by_runner(
+    shell: Any, planned: Any, in_thread: Callable[..., Any], in_loop: Callable[..., Any]
+) -> Any:
+    # What is walked has an answer for each page, so the whole answer is the page's own.
+    runner = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
+    return (in_thread if isinstance(runner, Sync) else in_loop)(planned, runner)
 
 
 def _as_called(plan: Callable[..., Any]) -> inspect.Signature:
     """The signature as a caller sees it: what the steps end in, not the steps."""
     signature = inspect.signature(plan)
     returned = str(signature.return_annotation)
-    for wrapper, shown in (("Steps[", "{}"), ("ListPlan[", "Listing[{}]")):
+    shown_as = {
+        "Steps[": "{}",
+        "ListPlan[": "Listing[{}]",
+        "Callable[[], Steps[": "Iterator[bytes]",
+    }
+    for wrapper, shown in shown_as.items():
         if returned.startswith(wrapper):
             returned = shown.format(returned[len(wrapper) : -1])
     return signature.replace(return_annotation=returned)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MethodType
-from typing import Any, BinaryIO, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
+from typing import Any, BinaryIO, Final, TypeVar
 
 from dialframe.client.client_settings import DEFAULTS, Options
 from dialframe.client.pagination import ListPlan
-from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.resources import Opened, Resource, ShellT, chunked, listed, operation
 from dialframe.client.retry_loop import Body, Consume
-from dialframe.client.step_runners import Async, OnDisk, RawAsync, RawSync, Steps, Sync
+from dialframe.client.step_runners import OnDisk, Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
@@ -32,50 +30,10 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import note_files
 from dialframe.sqlite import is_full
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
+#: Contract, Endpoints: `recordings:read`, "streamed"; the shape of the answer is not shown.
 _RECORDING: Final = rows.CALLS_RECORDING
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """An answer whose body somebody reads later."""
-
-    reply: Any
-    body: Body
-
-
-class chunked(Generic[P]):  # noqa: N801 - a decorator
-    """A method that gives the bytes of an answer one chunk after another."""
-
-    def __init__(self, plan: Callable[Concatenate[Any, P], Callable[[], Steps[Opened]]]) -> None:
-        """Wrap the function that gives the steps by which the answer is opened."""
-
-        @functools.wraps(plan)
-        def run(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-            shell = resource._shell  # noqa: SLF001 - its own half
-            runner = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
-            opening = plan(resource, *args, **kwargs)
-            if isinstance(runner, Sync):
-                return _chunks(runner, opening)
-            return _chunks_async(runner, opening)
-
-        self._run = run
-        self.__doc__ = plan.__doc__
-
-    @overload
-    def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[Sync] | Resource[RawSync], owner: type
-    ) -> Callable[P, Iterator[bytes]]: ...
-    @overload
-    def __get__(
-        self, resource: Resource[Async] | Resource[RawAsync], owner: type
-    ) -> Callable[P, AsyncIterator[bytes]]: ...
-    def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
-        return self._run if resource is None else MethodType(self._run, resource)
 
 
 class Calls(Resource[ShellT]):
@@ -145,7 +103,11 @@ class Calls(Resource[ShellT]):
         Raises:
             StoreError: The file cannot be written, or the disk is full.
         """
-        file = _target(path)
+        file = Path(path)
+        if not file.parent.is_dir():
+            raise ConfigError(f"path: the folder {file.parent} does not exist: make it first")
+        if file.is_dir():
+            raise ConfigError(f"path: {file} is a folder: name a file in it")
 
         def consume(reply: Any, body: Body) -> Steps[Path]:
             return (yield from _saved(reply, body, file, on_progress or silent))
@@ -186,7 +148,7 @@ class Calls(Resource[ShellT]):
                 tell(Progress(_RECORDING.name, done, total))
             return done
 
-        # What cannot seek would hold the beginning twice.
+        # A second attempt starts at the first byte, and what cannot seek would hold the beginning twice.
         once = options if start is not None else replace(options or DEFAULTS, max_attempts=1)
         return (yield from self._streamed(call_id, once, consume))
 
@@ -205,7 +167,7 @@ class Calls(Resource[ShellT]):
         """
 
         def consume(reply: Any, body: Body) -> Steps[Opened]:
-            yield from ()
+            yield from ()  # there is no step to take, and a function without one is no generator
             return Opened(reply, body)
 
         return lambda: self._streamed(call_id, options, consume, keeps_open=True)
@@ -282,36 +244,6 @@ class Calls(Resource[ShellT]):
         )
 
 
-def _chunks(runner: Sync, opening: Callable[[], Steps[Opened]]) -> Iterator[bytes]:
-    opened = runner.run(opening())
-    try:
-        while (chunk := runner.run(opened.body.next())) is not None:
-            yield chunk
-    finally:
-        opened.reply.close()
-
-
-async def _chunks_async(
-    runner: Async, opening: Callable[[], Steps[Opened]]
-) -> AsyncIterator[bytes]:
-    opened = await runner.run(opening())
-    try:
-        while (chunk := await runner.run(opened.body.next())) is not None:
-            yield chunk
-    finally:
-        await opened.reply.close()
-
-
-def _target(path: str | Path) -> Path:
-    """The file that a recording goes to; a `ConfigError` where it cannot be one."""
-    file = Path(path)
-    if not file.parent.is_dir():
-        raise ConfigError(f"path: the folder {file.parent} does not exist: make it first")
-    if file.is_dir():
-        raise ConfigError(f"path: {file} is a folder: name a file in it")
-    return file
-
-
 def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps[Path]:
     """Write a body to a file that appears, readable by its owner alone, once it is whole."""
     part: Path | None = None
@@ -326,6 +258,7 @@ def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps
                 yield OnDisk(partial(stream.write, chunk))
                 done += len(chunk)
                 on_progress(Progress(_RECORDING.name, done, total))
+        # In the same folder, so that the name changes at once: the whole file or none.
         part.replace(file)
         note_files([file])
     except OSError as error:
