@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,11 @@ from dialframe.analytics.analyses.adjusted_effects import (
     pooled,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
+from dialframe.analytics.attempt.taxonomy import OUTCOMES
 from dialframe.analytics.result_tables import (
     Claim,
     plural,
@@ -37,7 +37,6 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.instants import When
 
 #: Hours between two attempts at which a new band begins.
 GAPS_H: Final = (0, 1, 4, 12, 24, 48, 96, 168)
@@ -50,11 +49,7 @@ def attempts(
     *,
     most: int = 12,
     source: str = SOURCE,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """What each further attempt is worth.
 
@@ -74,8 +69,7 @@ def attempts(
         reached by then), `appointments` (first ones, of all attempts) and
         `appointments_per_1000` attempts.
     """
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
-                  until=until)  # fmt: skip
+    attempts = count_attempts(calls, leads, **selection)
     number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
     human, whole = attempts.flag("human"), attempts.ever
     first = attempts.of_history(_first_attempt(whole, whole.flag("human")))
@@ -116,11 +110,7 @@ def recycle(
     *,
     min_calls: int = 50,
     alpha: float = 0.05,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How long to wait after which outcome: the chance that the next attempt reaches a person.
 
@@ -141,9 +131,7 @@ def recycle(
         `p`, `detectable_points`, `why`; table `after_attempt` the rate after each attempt and
         outcome.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     order = attempts.order
     same = attempts.cluster[order[1:]] == attempts.cluster[order[:-1]]
     before, after = order[:-1][same], order[1:][same]

@@ -56,7 +56,6 @@ def callbacks_kept(
     its tolerance is not over by `as_of` are not due.
 
     Args:
-        callbacks: Frame of the callbacks table.
         early: How long before its time a call keeps the callback.
         late: How long after its time.
         campaign: Callbacks of this campaign only.
@@ -123,7 +122,6 @@ def appointments_kept(
     `likely` where a person answered, `weak` otherwise, `none` without such a call.
 
     Args:
-        appointments: Frame of the appointments table.
         window: Longest time from the call to the booking.
 
     Returns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from datetime import timedelta
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analyses.caller_ids import sick_calls
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
     NEVER,
@@ -37,7 +37,6 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, local_match
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.rate_ratios import joined
 from dialframe.analytics.result_tables import (
     Claim,
@@ -50,7 +49,6 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.instants import When
 
 #: Hours after a dial at which a new band of lag begins.
 LAGS_H: Final = (0, 1, 4, 12, 24, 72)
@@ -64,11 +62,7 @@ def local_presence(
     leads: pd.DataFrame | None = None,
     *,
     alpha: float = 0.05,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How much more often a person answers a caller ID of their own area code.
 
@@ -88,8 +82,7 @@ def local_presence(
         `rate_other` (standardized where stratified), `lift`, `low`, `high`, `strata` with both.
     """
     return of_attempts(
-        count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign,
-                       since=since, until=until),
+        count_attempts(calls, leads, **selection),
         alpha,
     )  # fmt: skip
 
@@ -171,11 +164,7 @@ def return_calls(
     leads: pd.DataFrame | None = None,
     *,
     within: timedelta = timedelta(days=3),
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How many unanswered dials are called back, by caller ID, and after how long.
 
@@ -189,9 +178,7 @@ def return_calls(
         One row per caller ID: `from_number`, `numerator` (returned), `denominator` (dials that no
         person answered), `rate`, `low`, `high`, `median_lag_h`. Table `lags` counts returns by lag.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     lag, base, early = _returned(attempts, round(within.total_seconds() * 1e6))
     code, names = attempts.text("from_number")
     back = base & ~np.isnan(lag)
@@ -311,12 +298,7 @@ def _design_effect(
 def caller_ages(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How often a person answers by the days that a caller ID has been in use.
 
@@ -326,9 +308,7 @@ def caller_ages(
         One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
         `low`, `high`, `expected` and `ratio`, as in `caller_ids`.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     code, names = attempts.text("from_number")
     first = earliest(code, attempts.when, len(names))
     begins = int(attempts.when.min(initial=NEVER))
@@ -367,11 +347,7 @@ def caller_load(
     leads: pd.DataFrame | None = None,
     *,
     most_per_day: int = 100,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How many calls a day each caller ID carries, and how unevenly they are spread.
 
@@ -383,9 +359,7 @@ def caller_load(
         One row per caller ID: `from_number`, `dials`, `days`, `mean_per_day`, `most_per_day`,
         `days_over`. `parameters["gini"]` is 0 where all numbers carry the same.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     code, names = attempts.text("from_number")
     day = attempts.when // DAY_US
     day -= int(day.min(initial=0)) if len(day) else 0

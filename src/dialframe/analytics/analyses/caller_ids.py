@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,13 @@ from dialframe.analytics.analyses.adjusted_effects import (
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
-from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
+from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import POWER, holm
 from dialframe.analytics.rate_ratios import day_variance, joined
 from dialframe.analytics.result_tables import Claim, plural, rated_calls, ratio, share, sums, table
-from dialframe.instants import When
 
 #: The drop that the test is tuned to: half as many people answer.
 _HALF: Final = 0.5
@@ -60,11 +59,7 @@ def caller_ids(
     min_calls: int = 200,
     alpha: float = ALARM,
     looks: int = 1,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Which caller IDs people stopped answering, against the other numbers of the same campaign and week.
 
@@ -91,9 +86,7 @@ def caller_ids(
         `ratio_before`, `ratio_after`, `blocked` calls, `first_at`, `last_at`, `judged`. Table
         `series` has people, dials and expected people by number and week.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     return of_attempts(attempts, min_calls, alpha, looks)
 
 

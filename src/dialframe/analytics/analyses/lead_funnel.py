@@ -273,7 +273,6 @@ def funnel(
         entry: Where the window begins: `import` (the lead's `created_at`) or `first_dial`.
         since: Count calls and appointments from this instant on; attempts are numbered over the whole history.
         until: Count calls and appointments before this instant, and leads that were there; aware.
-        include_no_campaign: Count calls outside any campaign (click-to-call) too.
         campaigns: Frame of the campaigns table, so that a campaign without leads is known.
 
     Returns:

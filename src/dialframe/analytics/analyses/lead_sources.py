@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
@@ -169,11 +169,7 @@ def scorecard(
     alpha: float = 0.05,
     min_leads: int = 30,
     imports: pd.DataFrame | None = None,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """What each source of leads is worth: bad numbers, requests not to be called, reach, appointments.
 
@@ -199,10 +195,8 @@ def scorecard(
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
-    in_campaign = of_campaign(leads, campaign)
+    attempts = count_attempts(calls, leads, **selection)
+    in_campaign = of_campaign(leads, attempts.campaign)
     code, names = lead_groups(leads, by)
     code, size = np.where(in_campaign, code, -1), len(names)
     tried = attempts.leads_with(np.ones(len(attempts), dtype=bool))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_strata,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import CampaignSelection, analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
     NEVER,
@@ -43,7 +43,6 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.inference import Z_95
 from dialframe.analytics.result_tables import (
     Claim,
@@ -58,7 +57,6 @@ from dialframe.analytics.result_tables import (
     table_of_rows,
 )
 from dialframe.errors import ConfigError
-from dialframe.instants import When
 
 #: Steps that a curve is drawn with at most; more are thinned out evenly.
 MOST_STEPS: Final = 400
@@ -170,9 +168,7 @@ def speed_to_lead(
     source: str = SOURCE,
     min_calls: int = 30,
     alpha: float = 0.05,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
+    **selection: Unpack[CampaignSelection],
 ) -> Result:
     """How long new leads wait for their first attempt, and what the wait costs.
 
@@ -203,8 +199,8 @@ def speed_to_lead(
     require(leads, ("created_at",), "leads")
     if goal not in WAIT_GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    in_campaign = of_campaign(leads, campaign)
+    attempts = count_attempts(calls, leads, **selection)
+    in_campaign = of_campaign(leads, attempts.campaign)
     first = earliest(attempts.lead, attempts.when, len(leads))
     created = micros(leads["created_at"])
     known = (first != NEVER) & (created != NO_TIME)
@@ -333,9 +329,7 @@ def time_to_contact(
     entry: str = "first_dial",
     campaigns: pd.DataFrame | None = None,
     idle_days: float = 30.0,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
+    **selection: Unpack[CampaignSelection],
 ) -> Result:
     """How long until a lead is reached, where numbers can prove dead and people can opt out first.
 
@@ -363,8 +357,8 @@ def time_to_contact(
         ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
     """
     require(leads, ("id", "created_at", "campaign_id"), "leads")
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
-    days, ending, entered = _waits(attempts, leads, entry, campaign)
+    attempts = count_attempts(calls, leads, **selection)
+    days, ending, entered = _waits(attempts, leads, entry)
     over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
     code, names = (
         (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
@@ -437,9 +431,7 @@ def _given_up(
     return np.asarray(gone, dtype=bool)
 
 
-def _waits(
-    attempts: Attempts, leads: pd.DataFrame, entry: str, campaign: str | None
-) -> tuple[Floats, Ints, Mask]:
+def _waits(attempts: Attempts, leads: pd.DataFrame, entry: str) -> tuple[Floats, Ints, Mask]:
     """Days waited by each lead, what ended it (0: nothing, else 1 + place in `ENDINGS`), and who waits."""
     if entry not in ("first_dial", "import"):
         raise ConfigError(f"entry={entry!r} is not known; use first_dial or import")
@@ -463,4 +455,4 @@ def _waits(
     )
     over = np.where(first_end == NEVER, attempts.as_of_us, first_end)
     days = np.where(entered, over - np.where(entered, start, 0), -1) / DAY_US
-    return days, ending, entered & (days >= 0) & of_campaign(leads, campaign)
+    return days, ending, entered & (days >= 0) & of_campaign(leads, attempts.campaign)

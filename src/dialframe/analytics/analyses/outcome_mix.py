@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, Summary, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import CampaignSelection, Selection, analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
     NEVER,
@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import of_campaign
-from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
+from dialframe.analytics.attempt.taxonomy import OUTCOMES
 from dialframe.analytics.inference import clustered
 from dialframe.analytics.result_tables import (
     plural,
@@ -35,7 +35,6 @@ from dialframe.analytics.result_tables import (
     table_of_rows,
 )
 from dialframe.errors import ConfigError
-from dialframe.instants import When
 
 
 class _Metric(NamedTuple):
@@ -78,12 +77,8 @@ def summary(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
     include_no_campaign: bool = False,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Summary:
     """Connection, human-contact, right-party and machine rates of outbound calls.
 
@@ -92,7 +87,6 @@ def summary(
 
     Args:
         leads: Frame of the leads table; without it numbers are the clusters.
-        include_no_campaign: Count calls outside any campaign (click-to-call) too.
 
     Returns:
         A `Summary`; print it, or ask it to `explain()`.
@@ -102,10 +96,7 @@ def summary(
         >>> summary(frames.empty(frames.CALLS)).table["denominator"].sum()
         np.int64(0)
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
-        include_no_campaign=include_no_campaign,
-    )  # fmt: skip
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=include_no_campaign)
     frame = table_of_rows(
         {"metric": str, "numerator": int, "denominator": int, "rate": float, "low": float,
          "high": float, "unknown": int, "definition": str},
@@ -114,7 +105,7 @@ def summary(
     words = f"Calls as of {attempts.as_of:%Y-%m-%d %H:%M} UTC" if attempts.as_of else "Calls"
     return Summary(
         "summary", words, frame, "Headline rates of the counted attempts", attempts.balance(),
-        taxonomy, attempts.as_of, {}, {"campaign": campaign}, attempts.warnings,
+        attempts.taxonomy, attempts.as_of, {}, {"campaign": attempts.campaign}, attempts.warnings,
     )  # fmt: skip
 
 
@@ -140,18 +131,13 @@ def dispositions(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
     include_no_campaign: bool = False,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """The mix of outcomes: how often each disposition was logged and what it was taken for.
 
     Args:
         leads: Frame of the leads table; not needed.
-        include_no_campaign: Count calls outside any campaign (click-to-call) too.
 
     Returns:
         One row per disposition (as it was written, null where none was logged) and outcome class,
@@ -159,10 +145,7 @@ def dispositions(
         `low`, `high` (95 %, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
         the row that are one). The calls sum to the attempts.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
-        include_no_campaign=include_no_campaign,
-    )  # fmt: skip
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=include_no_campaign)
     part = attempts.classes.take(attempts.rows)
     code, written = numbered(calls["disposition"].iloc[attempts.rows].astype("str"))
     pair = np.where(code < 0, len(written), code) * len(OUTCOMES) + part.outcome
@@ -200,7 +183,7 @@ def dispositions(
     return result_of(
         attempts, "dispositions", answer, frame,
         "Attempts by disposition as it was written and by the class that it was taken for",
-        parameters={"campaign": campaign},
+        parameters={"campaign": attempts.campaign},
     )  # fmt: skip
 
 
@@ -232,12 +215,7 @@ GOAL_WORDS: Final = {
 def outcome_flows(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """From the first outcome of each lead to its last.
 
@@ -246,10 +224,8 @@ def outcome_flows(
         `not_dialed` for leads without a counted attempt), `leads`, `attempts`, most frequent
         first. The leads sum to the leads looked at.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
-    in_campaign = of_campaign(leads, campaign)
+    attempts = count_attempts(calls, leads, **selection)
+    in_campaign = of_campaign(leads, attempts.campaign)
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
     ends = np.where(attempts.classes.unmapped[attempts.rows], len(OUTCOMES), attempts.outcome)
     first, last, tried = _ends(attempts, ends, len(leads))
@@ -282,9 +258,7 @@ def cohorts(
     goal: str = "human",
     period: Literal["day", "week", "month"] = "week",
     ages: int = 12,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
+    **selection: Unpack[CampaignSelection],
 ) -> Result:
     """How far leads imported together have come, by the periods that have passed since.
 
@@ -311,9 +285,9 @@ def cohorts(
     if period not in lengths:
         raise ConfigError(f"period {period!r} is not known; use {', '.join(lengths)}")
     require(leads, ("created_at", "campaign_id"), "leads")
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    attempts = count_attempts(calls, leads, **selection)
     created = micros(leads["created_at"])
-    dated = (created != NO_TIME) & of_campaign(leads, campaign)
+    dated = (created != NO_TIME) & of_campaign(leads, attempts.campaign)
     code, names, closes = _cohort_of(created, dated, period)
     hit = attempts.flag(GOALS[goal])
     first = earliest(attempts.lead[hit], attempts.when[hit], len(leads))
@@ -357,11 +331,7 @@ def outcome_mix(
     *,
     period: Literal["day", "week", "month"] = "week",
     by: Literal["outcome", "disposition"] = "outcome",
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """The mix of outcomes over time, canonical or as it was written; unmapped is always a row.
 
@@ -379,9 +349,7 @@ def outcome_mix(
     """
     if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
         raise ConfigError("by is outcome or disposition; period is day, week or month")
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     odd = attempts.classes.unmapped[attempts.rows]
     if by == "outcome":
         code = np.where(odd, len(OUTCOMES), attempts.outcome).astype(np.int64)

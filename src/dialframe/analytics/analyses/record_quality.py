@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from datetime import datetime
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
     NO_TIME,
@@ -170,12 +170,7 @@ def _of_every_call(
 def conflicts(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Where network and agent contradict each other, as a matrix.
 
@@ -184,9 +179,7 @@ def conflicts(
         `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`
         has the ids.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     odd = attempts.classes.conflict[attempts.rows]
     rows = attempts.rows[odd]
     names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
@@ -222,11 +215,7 @@ def missing_dispositions(
     *,
     human_length_s: float = 30.0,
     due_h: float = 1.0,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Conversations that nobody logged an outcome of, by campaign and age.
 
@@ -240,9 +229,7 @@ def missing_dispositions(
         long enough), `rate`, `low`, `high`. Table `ages` counts by hours since the end, `each` has
         the ids.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     long = attempts.flag("answered") & (np.nan_to_num(attempts.talk_s) >= human_length_s)
     blank = np.asarray(attempts.column("disposition").astype("str").fillna("").str.strip() == "")
     ended = micros(attempts.calls["ended_at"])[attempts.rows]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
-    DEFAULT,
     Field,
-    Taxonomy,
     code_key,
 )
 from dialframe.analytics.inference import clustered
@@ -31,7 +29,6 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
-from dialframe.instants import When
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.
 SHORT_LIMITS: Final = (0.15, 0.20)
@@ -48,11 +45,7 @@ def carriers(
     by: str = "campaign_id",
     short_s: float = 6.0,
     limits: tuple[float, float] = SHORT_LIMITS,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Answer-seizure ratio, network effectiveness, length and share of short and blocked calls.
 
@@ -68,9 +61,7 @@ def carriers(
         answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
         `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     code, names = _groups(attempts, by)
     size = len(names)
 
@@ -127,12 +118,7 @@ def carriers(
 def causes(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Hangup causes by frequency, in every spelling and as the class they mean.
 
@@ -141,13 +127,11 @@ def causes(
         the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
         `answered`, `cumulative`.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     code, names = attempts.text("hangup_cause")
     n = sums(code, len(names))
     order = sorted(range(len(names)), key=lambda i: (-n[i], names[i]))
-    kinds = [taxonomy.outcome("hangup_cause", names[i]) or "unmapped" for i in order]
+    kinds = [attempts.taxonomy.outcome("hangup_cause", names[i]) or "unmapped" for i in order]
     kinds = [
         "(none)" if names[i] == "(none)" else kind for i, kind in zip(order, kinds, strict=True)
     ]
@@ -172,12 +156,7 @@ def causes(
 def ring_times(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How long it rings until a person, a machine, an unknown answer, or nobody.
 
@@ -187,9 +166,7 @@ def ring_times(
         `share`. Table `medians` has `who`, `calls`, `median_s`. Negative rings and rings over 120 s
         (queueing, most likely) are set aside and counted.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     ring = attempts.ring_s
     odd = {
         "ring_unknown": np.isnan(ring),
@@ -288,11 +265,7 @@ def durations(
     leads: pd.DataFrame | None = None,
     *,
     by: str = "campaign_id",
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """What `duration_seconds` counts in this account: the talk, or the whole call.
 
@@ -305,10 +278,7 @@ def durations(
         (answered, with times and a duration, of which the two differ), `fits_talk`, `fits_whole`,
         `median_off_talk_s`, `median_off_whole_s`.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
-        include_no_campaign=True,
-    )  # fmt: skip
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
     duration = attempts.column("duration_seconds").to_numpy(float, na_value=np.nan)
     to_talk = np.abs(duration - attempts.talk_s)
     to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
@@ -371,11 +341,7 @@ def machines(
     leads: pd.DataFrame | None = None,
     *,
     by: str = "campaign_id",
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How many answers are machines, and where machines hide among answers of unknown kind.
 
@@ -391,9 +357,7 @@ def machines(
         `hidden_share` (estimated machines of these, null where it cannot be told), `hidden_low`,
         `hidden` (they are mostly machines).
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     answered, machine, human = (attempts.flag(name) for name in ("answered", "machine", "human"))
     unknown = (
         attempts.is_class(CONNECTED_UNKNOWN) & ~attempts.classes.unmapped[attempts.rows] & answered

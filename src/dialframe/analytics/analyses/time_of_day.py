@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_strata,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
@@ -31,7 +31,6 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result_tables import (
     Claim,
     counted,
@@ -41,7 +40,6 @@ from dialframe.analytics.result_tables import (
     sums,
     table,
 )
-from dialframe.instants import When
 
 _CELLS: Final = 7 * 24
 _LEAST: Final = 30
@@ -54,11 +52,7 @@ def hours(
     *,
     min_calls: int = 30,
     alpha: float = 0.05,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """How often a person answers by weekday and hour of the person called.
 
@@ -74,8 +68,7 @@ def hours(
         All 168 cells: `weekday` (`Mon`), `hour`, `numerator` (people), `denominator` (attempts),
         `rate`, `low`, `high`, `shrunk` (null without calls), `thin`.
     """
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
-                  until=until)  # fmt: skip
+    attempts = count_attempts(calls, leads, **selection)
     clock = clock_of(attempts)
     rated_cells = rated_calls(clock.cell, attempts.flag("human"), attempts.lead_or_number, _CELLS)
     people, dials = rated_cells["numerator"], rated_cells["denominator"]
@@ -110,11 +103,7 @@ def best_time(
     alpha: float = 0.05,
     min_calls: int = 30,
     min_points: float = 1.0,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Whether the hour or the weekday makes a difference once everything else is held still.
 
@@ -140,9 +129,7 @@ def best_time(
         `p_adjusted` (both null with nothing to compare), `spread_points`, `detectable_points`,
         `differs`.
     """
-    whole = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    whole = count_attempts(calls, leads, **selection)
     times = _Times(whole, min_calls, alpha, min_points, source)
     return result_of(
         whole, "best_time", times.claims(), times.table(),
@@ -305,11 +292,7 @@ def dayparts(
     min_attempts: int = 2,
     min_calls: int = 30,
     alpha: float = 0.05,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Result:
     """Leads that were only ever tried in one part of their day, and what another part would give.
 
@@ -327,9 +310,7 @@ def dayparts(
         `rate` (people per call there, on leads that no attempt had reached before),
         `expected_contacts`. Table `each` lists the leads.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     clock = clock_of(attempts)
     part = _part(np.where(clock.known, clock.hour, -1))
     with_lead = (attempts.lead >= 0) & (part >= 0)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypedDict, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -21,9 +21,9 @@ from dialframe import frames
 from dialframe.analytics.attempt.arrays import blocks
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.lead_match import GIVEN_LEAD, NUMBERED, SOURCE
-from dialframe.analytics.attempt.taxonomy import NO_GROUP, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.errors import ConfigError
-from dialframe.instants import age, instant
+from dialframe.instants import When, age, instant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -78,6 +78,21 @@ _OF_CALLS: Final = {
 }  # fmt: skip
 
 
+class CampaignSelection(TypedDict, total=False):
+    """What calls are counted by in every analysis: what codes mean, what was known when, and whose calls."""
+
+    taxonomy: Taxonomy
+    as_of: When | None
+    campaign: str | None
+
+
+class Selection(CampaignSelection, total=False):
+    """The same in analyses that can be had of a part of the time."""
+
+    since: When | None
+    until: When | None
+
+
 def analysis(function: Callable[P, R]) -> Callable[P, R]:
     """Let an analysis take any frame, any way of saying a time, and refuse the rest in words.
 
@@ -86,7 +101,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
     later are left out here; calls are set aside where they are counted. What all analyses take and
     raise is added to the docstring, which names what is its own.
     """
-    signature = inspect.signature(function)
+    signature = _with_selection(inspect.signature(function))
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -107,7 +122,26 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         return function(*bound.args, **bound.kwargs)
 
     checked.__doc__ = _whole_docstring(function, signature)
+    vars(checked)["__signature__"] = signature
     return checked
+
+
+def _with_selection(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with each keyword of `**selection: Unpack[Selection]` (PEP 692) by itself."""
+    *parameters, last = signature.parameters.values()
+    if last.kind is not inspect.Parameter.VAR_KEYWORD:
+        return signature
+    keywords = (
+        CampaignSelection if "Campaign" in str(last.annotation) else Selection
+    ).__annotations__
+    by_themselves = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__,
+            default=DEFAULT if name == "taxonomy" else None,
+        )
+        for name, kind in keywords.items()
+    ]  # fmt: skip
+    return signature.replace(parameters=[*parameters, *by_themselves])
 
 
 #: What arguments mean that are the same in every analysis, unless its docstring says it otherwise.
@@ -119,6 +153,11 @@ _ARGUMENTS: Final = {
     "campaign": "Calls of this campaign only.",
     "since": "Calls from this instant on; attempts are numbered over the whole history.",
     "until": "Calls before this instant.",
+    "include_no_campaign": "Count calls outside any campaign (click-to-call) too.",
+    "imports": "The import ledger.",
+    "appointments": "Frame of the appointments table.",
+    "callbacks": "Frame of the callbacks table.",
+    "events": "Frame of the events table, for ids.",
 }
 _SECTION: Final = re.compile(r"^(Args|Returns|Raises|Example):\n", re.M)
 _ENTRY: Final = re.compile(r"^    (\w+): ", re.M)

@@ -51,6 +51,7 @@ from dialframe.analytics.attempt.lead_match import PLACE as QUALITY_PLACE
 from dialframe.analytics.attempt.local_clock import Local, local, zone_cases
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
+    DEFAULT,
     NO_GROUP,
     NOTES,
     PLACE,
@@ -77,13 +78,13 @@ class _Shared(Generic[T]):
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
 
-    def __get__(self, found: Any, owner: type) -> T:
+    def __get__(self, attempts: Any, owner: type) -> T:
         """The value, which nobody may change."""
-        if found is None:
+        if attempts is None:
             return cast(T, self)
-        if self._name not in found.arrays:
-            found.arrays[self._name] = frozen(self._function(found))
-        return cast(T, found.arrays[self._name])
+        if self._name not in attempts.arrays:
+            attempts.arrays[self._name] = frozen(self._function(attempts))
+        return cast(T, attempts.arrays[self._name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +321,8 @@ class Attempts:
         """
         code, names = self.numbered(column)
         if (code < 0).any():
-            code, names = _with_none(code, names)
+            names = names if NO_GROUP in names else [*names, NO_GROUP]
+            code = np.where(code < 0, names.index(NO_GROUP), code)
         rank = sorted(range(len(names)), key=names.__getitem__)
         place = np.empty(len(rank), dtype=np.int64)
         place[rank] = np.arange(len(rank))
@@ -358,10 +360,10 @@ class Attempts:
     def notes(self, further: Notes | None = None) -> Notes:
         """What is worth knowing of the attempts; `unmapped` is always there."""
         if "notes" not in self.arrays:
-            self.arrays["notes"] = self._notes()
+            self.arrays["notes"] = self._count_notes()
         return {**self.arrays["notes"], **(further or {})}
 
-    def _notes(self) -> Notes:
+    def _count_notes(self) -> Notes:
         part = self.classes.take(self.rows)
         unknown = PLACE[CONNECTED_UNKNOWN]
         return {
@@ -392,13 +394,6 @@ class Attempts:
         return mapping_warnings(self.calls, self.taxonomy, odd)
 
 
-def _with_none(code: Ints, names: list[str]) -> tuple[Ints, list[str]]:
-    """Codes with a name for null, which may be there already."""
-    if NO_GROUP not in names:
-        names = [*names, NO_GROUP]
-    return np.where(code < 0, names.index(NO_GROUP), code), names
-
-
 _QUALITY_NOTES: Final = ("", "", "", "number_only", "ambiguous", "none")
 
 
@@ -406,7 +401,7 @@ def count_attempts(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None,
     *,
-    taxonomy: Taxonomy,
+    taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
     campaign: str | None = None,
     since: When | None = None,
@@ -442,7 +437,8 @@ def count_attempts(
         classified, matched = _worked_out(calls, people, taxonomy, events, started)
         counting = scope(
             calls, classified.outcome, since=begin, until=end, include_no_campaign=include_no_campaign,
-            as_of=at, further=_further(calls, campaign),
+            as_of=at,
+            further={} if campaign is None else {"other_campaign": ~of_campaign(calls, campaign)},
         )  # fmt: skip
         return classified, matched, counting, {}
 
@@ -516,10 +512,6 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
     )
 
 
-def _further(calls: pd.DataFrame, campaign: str | None) -> dict[str, Mask]:
-    return {} if campaign is None else {"other_campaign": ~of_campaign(calls, campaign)}
-
-
 #: Attempts are told apart up to this one.
 MOST_ATTEMPTS: Final = 8
 
@@ -568,8 +560,13 @@ def attempt_level(attempts: Attempts) -> Ints:
 
 def source_level(attempts: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]:
     """Source of each attempt's lead; one for all where leads have no such field."""
-    if not len(attempts.leads) or not _has(attempts, field):
-        return np.zeros(len(attempts), dtype=np.int64), ["(none)"]
+    leads = attempts.leads
+    is_there = field in leads.columns
+    if not is_there and "custom_fields" in leads.columns:
+        fields = leads["custom_fields"].dropna().astype("str")
+        is_there = bool(fields.str.contains(f'"{field}"', regex=False).any())
+    if not len(leads) or not is_there:
+        return np.zeros(len(attempts), dtype=np.int64), [NO_GROUP]
     return attempts.lead_text(field)
 
 
@@ -584,12 +581,3 @@ def area(attempts: Attempts, column: str) -> Ints:
     numbers = attempts.calls[column]
     codes = once(f"area {outside}", [numbers], lambda: frozen(area_codes(numbers, outside)))
     return attempts.of_rows(codes)
-
-
-def _has(attempts: Attempts, field: str) -> bool:
-    if field in attempts.leads.columns:
-        return True
-    if "custom_fields" not in attempts.leads.columns:
-        return False
-    fields = attempts.leads["custom_fields"].dropna()
-    return bool(fields.astype("str").str.contains(f'"{field}"', regex=False).any())

@@ -6,12 +6,12 @@ nothing is matched, classed or numbered twice.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.arrays import (
     DAY_US,
     NO_TIME,
@@ -34,8 +34,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
-from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
-from dialframe.instants import When
+from dialframe.analytics.attempt.taxonomy import OUTCOMES
 
 _FLAGS: Final = (
     "human", "right_party", "positive", "appointment", "conversion", "machine", "final",
@@ -50,12 +49,8 @@ def attempts_frame(
     campaigns: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
     source: str = SOURCE,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
-    as_of: When | None = None,
     include_no_campaign: bool = False,
-    taxonomy: Taxonomy = DEFAULT,
+    **selection: Unpack[Selection],
 ) -> pd.DataFrame:
     """Outbound attempts, one row each, with everything that analyses look at.
 
@@ -64,7 +59,6 @@ def attempts_frame(
         campaigns: Frame of the campaigns table, for names.
         events: Frame of the events table; `disposition.logged` names call and lead.
         source: Column or custom field of the leads that says where they came from.
-        include_no_campaign: Count calls outside any campaign too.
 
     Returns:
         One row per counted attempt, in the order of `calls`: `call_id`, `lead_id` (null without),
@@ -87,13 +81,12 @@ def attempts_frame(
         ['call_id', 'lead_id', 'match_quality']
     """
     attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
-        include_no_campaign=include_no_campaign, events=events,
-    )  # fmt: skip
+        calls, leads, **selection, include_no_campaign=include_no_campaign, events=events
+    )
     frame = _frame(attempts, campaigns, source)
     frame.attrs |= {
         "set_aside": dict(attempts.scope.set_aside),
-        "taxonomy_version": taxonomy.version,
+        "taxonomy_version": attempts.taxonomy.version,
         "as_of": None if attempts.as_of is None else attempts.as_of.isoformat(),
     }
     return frame

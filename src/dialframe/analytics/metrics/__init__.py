@@ -142,17 +142,12 @@ def compute(
             where they are.
         by: Cut by these too: columns of calls or leads, custom fields, `region`.
         period: Cut by `day`, `week` or `month` too: of the call, of the lead's arrival.
-        imports: The import ledger.
-        appointments: Frame of the appointments table.
-        callbacks: Frame of the callbacks table.
         audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
         report: The service's disposition report.
-        events: Frame of the events table, for ids.
         campaign: This campaign only.
         since: Calls from this instant on, callbacks and appointments that are due from it on, records
             that were imported from it on.
         until: The same before this instant.
-        include_no_campaign: Count calls outside any campaign too.
         choices: Thresholds.
 
     Returns:
