@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -34,47 +34,44 @@ from dialframe.plots.style import (
 
 _MOST: Final = 16
 _MOST_TICKS: Final = 8
-_Bar = tuple[str, float, str, bool]
 
 
 @draws
 def causes(result: Result, *, look: Look = "light") -> Picture:
     """Hangup causes by frequency, with the class that each means."""
-    bars: list[_Bar] = [
-        (_text(r["hangup_cause"]), float(r["numerator"]),
-         f"{share(r['rate'])}  {str(r['class']).replace('_', ' ')}", r["class"] == "unmapped")
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
     return _bars(
-        result, bars, look, what="attempts", subtitle="Attempts by hangup cause, and what it means"
-    )
+        result, look, what="attempts", subtitle="Attempts by hangup cause, and what it means",
+        bar_of=lambda r: (
+            _text(r["hangup_cause"]), r["numerator"],
+            f"{share(r['rate'])}  {str(r['class']).replace('_', ' ')}", r["class"] == "unmapped",
+        ),
+    )  # fmt: skip
 
 
 @draws
 def conflicts(result: Result, *, look: Look = "light") -> Picture:
     """Where network and agent contradict each other."""
-    bars: list[_Bar] = [
-        (f"{_text(r['disposition'])} on {str(r['telephony']).replace('_', ' ')}", float(r["calls"]),
-         share(r["share"]), True)
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
-    return _bars(result, bars, look, what="contradictions",
-                 subtitle="Calls by disposition and what the network says")  # fmt: skip
+    return _bars(
+        result, look, what="contradictions",
+        subtitle="Calls by disposition and what the network says",
+        bar_of=lambda r: (
+            f"{_text(r['disposition'])} on {str(r['telephony']).replace('_', ' ')}", r["calls"],
+            share(r["share"]), True,
+        ),
+    )  # fmt: skip
 
 
 @draws
 def reconcile(result: Result, *, look: Look = "light") -> Picture:
     """Why the service's report and the calls differ."""
     if not result.parameters["difference"]:
-        return nothing(
-            "differences", "The service's report and the calls here", look, result.table
-        )
-    bars: list[_Bar] = [
-        (str(r["reason"]).replace("_", " "), float(r["calls"]), share(r["share"]), False)
-        for r in result.table.to_dict("records")
-    ]
-    return _bars(result, bars, look, what="differences", keep_zero=True,
-                 subtitle="Units of difference by reason; together they are the whole difference")  # fmt: skip
+        about = "The service's report and the calls here"
+        return nothing("differences", about, look, result.table)
+    return _bars(
+        result, look, what="differences", keep_zero=True,
+        subtitle="Units of difference by reason; together they are the whole difference",
+        bar_of=lambda r: (str(r["reason"]).replace("_", " "), r["calls"], share(r["share"]), False),
+    )  # fmt: skip
 
 
 @draws
@@ -82,70 +79,63 @@ def callbacks_kept(result: Result, *, look: Look = "light") -> Picture:
     """What became of the callbacks."""
     if not int(result.table["callbacks"].sum()):
         return nothing("callbacks", "Callbacks by what became of them", look, result.table)
-    bars: list[_Bar] = [
-        (str(r["fate"]).replace("_", " "), float(r["callbacks"]),
-         "" if pd.isna(r["rate"]) else
-         f"{share(r['rate'])} ({100 * r['low']:.0f} to {100 * r['high']:.0f} %)",
-         r["fate"] in ("late", "lost"))
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
-    return _bars(result, bars, look, what="callbacks", keep_zero=True,
-                 subtitle="Callbacks by what became of them; shares of those due, 95 %")  # fmt: skip
+    return _bars(
+        result, look, what="callbacks", keep_zero=True,
+        subtitle="Callbacks by what became of them; shares of those due, 95 %",
+        bar_of=lambda r: (
+            str(r["fate"]).replace("_", " "), r["callbacks"], _rate(r), r["fate"] in ("late", "lost"),
+        ),
+    )  # fmt: skip
 
 
 @draws
 def appointments_kept(result: Result, *, look: Look = "light") -> Picture:
     """What became of the appointments."""
-    bars: list[_Bar] = [
-        (_text(r["status"]), float(r["appointments"]),
-         "" if pd.isna(r["rate"]) else
-         f"{share(r['rate'])} ({100 * r['low']:.0f} to {100 * r['high']:.0f} %)",
-         r["status"] == "no-show")
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
-    return _bars(result, bars, look, what="appointments",
-                 subtitle="Appointments by status; shares of those that are over, 95 %")  # fmt: skip
+    return _bars(
+        result, look, what="appointments",
+        subtitle="Appointments by status; shares of those that are over, 95 %",
+        bar_of=lambda r: (_text(r["status"]), r["appointments"], _rate(r), r["status"] == "no-show"),
+    )  # fmt: skip
 
 
 @draws
 def caller_load(result: Result, *, look: Look = "light") -> Picture:
     """How many calls each caller ID carried on its busiest day."""
-    bars: list[_Bar] = [
-        (str(r["from_number"]), float(r["most_per_day"]),
-         f"on one day; {count(r['dials'])} calls in {count(r['days'])} days", bool(r["days_over"]))
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
     return _bars(
-        result,
-        sorted(bars, key=lambda bar: -bar[1]),
-        look,
-        what="calls",
-        subtitle="Calls on the busiest day of each caller ID",
-    )
+        result, look, what="calls", subtitle="Calls on the busiest day of each caller ID",
+        table=result.table.sort_values("most_per_day", ascending=False, kind="stable"),
+        bar_of=lambda r: (
+            str(r["from_number"]), r["most_per_day"],
+            f"on one day; {count(r['dials'])} calls in {count(r['days'])} days", r["days_over"],
+        ),
+    )  # fmt: skip
 
 
 @draws
 def completeness(result: Result, *, look: Look = "light") -> Picture:
     """What each check of completeness found."""
-    bars: list[_Bar] = [
-        (str(r["check"]).replace("_", " "), float(r["count"]),
-         str(r["unit"]) if not r["of"] else f"of {count(r['of'])} {r['unit']}", not r["ok"])
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
     return _bars(
-        result, bars, look, what="checks", keep_zero=True, subtitle="Rows that each check found"
-    )
+        result, look, what="checks", keep_zero=True, subtitle="Rows that each check found",
+        bar_of=lambda r: (
+            str(r["check"]).replace("_", " "), r["count"],
+            str(r["unit"]) if not r["of"] else f"of {count(r['of'])} {r['unit']}", not r["ok"],
+        ),
+    )  # fmt: skip
 
 
 @draws
 def duplicates(result: Result, *, look: Look = "light") -> Picture:
     """How many numbers are in how many campaigns, those in one left to the words."""
-    bars: list[_Bar] = [
-        (f"in {count(r['campaigns'])} campaigns", float(r["numbers"]), "number" if r["numbers"] == 1 else "numbers", True)
-        for r in result.tables["spread"].to_dict("records") if r["campaigns"] > 1
-    ]  # fmt: skip
-    return _bars(result, bars, look, what="numbers in several campaigns",
-                 subtitle="Numbers by the campaigns that have them as a lead")  # fmt: skip
+    spread = result.tables["spread"]
+    return _bars(
+        result, look, what="numbers in several campaigns",
+        subtitle="Numbers by the campaigns that have them as a lead",
+        table=spread[spread["campaigns"] > 1],
+        bar_of=lambda r: (
+            f"in {count(r['campaigns'])} campaigns", r["numbers"],
+            "number" if r["numbers"] == 1 else "numbers", True,
+        ),
+    )  # fmt: skip
 
 
 @draws
@@ -153,13 +143,14 @@ def durations(result: Result, *, look: Look = "light") -> Picture:
     """What the duration counts, by group: diamonds of one kind among the other stand out."""
     kinds = [str(k) for k in result.table["means"] if k != "unclear"]
     most = max(set(kinds), key=kinds.count) if kinds else ""
-    bars: list[_Bar] = [
-        (_text(r[result.table.columns[0]]), float(r["calls"]), f"calls: {r['means']}",
-         r["means"] not in (most, "unclear"))
-        for r in result.table.to_dict("records")
-    ]  # fmt: skip
-    return _bars(result, bars, look, what="answered calls",
-                 subtitle="Answered calls by group, and what their duration counts")  # fmt: skip
+    return _bars(
+        result, look, what="answered calls",
+        subtitle="Answered calls by group, and what their duration counts",
+        bar_of=lambda r: (
+            _text(r[result.table.columns[0]]), r["calls"], f"calls: {r['means']}",
+            r["means"] not in (most, "unclear"),
+        ),
+    )  # fmt: skip
 
 
 @draws
@@ -210,27 +201,38 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
 
 
 def _bars(
-    result: Result, bars: Sequence[_Bar], look: Look, *, what: str, subtitle: str,
-    keep_zero: bool = False,
+    result: Result, look: Look, *, what: str, subtitle: str,
+    bar_of: Callable[[dict[Any, Any]], tuple[str, float, str, bool]],
+    table: pd.DataFrame | None = None, keep_zero: bool = False,
 ) -> Picture:  # fmt: skip
-    shown_bars = [bar for bar in bars if bar[1] or keep_zero]
-    if not shown_bars:
+    """A bar for each record of the result's table, or of another one.
+
+    Args:
+        result: The result.
+        look: Light or dark.
+        what: What there would be none of: `calls`.
+        subtitle: What is shown.
+        bar_of: Label, length, what stands behind the number, and whether it is drawn as an alert.
+        table: Records in the place of the result's own.
+        keep_zero: Whether what is nothing has its line too.
+    """
+    records = (result.table if table is None else table).to_dict("records")
+    bars = [bar for bar in map(bar_of, records) if bar[1] or keep_zero]
+    if not bars:
         return nothing(what, subtitle, look, result.table)
-    shown = shown_bars[:_MOST]
-    more = (
-        f" {len(shown_bars) - len(shown)} more in the table."
-        if len(shown_bars) > len(shown)
-        else ""
-    )
-    note = f"Taxonomy {result.taxonomy_version}.{more}"
+    shown = bars[:_MOST]
+    more = f" {len(bars) - len(shown)} more in the table." if len(bars) > len(shown) else ""
+    footer = f"Taxonomy {result.taxonomy_version}.{more}"
     longest = max(abs(bar[1]) for bar in shown) or 1.0
     with context(look) as theme:
-        figure = canvas(theme, 0.6 + 0.34 * len(shown), result.answer, subtitle, note)
+        figure = canvas(theme, 0.6 + 0.34 * len(shown), result.answer, subtitle, footer)
         axes = figure.subplots()
-        for y, (_, number, note, loud) in enumerate(shown):
-            axes.barh(y, max(number, 0.004 * longest) if number else 0.0, height=0.66, color=theme.alert if loud else theme.blue,
+        for y, (_, length, note, loud) in enumerate(shown):
+            # What is next to nothing is drawn, so that it does not look like nothing.
+            width = max(length, 0.004 * longest) if length else 0.0
+            axes.barh(y, width, height=0.66, color=theme.alert if loud else theme.blue,
                       hatch="//" if loud else "", edgecolor=theme.background)  # fmt: skip
-            axes.text(number + longest * 0.015, y, f"{count(number)}  {note}", va="center", size=9)
+            axes.text(length + longest * 0.015, y, f"{count(length)}  {note}", va="center", size=9)
         bare(axes)
         axes.set_yticks(range(len(shown)), [label(bar[0], 30) for bar in shown], size=9)
         axes.set_xlim(0, longest * 1.75)
@@ -241,6 +243,13 @@ def _bars(
 
 def _text(value: object) -> str:
     return "(none)" if pd.isna(value) else str(value)
+
+
+def _rate(record: dict[Any, Any]) -> str:
+    """A rate with its bounds; nothing where a record has none."""
+    if pd.isna(record["rate"]):
+        return ""
+    return f"{share(record['rate'])} ({100 * record['low']:.0f} to {100 * record['high']:.0f} %)"
 
 
 FAMILIES: Final[dict[Family, Kind]] = {
@@ -279,7 +288,12 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     total = sum(number for _, number in rows)
     if not total:
         return nothing("calls", _ABOUT, look)
-    title = _title(rows, total)
+    human = sum(number for outcome, number in rows if _family(outcome) == "human")
+    most_often, longest = rows[0]
+    title = (
+        f"{share(human / total)} of {plural(total, 'call')} reached a person; "
+        f"most often: {_label(most_often).lower()} ({share(longest / total)})"
+    )
     with context(look) as theme:
         present = {_family(name) for name, _ in rows}
         kinds = [kind for family, kind in FAMILIES.items() if family in present]
@@ -288,37 +302,21 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         note = "In brackets: Wilson 95 % intervals."
         figure = canvas(theme, height, title, about, note, key(kinds, theme))
         axes = figure.subplots()
-        _outcome_bars(axes, rows, total, theme)
+        for y, (name, n) in enumerate(rows):
+            bar(axes, y, n, FAMILIES[_family(name)], theme, height=0.66)
+            axes.text(n + longest * 0.012, y, count(n), va="center", size=9.5, weight="bold")
+            sure = interval(*(wilson(n, total) or (None, None)))
+            axes.text(longest * 1.74, y, f"{share(n / total)}  ({sure})", va="center", ha="right",
+                      size=9)  # fmt: skip
+        bare(axes)
+        axes.set_yticks(range(len(rows)), [_label(name) for name, _ in rows])
+        axes.set_xlim(0, longest * 1.75)
+        axes.set_ylim(len(rows) - 0.5, -0.6)
         details = "; ".join(f"{_label(name)} {count(n)} ({share(n / total)})" for name, n in rows)
         table = pd.DataFrame(
             [(name, n, n / total) for name, n in rows], columns=["outcome", "calls", "share"]
         )
         return Picture(settle(figure), f"{title}. {details}.", look, table)
-
-
-def _outcome_bars(axes: Axes, rows: list[tuple[str, int]], total: int, theme: Theme) -> None:
-    longest = rows[0][1]
-    for y, (name, attempts) in enumerate(rows):
-        bar(axes, y, attempts, FAMILIES[_family(name)], theme, height=0.66)
-        axes.text(
-            attempts + longest * 0.012, y, count(attempts), va="center", size=9.5, weight="bold"
-        )
-        sure = interval(*(wilson(attempts, total) or (None, None)))
-        axes.text(longest * 1.74, y, f"{share(attempts / total)}  ({sure})", va="center", ha="right",
-                  size=9)  # fmt: skip
-    bare(axes)
-    axes.set_yticks(range(len(rows)), [_label(name) for name, _ in rows])
-    axes.set_xlim(0, longest * 1.75)
-    axes.set_ylim(len(rows) - 0.5, -0.6)
-
-
-def _title(rows: list[tuple[str, int]], total: int) -> str:
-    name, most = rows[0]
-    human = sum(number for outcome, number in rows if _family(outcome) == "human")
-    return (
-        f"{share(human / total)} of {plural(total, 'call')} reached a person; "
-        f"most often: {_label(name).lower()} ({share(most / total)})"
-    )
 
 
 def _family(name: str) -> Family:
@@ -434,8 +432,10 @@ def _grid(
         lightness = np.array(
             [[_light(shades((s - low) / (high - low))) for s in line] for line in rate_shown]
         )
+        # Contrast as WCAG 2.2 has it: the lighter by the darker, each with 0.05 of stray light.
         ground = _light(theme.background)
-        ink = np.where(_contrast(lightness, ground) >= _READS, theme.background, theme.text)
+        contrast = (np.maximum(lightness, ground) + 0.05) / (np.minimum(lightness, ground) + 0.05)
+        ink = np.where(contrast >= _READS, theme.background, theme.text)
         _write(axes, cells, rate, thin, ink, theme)
         axes.set_xticks(np.arange(len(columns)) + 0.5, columns, size=8.5)
         axes.set_yticks(np.arange(len(rows)) + 0.5, rows, size=8.5)
@@ -505,8 +505,3 @@ def _light(color: Any) -> float:
     """Relative luminance as WCAG 2.2 has it, 0 to 1."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def _contrast(first: _Floats, second: float) -> _Floats:
-    """Contrast of each with the other, 1 to 21."""
-    return (np.maximum(first, second) + 0.05) / (np.minimum(first, second) + 0.05)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from textwrap import fill as wrapped
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
 from dialframe.analytics import STAGES, Funnel, Result, wilson
@@ -81,7 +80,12 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         )
         axes = figure.subplots()
         _bars(axes, rows, narrowest, theme)
-        return Picture(settle(figure), _alt(rows), look, result.table)
+        details = "; ".join(
+            f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
+            for row in rows
+        )
+        alt = f"{_title(rows)}. Lead funnel, bars from top to bottom: {details}."
+        return Picture(settle(figure), alt, look, result.table)
 
 
 @draws
@@ -238,14 +242,6 @@ def _noun(by: str) -> str:
     return "campaign" if by == "campaign_id" else by.replace("_", " ")
 
 
-def _alt(rows: list[_Row]) -> str:
-    details = [
-        f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
-        for row in rows
-    ]
-    return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(details)}."
-
-
 def _alt_by(table: _Groups, result: Funnel) -> str:
     details = [
         f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
@@ -267,7 +263,15 @@ def outcome_flows(result: Result, *, look: Look = "light") -> Picture:
     total = int(table["leads"].sum())
     if not total:
         return nothing("leads", about, look, result.table)
-    left, right = (_kept(table.groupby(side)["leads"].sum()) for side in ("first", "last"))
+    left, right = (
+        list(
+            table.groupby(side)["leads"]
+            .sum()
+            .sort_values(ascending=False, kind="stable")
+            .index[:_MOST]
+        )
+        for side in ("first", "last")
+    )
     bands: dict[tuple[str, str], int] = {}
     for row in table.to_dict("records"):
         first, last = str(row["first"]), str(row["last"])
@@ -281,11 +285,6 @@ def outcome_flows(result: Result, *, look: Look = "light") -> Picture:
         top = sorted(bands.items(), key=lambda item: -item[1])[:6]
         details = "; ".join(f"{_label(a)} to {_label(b)} {count(n)} leads" for (a, b), n in top)
         return Picture(settle(figure), f"{result.answer}. {details}.", look, table)
-
-
-def _kept(sizes: pd.Series) -> list[str]:
-    ordered = sizes.sort_values(ascending=False, kind="stable")
-    return [str(name) for name in ordered.index[:_MOST]]
 
 
 def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Theme) -> None:
@@ -302,7 +301,8 @@ def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Them
     for side, x, align, edge in ((0, -0.03, "right", -0.018), (1, 1.03, "left", 1.0)):
         for name, n in sides[side].items():
             top = tops[side][name]
-            axes.add_patch(_block(edge, top, 0.018, n / total, color.get(name, theme.muted)))
+            axes.add_patch(Rectangle((edge, top), 0.018, n / total, lw=0,
+                                     facecolor=color.get(name, theme.muted)))  # fmt: skip
             y = _free(top + n / total / 2, labels[side])
             axes.text(x, y, f"{_label(name)}  {compact(n)}", ha=align, va="center", size=8.5)
     start = [dict(tops[0]), dict(tops[1])]
@@ -332,11 +332,6 @@ def _free(y: float, taken: list[float]) -> float:
         y += 0.005
     taken.append(y)
     return y
-
-
-def _block(x: float, y: float, width: float, height: float, color: str) -> PathPatch:
-    corners = np.array([(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)])
-    return PathPatch(Path(corners), facecolor=color, lw=0)
 
 
 def _band(left: float, right: float, height: float, color: str) -> PathPatch:

@@ -80,7 +80,10 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
         raise ConfigError(f"the reasons take away {records - clean:,} of {records:,} records")
     if not records:
         return nothing("records", _ABOUT, look)
-    table = _table(steps, records)
+    columns = ["outcome", "reason", "records"]
+    table = pd.DataFrame([(kind.name, reason, n) for kind, reason, n in steps], columns=columns)
+    table = table.astype({"outcome": "str", "reason": "str", "records": "Int64"})
+    table = table.assign(left=records - table["records"].cumsum())
     title = f"{count(clean)} of {plural(records, 'record')} are clean ({share(clean / records)})"
     shown = _together(steps)
     with context(look) as theme:
@@ -104,14 +107,6 @@ def _together(steps: list[tuple[Kind, str, int]]) -> list[tuple[Kind, str, int]]
         for kind in _KINDS.values()
     ]
     return [*steps[:_MOST], *(step for step in others if step[2])]
-
-
-def _table(steps: list[tuple[Kind, str, int]], records: int) -> pd.DataFrame:
-    table = pd.DataFrame(
-        [(kind.name, reason, n) for kind, reason, n in steps],
-        columns=["outcome", "reason", "records"],
-    ).astype({"outcome": "str", "reason": "str", "records": "Int64"})
-    return table.assign(left=records - table["records"].cumsum())
 
 
 def _steps(
@@ -204,7 +199,12 @@ def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
         figure = canvas(theme, height, title, _COVERAGE_ABOUT, key=key(COVERAGE, theme))
         axes = figure.subplots()
         _stacks(axes, rows, theme)
-        return Picture(settle(figure), _coverage_alt(rows, title), look, table)
+        details = "; ".join(
+            f"{group}: "
+            + ", ".join(f"{count(n)} {k.label}" for k, n in zip(COVERAGE, numbers, strict=True))
+            for group, numbers in rows
+        )
+        return Picture(settle(figure), f"{title}. {details}.", look, table)
 
 
 def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
@@ -243,8 +243,11 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         f"{plural(numbers['proven'], 'call')} went to numbers listed or after a request; "
         f"{count(numbers['indeterminate'])} cannot be decided"
     )
-    scale = _scale(rows)
-    cut = any(n > scale for _, n in rows)
+    # The full length stands for the longest bar, unless clear calls would leave the others none.
+    longest = max(n for _, n in rows)
+    others_longest = 1.5 * max(n for kind, n in rows if kind.name != "clear")
+    scale = others_longest if 0 < others_longest < longest else longest
+    cut = longest > scale
     footer = "The bar marked // is cut off: it is many times longer." if cut else ""
     with context(look) as theme:
         figure = canvas(theme, 0.1 + 0.68 * len(rows), title, _GRADES_ABOUT, footer)
@@ -257,13 +260,6 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{title}. {_GRADES_ABOUT}: {details}.", look, table)
 
 
-def _scale(rows: list[tuple[Kind, int]]) -> float:
-    """What the full length stands for: every bar, unless clear would leave the others none."""
-    others = 1.5 * max(number for kind, number in rows if kind.name != "clear")
-    longest = max(number for _, number in rows)
-    return others if 0 < others < longest else longest
-
-
 def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None:
     longest = max(sum(numbers) for _, numbers in rows)
     for y, (_, numbers) in enumerate(rows):
@@ -271,7 +267,10 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
         for kind, number in zip(COVERAGE, numbers, strict=True):
             bar(axes, y, number, kind, theme, height=0.6, left=left)
             if number / longest >= _ROOM:
-                _inside(axes, left + number / 2, y, count(number), theme)
+                # On a patch of the background, so that the hatch does not cross the number.
+                axes.text(left + number / 2, y, count(number), ha="center", va="center", size=9,
+                          weight="bold", bbox={"boxstyle": "round,pad=0.2", "ec": "none",
+                                               "fc": theme.background})  # fmt: skip
             left += number
         rate = f"{share(numbers[0] / left)} in time of {count(left)}" if left else "no numbers"
         rest = f"{count(numbers[1])} too old, {count(numbers[2])} never"
@@ -281,12 +280,6 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
     axes.set_yticks(range(len(rows)), [label(group, 24) for group, _ in rows])
     axes.set_xlim(0, longest * 1.42)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-
-
-def _inside(axes: Axes, x: float, y: float, text: str, theme: Theme) -> None:
-    """A number in its bar, on a patch of the background so that the hatch does not cross it."""
-    patch = {"boxstyle": "round,pad=0.2", "facecolor": theme.background, "edgecolor": "none"}
-    axes.text(x, y, text, ha="center", va="center", size=9, weight="bold", bbox=patch)
 
 
 def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme) -> None:
@@ -302,15 +295,6 @@ def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme
     axes.set_yticks([])
     axes.set_xlim(0, scale * 1.2)
     axes.set_ylim(len(rows) - 0.55, -0.65)
-
-
-def _coverage_alt(rows: list[tuple[str, list[int]]], title: str) -> str:
-    details = [
-        f"{group}: "
-        + ", ".join(f"{count(n)} {kind.label}" for kind, n in zip(COVERAGE, numbers, strict=True))
-        for group, numbers in rows
-    ]
-    return f"{title}. {'; '.join(details)}."
 
 
 DAY_MIN: Final = 24 * 60
@@ -412,7 +396,11 @@ def calling_hours(
             axes.axvspan(opens_min, closes_min, color=theme.ghost, zorder=0)
         _strip(strip, minute, np.asarray(grade, dtype=object), day, theme)
         _histogram(histogram, minute, theme)
-        alt = f"{title}. {_HOURS_ABOUT}, hours {hours}. {_where(minute, grade)}{foot}"
+        times = np.sort(minute[np.asarray(grade == "violation", dtype=bool) & ~np.isnan(minute)])
+        where = f"The offenders lie between {_clock(times[0])} and {_clock(times[-1])}. " if len(
+            times
+        ) else ""  # fmt: skip
+        alt = f"{title}. {_HOURS_ABOUT}, hours {hours}. {where}{foot}"
         return Picture(settle(figure), alt.strip(), look, _hours_table(minute, grade))
 
 
@@ -514,14 +502,6 @@ def _left_out(grade: pd.Series, minute: npt.NDArray[np.float64]) -> str:
     if unknown:
         sentences.append(f"{plural(unknown, 'call')} without a known local time not drawn.")
     return " ".join(sentences)
-
-
-def _where(minute: npt.NDArray[np.float64], grade: pd.Series) -> str:
-    """The hours of the offenders, for those who cannot see them."""
-    times = np.sort(minute[np.asarray(grade == "violation", dtype=bool) & ~np.isnan(minute)])
-    if not len(times):
-        return ""
-    return f"The offenders lie between {_clock(times[0])} and {_clock(times[-1])}. "
 
 
 def _clock(minute: float) -> str:

@@ -145,25 +145,22 @@ class Picture(Figure):
     def _element(self, data: str) -> str:
         width = round(self.get_figwidth() * PAGE_DPI)
         height = round(self.get_figheight() * PAGE_DPI)
-        return (
+        image = (
             f'<img alt="{html.escape(self.alt, quote=True)}" width="{width}" height="{height}" '
             f'style="max-width:100%;height:auto" src="data:image/png;base64,{data}">'
-            f"{self._numbers()}"
         )
-
-    def _numbers(self) -> str:
         if self.table is None or self.table.empty:
-            return ""
-        body = self.table.head(_MOST_ROWS).to_html(
+            return image
+        shown = self.table.head(_MOST_ROWS)
+        body = shown.to_html(
             index=False,
             border=0,
             na_rep="\N{EN DASH}",
             float_format=lambda number: f"{number:.4g}",
-        )
-        body = body.replace("<th>", '<th scope="col">')
+        ).replace("<th>", '<th scope="col">')
         more = len(self.table) - _MOST_ROWS
         rest = f"<p>{more:,} more rows in <code>.table</code></p>" if more > 0 else ""
-        return f"<details><summary>The numbers</summary>{body}{rest}</details>"
+        return f"{image}<details><summary>The numbers</summary>{body}{rest}</details>"
 
     def __str__(self) -> str:
         """The alternative text."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from dialframe.analytics.result_tables import compact, interval, plural, share
 from dialframe.plots.picture import Picture, draws, label, nothing, number
 from dialframe.plots.style import BLUE, ORANGE, SERIES, SKY, Look, Theme, canvas, context, settle
 
+_Record = dict[Any, Any]
 _DIMENSIONS: Final = {"hour": "Local hour", "weekday": "Weekday"}
 
 _DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
@@ -34,7 +35,8 @@ def best_time(result: Result, *, look: Look = "light") -> Picture:
     rows = []
     for row in result.table.to_dict("records"):
         odds, low, high = (number(row[n]) for n in ("rate_ratio", "ratio_low", "ratio_high"))
-        words = f"{compact(row['denominator'])} calls, {_percent(row['adjusted'])} adjusted"
+        adjusted = "not" if pd.isna(row["adjusted"]) else f"{100 * row['adjusted']:.1f} %"
+        words = f"{compact(row['denominator'])} calls, {adjusted} adjusted"
         rows.append(Row(str(row["level"]), odds, low, high, words,
                         group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
     return forest(
@@ -57,15 +59,12 @@ def caller_ages(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def caller_ids(result: Result, *, look: Look = "light") -> Picture:
     """The rate of each caller ID against what the mix of its calls gives reason for."""
-    rows = [
-        Row(str(row["from_number"]), number(row["rate"]), number(row["low"]), number(row["high"]),
-            f"{compact(row['denominator'])} calls" + (
-                f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f} %"
-                if row["alert"] else ""),
-            None if pd.isna(row["expected"]) else float(row["expected"]), bool(row["alert"]),
-            not row["judged"])
-        for row in result.table.to_dict("records")
-    ]  # fmt: skip
+    rows = of_table(
+        result, "from_number", mark="expected", loud=lambda row: row["alert"],
+        faint=lambda row: not row["judged"],
+        more=lambda row: f", since {row['changed_at']:%d %b}: {100 * row['rate_after']:.1f} %"
+        if row["alert"] else "",
+    )  # fmt: skip
     return forest(result, rows, look, what="calls", by_value=True,
                   subtitle="Calls that a person answered, by caller ID; diamonds lost their answers",
                   footer="Upright mark: what the mix of the calls gives reason for. Gray: too few "
@@ -76,22 +75,12 @@ def caller_ids(result: Result, *, look: Look = "light") -> Picture:
 def carriers(result: Result, *, look: Look = "light") -> Picture:
     """The share of short calls of each group against carriers' limits."""
     limits = [float(str(result.parameters[n])) for n in ("limit_warning", "limit_over")]
-    rows = of_table(result, str(result.table.columns[0]), value="short_share", low="short_low",
-                    high="short_high", count="answered", noun="answers")  # fmt: skip
-    flags = [str(flag) for flag in result.table["short_flag"]]
-    rows = [
-        Row(
-            r.label,
-            r.value,
-            r.low,
-            r.high,
-            f"{r.note}, {f}",
-            limits[0],
-            f == "over",
-            f == "too few",
-        )
-        for r, f in zip(rows, flags, strict=True)
-    ]
+    rows = of_table(
+        result, str(result.table.columns[0]), "answers", count="answered", value="short_share",
+        low="short_low", high="short_high", mark=limits[0], more=lambda row: f", {row['short_flag']}",
+        loud=lambda row: row["short_flag"] == "over",
+        faint=lambda row: row["short_flag"] == "too few",
+    )  # fmt: skip
     return forest(result, rows, look, what="answered calls", by_value=True,
                   subtitle=f"Answered calls of {result.parameters['short_s']:g} s or less",
                   footer=f"Upright mark: where carriers warn ({100 * limits[0]:.0f} %); they charge "
@@ -101,7 +90,8 @@ def carriers(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def changes(result: Result, *, look: Look = "light") -> Picture:
     """The rate of each group in the last days against its own before."""
-    rows = of_table(result, str(result.table.columns[0]), mark="rate_before", loud="alert")
+    rows = of_table(result, str(result.table.columns[0]), mark="rate_before",
+                    loud=lambda row: row["alert"])  # fmt: skip
     return forest(result, rows, look, what="calls", by_value=True,
                   subtitle=f"{str(result.parameters['metric']).replace('_', ' ').capitalize()} in the last "
                   f"{result.parameters['recent_days']:g} days", footer="Upright mark: the time before.")  # fmt: skip
@@ -142,11 +132,10 @@ def local_presence(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def machines(result: Result, *, look: Look = "light") -> Picture:
     """Machines among the answers of each group; diamonds hide more of them."""
-    rows = [
-        Row(r.label, r.value, r.low, r.high, f"{r.note}, {compact(u)} unknown", None, r.loud)
-        for r, u in zip(of_table(result, str(result.table.columns[0]), noun="answers", loud="hidden"),
-                        result.table["unknown"], strict=True)
-    ]  # fmt: skip
+    rows = of_table(
+        result, str(result.table.columns[0]), "answers", loud=lambda row: row["hidden"],
+        more=lambda row: f", {compact(row['unknown'])} unknown",
+    )  # fmt: skip
     return forest(result, rows, look, what="answered calls", by_value=True,
                   subtitle="Answers that were machines; diamonds: most unknown answers sound like machines")  # fmt: skip
 
@@ -174,27 +163,20 @@ def penetration(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def return_calls(result: Result, *, look: Look = "light") -> Picture:
     """Dials that were called back, by caller ID."""
-    rows = [Row(r.label, r.value, r.low, r.high, r.note)
-            for r in of_table(result, "from_number", noun="dials")]  # fmt: skip
-    return forest(
-        result,
-        rows,
-        look,
-        what="dials",
-        by_value=True,
-        subtitle="Dials without a person that were called back",
-    )
+    rows = of_table(result, "from_number", "dials")
+    return forest(result, rows, look, what="dials", by_value=True,
+                  subtitle="Dials without a person that were called back")  # fmt: skip
 
 
 @draws
 def scorecard(result: Result, *, look: Look = "light") -> Picture:
     """Attempted leads that were reached, by source."""
-    rows = [
-        Row(str(row[result.table.columns[0]]), number(row["reach_rate"]), number(row["low"]), number(row["high"]),
-            f"{compact(row['attempted'])} leads, {number(row['appointments_per_1000']):.0f} appt per 1,000",
-            None, row["verdict"] == "worse")
-        for row in result.table.sort_values("reach_rate", ascending=False).to_dict("records")
-    ]  # fmt: skip
+    ordered = replace(result, table=result.table.sort_values("reach_rate", ascending=False))
+    rows = of_table(
+        ordered, str(result.table.columns[0]), "leads", count="attempted", value="reach_rate",
+        more=lambda row: f", {number(row['appointments_per_1000']):.0f} appt per 1,000",
+        loud=lambda row: row["verdict"] == "worse",
+    )  # fmt: skip
     return forest(result, rows, look, what="leads",
                   subtitle="Attempted leads that were reached; diamonds: worse than all other sources",
                   footer=f"{plural(int(result.table['leads'].sum()), 'lead')} loaded.")  # fmt: skip
@@ -203,15 +185,11 @@ def scorecard(result: Result, *, look: Look = "light") -> Picture:
 @draws
 def speed_to_lead(result: Result, *, look: Look = "light") -> Picture:
     """Leads with a positive outcome by how long they waited for the first dial."""
-    rows = of_table(result, "delay", noun="leads")
+    rows = of_table(result, "delay", "leads")
     return forest(result, rows, look, what="leads",
                   subtitle=f"Leads that were {result.parameters['goal']}, by time from arrival to first attempt",
                   footer="Raw rates: who is dialed late differs from who is dialed at once; the title "
                   "compares inside campaign, week and source.")  # fmt: skip
-
-
-def _percent(value: object) -> str:
-    return "not" if pd.isna(value) else f"{100 * float(str(value)):.1f} %"
 
 
 @draws
@@ -423,24 +401,40 @@ def forest(
 
 
 def of_table(
-    result: Result, label: str, *, value: str = "rate", low: str = "low", high: str = "high",
-    count: str = "denominator", noun: str = "calls", mark: str | None = None,
-    loud: str | None = None,
+    result: Result, label: str, noun: str = "calls", *, count: str = "denominator",
+    value: str = "rate", low: str = "low", high: str = "high", mark: str | float | None = None,
+    more: Callable[[_Record], str] = lambda _: "", loud: Callable[[_Record], bool] = lambda _: False,
+    faint: Callable[[_Record], bool] = lambda _: False,
 ) -> list[Row]:  # fmt: skip
-    """Rows of a result's table, by the names of its columns."""
+    """Rows of a result's table.
+
+    Args:
+        result: The result.
+        label: Column with the names of the rows.
+        noun: What the rate is of, in the words at the right.
+        count: Column with how many.
+        value: Column that is drawn.
+        low: Column with its lower bound.
+        high: Column with its upper bound.
+        mark: Column with the reference value of each row, or one for all.
+        more: What else stands at the right of a record.
+        loud: Which records are drawn in the alert color.
+        faint: Which are thin.
+    """
     require(result.table, (label, value, low, high, count), result.name)
     return [
         Row(
             str(row[label]) if not pd.isna(row[label]) else "(none)",
-            number(row[value]),
-            number(row[low]),
-            number(row[high]),
-            f"{compact(row[count])} {noun}",
-            None if mark is None or pd.isna(row[mark]) else float(row[mark]),
-            bool(loud is not None and row[loud]),
+            number(row[value]), number(row[low]), number(row[high]),
+            f"{compact(row[count])} {noun}{more(row)}",
+            _known(row[mark] if isinstance(mark, str) else mark), bool(loud(row)), bool(faint(row)),
         )
         for row in result.table.to_dict("records")
-    ]
+    ]  # fmt: skip
+
+
+def _known(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
 
 
 def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: bool) -> None:
@@ -499,12 +493,12 @@ def _scaled(axes: Axes, rows: Sequence[Row], unit: str) -> None:
         # Widths beyond a factor of twenty belong to rows that say nothing; they run off the axis.
         ends = [v for row in rows for v in (row.low, row.high, row.value) if not pd.isna(v)]
         axes.set_xscale("log")
-        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
         axes.set_xticks(_ODDS_TICKS)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_tick_params(which="minor", length=0)
-        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
+        # Last, since setting ticks widens the axis to all of them.
+        axes.set_xlim(max(_FIRST, min(0.67, *ends)) / 1.06, min(_LAST, max(1.5, *ends)) * 1.06)
     else:
         low, high = axes.get_xlim()
         least = _LEAST_SPAN[unit]

@@ -194,11 +194,13 @@ def canvas(
     figure.text(left, top, "\n".join(under), size=10, va="top", color=theme.muted)
     top -= (len(under) * _SUBTITLE_LINE_IN + 0.06) / total
     if key:
+        across = -(-len(key) // rows)
         figure.legend(
-            handles=_by_row(key, -(-len(key) // rows)),
+            # A legend fills its columns, and is read by its lines.
+            handles=[artist for column in range(across) for artist in key[column::across]],
             loc="upper left",
             bbox_to_anchor=(left, top),
-            ncols=-(-len(key) // rows),
+            ncols=across,
             borderaxespad=0,
             borderpad=0,
             handlelength=1.8,
@@ -239,11 +241,6 @@ def _key_rows(labels: Sequence[str]) -> int:
         if sum(widths) <= _KEY_PX:
             return rows
     return len(labels)
-
-
-def _by_row(key: Sequence[Artist], across: int) -> list[Artist]:
-    """The artists so that a legend, which fills its columns, reads by its lines."""
-    return [artist for column in range(across) for artist in key[column::across]]
 
 
 def _short(text: str, chars: int) -> str:
