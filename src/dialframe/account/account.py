@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dialframe.account.freshness import covered, facts, freshness
 from dialframe.account.sync import Plan, sync
@@ -40,6 +41,36 @@ GREETING_S: Final = 10.0
 GREETINGS: Final = 3
 
 _TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
+
+_Method = TypeVar("_Method", bound=Callable[..., "pd.DataFrame"])
+
+#: What is said of an argument, whichever table is read.
+_ARGUMENTS: Final = {
+    "since": "First `{time}` wanted: an instant with a zone, or a day (its midnight UTC).",
+    "until": "First `{time}` not wanted any more.",
+    "campaign": "Only rows of this campaign id.",
+    "type": "Only events of this type, such as `call.completed`.",
+    "as_of": "Rows as last observed by this instant; None for the latest.",
+}
+_RESULT: Final = """
+Returns:
+    Columns of `frames.{constant}`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says how
+    fresh it is.
+
+Raises:
+    ConfigError: An instant has no zone.
+    StoreError: The store cannot be read."""
+
+
+def _documented(method: _Method) -> _Method:
+    """Complete the docstring of a method that is named for the table that it reads."""
+    table = method.__name__
+    lines = [f"    {name}: {_ARGUMENTS[name]}" for name in method.__kwdefaults__ or ()]
+    text = "\n".join([getdoc(method) or "", "", "Args:", *lines, _RESULT])
+    method.__doc__ = text.replace("{time}", _TIME_COLUMNS.get(table, "created_at")).replace(
+        "{constant}", table.upper()
+    )
+    return method
 
 
 class Account:
@@ -92,6 +123,7 @@ class Account:
         with self.client.lane("bulk"):
             return sync(self.client, plan, tables, on_progress, self._greet)
 
+    @_documented
     def calls(
         self,
         *,
@@ -100,22 +132,7 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored calls, oldest first.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            campaign: Only calls of this campaign id.
-            as_of: Calls as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.CALLS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says how
-            fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Stored calls, oldest first."""
         return self._frame(CALLS, since, until, campaign, as_of)
 
     def attempts(
@@ -198,6 +215,7 @@ class Account:
             views["attempts"] = pa.Table.from_pandas(frame, preserve_index=False)
         return self.store.query(sql, parameters, as_of=moment, views=views)
 
+    @_documented
     def leads(
         self,
         *,
@@ -206,24 +224,10 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored leads, oldest first.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            campaign: Only rows of this campaign id.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.LEADS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says
-            how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Stored leads, oldest first."""
         return self._frame(LEADS, since, until, campaign, as_of)
 
+    @_documented
     def campaigns(
         self,
         *,
@@ -232,24 +236,10 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored campaigns, oldest first.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            campaign: Only the campaign of this id.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.CAMPAIGNS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
-            says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Stored campaigns, oldest first."""
         return self._frame(CAMPAIGNS, since, until, campaign, as_of)
 
+    @_documented
     def callbacks(
         self,
         *,
@@ -258,24 +248,10 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored callbacks, oldest first.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            campaign: Only rows of this campaign id.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.CALLBACKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
-            says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Stored callbacks, oldest first."""
         return self._frame(CALLBACKS, since, until, campaign, as_of)
 
+    @_documented
     def appointments(
         self,
         *,
@@ -283,23 +259,10 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored appointments, oldest first; they name no campaign.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.APPOINTMENTS`, `_observed_at` and `_request_id`;
-            `.attrs["dialframe"]` says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Stored appointments, oldest first; they name no campaign."""
         return self._frame(APPOINTMENTS, since, until, None, as_of)
 
+    @_documented
     def dispositions(
         self,
         *,
@@ -311,20 +274,6 @@ class Account:
         """The service's own counts per UTC day, campaign and disposition.
 
         The report's shape is assumed: the contract does not show it.
-
-        Args:
-            since: First day wanted (UTC).
-            until: First day not wanted any more (UTC).
-            campaign: Only rows of this campaign id.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.DISPOSITIONS`, `_observed_at` and `_request_id`;
-            `.attrs["dialframe"]` says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
         """
         return self._frame(DISPOSITIONS, since, until, campaign, as_of)
 
@@ -353,6 +302,7 @@ class Account:
         days = (midnight("since", since), midnight("until", until))
         return of_store(self.store, days, campaign)
 
+    @_documented
     def dnc_checks(
         self,
         *,
@@ -360,23 +310,10 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Every Do-Not-Call check that was made from this store, oldest first.
-
-        Args:
-            since: First `checked_at` wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First `checked_at` not wanted any more.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.DNC_CHECKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
-            says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Every Do-Not-Call check that was made from this store, oldest first."""
         return self._frame(DNC_CHECKS, since, until, None, as_of)
 
+    @_documented
     def sms_reports(
         self,
         *,
@@ -387,22 +324,10 @@ class Account:
         """What became of text messages, oldest first.
 
         The shape is assumed: the contract does not show it.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.SMS_REPORTS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
-            says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
         """
         return self._frame(SMS_REPORTS, since, until, None, as_of)
 
+    @_documented
     def webhooks(
         self,
         *,
@@ -410,23 +335,10 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Webhook endpoints, oldest first; they name no campaign.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.WEBHOOKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
-            says how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
-        """
+        """Webhook endpoints, oldest first; they name no campaign."""
         return self._frame(WEBHOOKS, since, until, None, as_of)
 
+    @_documented
     def events(
         self,
         *,
@@ -435,23 +347,9 @@ class Account:
         type: str | None = None,  # noqa: A002 - the contract's field name
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Webhook events that a receiver stored here, oldest first; each once, however often delivered.
+        """Webhook events, oldest first; each once, however often delivered.
 
-        No sync fetches events.
-
-        Args:
-            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
-            until: First creation not wanted any more.
-            type: Only events of this type, such as `call.completed`.
-            as_of: Rows as last observed by this instant; None for the latest.
-
-        Returns:
-            Columns of `frames.EVENTS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says
-            how fresh it is.
-
-        Raises:
-            ConfigError: An instant has no zone.
-            StoreError: The store cannot be read.
+        Stored by a receiver as they come, and by a sync while the service lists them.
         """
         return self._frame(EVENTS, since, until, None, as_of, kind=type)
 

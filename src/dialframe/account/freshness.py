@@ -129,19 +129,23 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
     if not cover.begun:
         return f"{table.name}: never synced; run account.sync()."
     if cover.synced_at is None:
-        return f"{table.name}: {_first_walk(cover)}{shown}"
-    words = [f"{table.name}: complete as of {day_and_time(cover.synced_at)}."]
+        reached = cover.covers_from
+        gap = (
+            ""
+            if reached is None
+            else f": rows created before {day_and_time(reached)} are not here yet"
+        )
+        return f"{table.name}: its first sync is not finished{gap}; run account.sync() to go on.{shown}"
+    words = f"{table.name}: complete as of {day_and_time(cover.synced_at)}"
     if not cover.complete:
         since = (
             "" if cover.open_from is None else f" created after {day_and_time(cover.open_from)}"
         )
-        words = [
-            f"{table.name}: complete as of {day_and_time(cover.synced_at)}; a later sync is not finished, "
-            f"so rows{since} may be missing; run account.sync() to go on."
-        ]
-    if rest := older(cover):
-        words.append(rest)
-    return " ".join(words) + shown
+        words += (
+            f"; a later sync is not finished, so rows{since} may be missing; "
+            "run account.sync() to go on"
+        )
+    return " ".join(part for part in (f"{words}.", older(cover)) if part) + shown
 
 
 def older(cover: Cover) -> str:
@@ -176,15 +180,6 @@ def _of_state(state: State) -> Cover:
         synced_from=mark.synced_from,
         reread_at=mark.reread_at,
         reread_from=mark.reread_from,
-    )
-
-
-def _first_walk(cover: Cover) -> str:
-    if cover.covers_from is None:
-        return "its first sync is not finished; run account.sync() to go on."
-    return (
-        "its first sync is not finished: rows created before "
-        f"{day_and_time(cover.covers_from)} are not here yet; run account.sync() to go on."
     )
 
 

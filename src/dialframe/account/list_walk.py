@@ -220,13 +220,10 @@ def step(
     # Null on the last page, and there alone (contract, Lists and pagination).
     if next_cursor is None:
         return replace(further, reached="end")
-    return replace(further, reached="stop") if _passed(further) else further
-
-
-def _passed(walk: Walk) -> bool:
-    """Whether a head walk has come to where it may stop."""
-    enough = walk.pages >= SOON_PAGES and _behind(walk.oldest_at, walk.enough_at)
-    return walk.descending and (enough or _behind(walk.oldest_at, walk.stop_at))
+    enough = further.pages >= SOON_PAGES and _behind(further.oldest_at, walk.enough_at)
+    if descending and (enough or _behind(further.oldest_at, walk.stop_at)):
+        return replace(further, reached="stop")
+    return further
 
 
 def changed(walk: Walk, mark: Mark, rule: Rule, created: Sequence[object], versions: int) -> Walk:
@@ -313,11 +310,12 @@ def _plain(value: Mark | Walk) -> dict[str, Any]:
 
 
 def _parsed(kind: type[Mark | Walk], value: Mapping[str, Any]) -> dict[str, Any]:
-    field_names = {part.name for part in fields(kind)}
-    return {name: _value(name, item) for name, item in value.items() if name in field_names}
-
-
-def _value(name: str, item: Any) -> Any:
-    if isinstance(item, list):
-        return tuple(item)
-    return datetime.fromisoformat(item) if item and name.endswith(("_at", "_from")) else item
+    parsed: dict[str, Any] = {}
+    for name in {part.name for part in fields(kind)} & value.keys():
+        item = value[name]
+        if isinstance(item, list):
+            item = tuple(item)
+        elif item and name.endswith(("_at", "_from")):
+            item = datetime.fromisoformat(item)
+        parsed[name] = item
+    return parsed

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,11 +87,17 @@ def sync(
     outcomes: dict[str, Outcome] = {}
     answered = Event()
     first = [name for name in wanted if name not in NEEDS]
+
+    def greeting(_: OnProgress, __: Event) -> None:
+        try:
+            greet()
+        except TransportError:
+            if not answered.is_set():
+                raise
+
     for wave in (first, [name for name in wanted if name in NEEDS]):
         jobs = [_job(name, client, plan, outcomes, answered) for name in wave]
-        if wave is first:
-            jobs.append(_greeting(greet, answered))
-        side_by_side(jobs, on_progress or silent)
+        side_by_side([*jobs, greeting] if wave is first else jobs, on_progress or silent)
         _raise_if_nothing_came([outcomes[name] for name in wave])
     entries = [outcomes[name].entry for name in wanted]
     if tables is None:
@@ -99,18 +106,6 @@ def sync(
             for entry in entries
         ]
     return SyncReport(plan.began_at, tuple(entries))
-
-
-def _greeting(greet: Callable[[], None], answered: Event) -> Callable[[OnProgress, Event], None]:
-    def ask(tell: OnProgress, stopped: Event) -> None:
-        del tell, stopped
-        try:
-            greet()
-        except TransportError:
-            if not answered.is_set():
-                raise
-
-    return ask
 
 
 def _job(
@@ -240,7 +235,14 @@ def bring_table_up(
         if not alone:
             return Outcome(_entry(table, work, tally, BUSY))
         try:
-            _work_of(table)(table, client, work, rule, tally)
+            own_ways = {
+                "calls": _calls,
+                "sms_reports": _messages,
+                "callbacks": _callbacks,
+                "dispositions": bring_up_reports,
+                "events": _events,
+            }
+            own_ways.get(table.name, _list)(table, client, work, rule, tally)
         except StoreError:
             raise
         except LeftOpen as left:
@@ -272,17 +274,6 @@ def _alone(table: Table, work: Work) -> Iterator[bool]:
                 yield held
                 return
         work.stopped.wait(LOCK_PAUSE_S)
-
-
-def _work_of(table: Table) -> Callable[[Table, Client, Work, Rule, Tally], None]:
-    own_rows = {
-        "calls": _calls,
-        "sms_reports": _messages,
-        "callbacks": _callbacks,
-        "dispositions": bring_up_reports,
-        "events": _events,
-    }
-    return own_rows.get(table.name, _list)
 
 
 def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
@@ -416,8 +407,13 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
     def whole(page: ListPage[Any]) -> list[dict[str, Any]]:
         nonlocal left
         listed = [record.model_dump(warnings=False) for record in page.records]
-        known_events = _known_events(work, listed)
-        unknown = [row for row in listed if row["id"] not in known_events]
+        moments = [row["created_at"] for row in listed]
+        known: set[str] = set()
+        if moments:
+            until = max(moments) + timedelta(microseconds=1)
+            stored = work.store.arrow(EVENTS, columns=["id"], since=min(moments), until=until)
+            known = set(stored.column("id").to_pylist())
+        unknown = [row for row in listed if row["id"] not in known]
         asked = unknown if left is None else unknown[:left]
         jobs = [_event_job(client, row) for row in asked]
         rows = side_by_side(jobs, silent, stopped=work.stopped)
@@ -436,15 +432,6 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
     bring_up(
         Part(table.name, table, client.events.list, rule, records=whole, lasting=True), work, tally
     )
-
-
-def _known_events(work: Work, listed: list[dict[str, Any]]) -> set[str]:
-    moments = [row["created_at"] for row in listed]
-    if not moments:
-        return set()
-    until = max(moments) + timedelta(microseconds=1)
-    stored = work.store.arrow(EVENTS, columns=["id"], since=min(moments), until=until)
-    return set(stored.column("id").to_pylist())
 
 
 def _event_job(
@@ -474,7 +461,16 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     campaigns = work.store.frame(CAMPAIGNS)
     at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
     every = sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
-    parts = {campaign: _campaign_part(campaign, table, client, rule) for campaign in every}
+    parts = {
+        campaign: Part(
+            f"{table.name}/{campaign}",
+            table,
+            partial(client.callbacks.list, campaign_id=campaign),
+            rule,
+            campaign,
+        )
+        for campaign in every
+    }
     wanted = [
         campaign
         for campaign, part in parts.items()
@@ -490,23 +486,18 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     listed_at = covered(CAMPAIGNS, work.store).synced_at
     if listed_at is None or listed_at < work.began_at:
         raise LeftOpen(NO_CAMPAIGNS)
-    work.store.save(
-        Checkpoint(table.name, State(_callbacks_mark(table, work, at_work, started_at)).as_json())
-    )
+    read_at = [
+        state.mark.synced_at
+        for name, state in _states_of(table, work).items()
+        if name.partition("/")[2] in at_work and state.mark.synced_at is not None
+    ]
+    # The table as a whole has been looked at, also where no campaign has a callback.
+    mark = Mark(synced_at=min([started_at, *read_at]), reconciled_at=started_at)
+    work.store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
 def _states_of(table: Table, work: Work) -> dict[str, State]:
     return {name: State.from_json(value) for name, value in work.store.states(table.name).items()}
-
-
-def _campaign_part(campaign: str, table: Table, client: Client, rule: Rule) -> Part:
-    return Part(
-        name=f"{table.name}/{campaign}",
-        table=table,
-        listing=lambda: client.callbacks.list(campaign_id=campaign),
-        rule=rule,
-        campaign=campaign,
-    )
 
 
 def _in_turn(
@@ -527,14 +518,3 @@ def _campaign_job(part: Part, work: Work, tally: Tally) -> Callable[[OnProgress,
         bring_up(part, work.telling(tell), tally)
 
     return bring
-
-
-def _callbacks_mark(table: Table, work: Work, at_work: set[str], started_at: datetime) -> Mark:
-    """The table as a whole has been looked at, also where no campaign has a callback."""
-    states = _states_of(table, work)
-    read = [
-        state.mark.synced_at
-        for name, state in states.items()
-        if name.partition("/")[2] in at_work and state.mark.synced_at is not None
-    ]
-    return Mark(synced_at=min([started_at, *read]), reconciled_at=started_at)

@@ -112,6 +112,12 @@ def line(pace: Pace) -> str:
     return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{time_left}"
 
 
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def _requests(progress: Progress) -> int:
     return progress.requests if isinstance(progress, ListProgress) else 0
 
@@ -138,12 +144,6 @@ def _share(progress: Progress) -> float | None:
     if isinstance(progress, ListProgress):
         return progress.share
     return progress.done / progress.total if progress.total else None
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 _HEAD = (
@@ -265,22 +265,39 @@ class SyncReport:
         }
 
     def __str__(self) -> str:
-        rows = [_SHORT_HEAD, *(_short(entry) for entry in self.tables)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(_SHORT_HEAD))]
-        lines = ["  ".join(_set(row, widths)).rstrip() for row in rows]
+        rows: list[tuple[str, ...]] = [_SHORT_HEAD]
         for entry in self.tables:
-            if explained := _explained(entry):
-                lines += wrap(f"{entry.table}: {explained}", WIDTH, subsequent_indent="  ")
-            for row in entry.set_aside:
-                lines += wrap(f"{entry.table}: set aside {row}", WIDTH, subsequent_indent="  ")
+            whole = f"{entry.covers_to:%F %H:%M}" if entry.complete and entry.covers_to else "no"
+            rows.append((entry.table, *_counts(entry), "-" if entry.optional else whole))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        last = len(widths) - 1
+        lines = [
+            "  ".join(
+                # Numbers stand to the right.
+                cell.rjust(width) if 0 < column < last else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        for entry in self.tables:
+            notes = [f"set aside {row}" for row in entry.set_aside]
+            unfinished = entry.covers_to and not entry.complete and not entry.optional
+            reached = f"covered from {_covers(entry)}" if unfinished else ""
+            first = "; ".join(filter(None, (entry.note, reached)))
+            if explained := ". ".join(filter(None, (first, entry.older))):
+                notes.insert(0, explained)
+            for note in notes:
+                lines += wrap(f"{entry.table}: {note}", WIDTH, subsequent_indent="  ")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in _HEAD)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(entry)) + "</tr>"
-            for entry in self.tables
-        )
+        body = ""
+        for entry in self.tables:
+            complete = "yes" if entry.complete else "no"
+            notes = ". ".join(filter(None, (entry.note, entry.older)))
+            row = (entry.table, *_counts(entry), complete, _covers(entry), notes)
+            body += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -289,41 +306,9 @@ def day_and_time(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d %H:%M} UTC"
 
 
-def _set(row: tuple[str, ...], widths: list[int]) -> Iterator[str]:
-    """Cells at their widths: the first and the last to the left, numbers to the right."""
-    for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        text = column in (0, len(widths) - 1)
-        yield cell.ljust(width) if text else cell.rjust(width)
-
-
-def _short(entry: TableSync) -> tuple[str, ...]:
+def _counts(entry: TableSync) -> list[str]:
     counts = (entry.requests, entry.rows, entry.versions, entry.gone, entry.quarantined)
-    whole = (
-        "no" if entry.covers_to is None or not entry.complete else f"{entry.covers_to:%F %H:%M}"
-    )
-    return entry.table, *(f"{count:,}" for count in counts), "-" if entry.optional else whole
-
-
-def _explained(entry: TableSync) -> str:
-    """What a person should know of a table: what went wrong, how far it came, what was not looked at again."""
-    reached = "" if entry.complete or entry.optional else _reached(entry)
-    first = "; ".join(part for part in (entry.note, reached) if part)
-    return ". ".join(part for part in (first, entry.older) if part)
-
-
-def _reached(entry: TableSync) -> str:
-    return "" if entry.covers_to is None else f"covered from {_covers(entry)}"
-
-
-def _cells(entry: TableSync) -> tuple[str, ...]:
-    counts = (entry.requests, entry.rows, entry.versions, entry.gone, entry.quarantined)
-    return (
-        entry.table,
-        *(f"{count:,}" for count in counts),
-        "yes" if entry.complete else "no",
-        _covers(entry),
-        ". ".join(part for part in (entry.note, entry.older) if part),
-    )
+    return [f"{count:,}" for count in counts]
 
 
 def _covers(entry: TableSync) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from threading import Event
@@ -67,50 +67,31 @@ def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally
     state = State.from_json(work.store.state(table.name))
     reconciled_at = state.mark.reconciled_at
     due = reconciled_at is None or started_at - reconciled_at >= rule.reconcile_after
-    today = started_at.astimezone(UTC).date()
-    beginning = _beginning(work)
-    for first, last in _ranges(beginning if due else None, today):
+    # The account can have had no call before its first campaign or call.
+    firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
+    known_firsts = [instant.date() for instant in firsts if instant is not None]
+    beginning = max(min(known_firsts), EARLIEST) if known_firsts else None
+    last = started_at.astimezone(UTC).date()
+    # Ranges as long as one may be (contract, Limits), latest first; one alone where nothing is due.
+    while True:
+        first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
         if work.stopped.is_set():
             raise LeftOpen("it was stopped; the next sync reads the report again")
-        _range(table, client, work, tally, (first, last))
+        _read_report(table, client, work, tally, (first, last))
+        last = first - timedelta(days=1)
+        if not due or beginning is None or last < beginning:
+            break
+    first_at = datetime.combine(first, time(0), UTC)
     mark = Mark(
         synced_at=started_at,
         reconciled_at=started_at if due and beginning is not None else reconciled_at,
         # The oldest day that a report was asked for.
-        oldest_at=min(_midnight(first), state.mark.oldest_at or _midnight(first)),
+        oldest_at=min(first_at, state.mark.oldest_at or first_at),
     )
     work.store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
-def asked_from(store: Store) -> str | None:
-    """The first day of the reports that were read, ISO 8601; None where none was."""
-    oldest_at = State.from_json(store.state(DISPOSITIONS.name)).mark.oldest_at
-    return None if oldest_at is None else oldest_at.date().isoformat()
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(0), UTC)
-
-
-def _ranges(beginning: date | None, today: date) -> Iterator[tuple[date, date]]:
-    """Ranges of at most 92 days (contract, Limits), latest first, back to a beginning; one only where there is none."""
-    last = today
-    while True:
-        first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
-        yield first, last
-        last = first - timedelta(days=1)
-        if beginning is None or last < beginning:
-            return
-
-
-def _beginning(work: Work) -> date | None:
-    """The first UTC day on which the account can have had a call."""
-    firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
-    known_firsts = [instant for instant in firsts if instant is not None]
-    return max(min(known_firsts).date(), EARLIEST) if known_firsts else None
-
-
-def _range(
+def _read_report(
     table: Table, client: Client, work: Work, tally: Tally, days: tuple[date, date]
 ) -> None:
     """One report: what it has is stored, and what it no longer has is gone."""
@@ -162,10 +143,11 @@ def of_store(
         store.frame(table, since=days[0], until=days[1], campaign=campaign)
         for table in (DISPOSITIONS, CALLS)
     )
+    oldest_at = State.from_json(store.state(DISPOSITIONS.name)).mark.oldest_at
     return differences(
         reported,
         calls,
-        asked_from=asked_from(store),
+        asked_from=None if oldest_at is None else oldest_at.date().isoformat(),
         covered_from=cover.covers_from,
         covered_to=cover.covers_to if cover.complete else None,
     )
@@ -183,7 +165,12 @@ def differences(
     report = reported[[*_KEY, "calls", "_observed_at"]].rename(
         columns={"calls": "reported", "_observed_at": "read_at"}
     )
-    both = report.merge(_counted(calls), on=_KEY, how="outer").sort_values(_KEY)
+    keyed = calls[["campaign_id", "disposition", "_observed_at"]].assign(
+        date=calls["created_at"].dt.strftime("%Y-%m-%d").astype("str")
+    )
+    groups = keyed.groupby(_KEY, dropna=False)["_observed_at"]
+    counts = groups.agg(counted="size", changed_at="max").reset_index()
+    both = report.merge(counts, on=_KEY, how="outer").sort_values(_KEY)
     counted = both["counted"].astype("Int64").fillna(0)
     difference = both["reported"].fillna(0) - counted
     read_at = both["read_at"].fillna(reported["_observed_at"].max())
@@ -197,14 +184,6 @@ def differences(
             "reason": reasons,
         },
     )
-
-
-def _counted(calls: pd.DataFrame) -> pd.DataFrame:
-    keyed = calls[["campaign_id", "disposition", "_observed_at"]].assign(
-        date=calls["created_at"].dt.strftime("%Y-%m-%d").astype("str")
-    )
-    groups = keyed.groupby(_KEY, dropna=False)["_observed_at"]
-    return groups.agg(counted="size", changed_at="max").reset_index()
 
 
 def _reasons(
@@ -254,29 +233,35 @@ def check_numbers(
     on_progress: OnProgress,
 ) -> pd.DataFrame:
     """One row per phone asked, in order; what is stored and fresh is not asked again."""
-    asked = [phones] if isinstance(phones, str) else list(phones)
-    wanted = list(dict.fromkeys(phone for phone in asked if _is_e164(phone)))
-    answers = {} if max_age is None else _fresh(store, wanted, now, max_age)
+    asked: list[object] = [phones] if isinstance(phones, str) else [*phones]
+    wanted = list(
+        dict.fromkeys(phone for phone in asked if isinstance(phone, str) and E164.fullmatch(phone))
+    )
+    answers: dict[str, Check] = {}
+    if max_age is not None:
+        # An answer stamped in the future came from a wrong clock: its age is not known.
+        last_checks = store.last_checks(wanted)
+        answers = {
+            phone: check
+            for phone, check in last_checks.items()
+            if now - max_age <= check.checked_at <= now
+        }
     missing = [phone for phone in wanted if phone not in answers]
-    batches = [
-        missing[start : start + PHONES_PER_DNC_CHECK]
+    jobs = [
+        _job(missing[start : start + PHONES_PER_DNC_CHECK], client, store)
         for start in range(0, len(missing), PHONES_PER_DNC_CHECK)
     ]
-    count = _Count(len(answers), len(wanted), on_progress)
-    count.add(0)
-    jobs = [_job(batch, client, store) for batch in batches]
-    for batch_answers in side_by_side(jobs, lambda progress: count.add(progress.done)):
+    answered = len(answers)
+
+    def count(batch: Progress) -> None:
+        nonlocal answered
+        answered += batch.done
+        on_progress(Progress(_STEP, answered, len(wanted)))
+
+    count(Progress(_STEP, 0))
+    for batch_answers in side_by_side(jobs, count):
         answers.update(batch_answers)
     return _frame(asked, answers)
-
-
-class _Count:
-    def __init__(self, done: int, total: int, tell: OnProgress) -> None:
-        self._done, self._total, self._tell = done, total, tell
-
-    def add(self, more: int) -> None:
-        self._done += more
-        self._tell(Progress(_STEP, self._done, self._total))
 
 
 def _job(
@@ -297,37 +282,14 @@ def _job(
                 operation="dnc.check",
                 where="data",
             )
-        _keep(checks, store)
+        store.append(
+            DNC_CHECKS, [asdict(check) for check in checks],
+            observed_at=checks[0].checked_at, request_id=checks[0].request_id,
+        )  # fmt: skip
         tell(Progress(_STEP, len(checks)))
         return {check.phone: check for check in checks}
 
     return ask
-
-
-def _keep(checks: Sequence[Check], store: Store) -> None:
-    if not checks:
-        return
-    first = checks[0]
-    store.append(
-        DNC_CHECKS, [asdict(check) for check in checks],
-        observed_at=first.checked_at, request_id=first.request_id,
-    )  # fmt: skip
-
-
-def _fresh(
-    store: Store, phones: Sequence[str], now: datetime, max_age: timedelta
-) -> dict[str, Check]:
-    # An answer stamped in the future came from a wrong clock: its age is not known.
-    last_checks = store.last_checks(phones)
-    return {
-        phone: answer
-        for phone, answer in last_checks.items()
-        if now - max_age <= answer.checked_at <= now
-    }
-
-
-def _is_e164(phone: object) -> bool:
-    return isinstance(phone, str) and E164.fullmatch(phone) is not None
 
 
 def _frame(asked: Sequence[object], answers: dict[str, Check]) -> pd.DataFrame:
