@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.frames.columns import Column, Table
-from dialframe.store.files.catalog import Patches, live_parts, read_meta, read_patches
+from dialframe.store.files.catalog import live_parts, read_meta, read_patches
 from dialframe.store.files.change_log import HEADS
 from dialframe.store.files.damaged_files import (
     Damage,
@@ -27,12 +27,11 @@ from dialframe.store.files.damaged_files import (
     refused,
 )
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, ordered
+from dialframe.store.files.parts import Damaged, Shelf, Vanished, ordered
 from dialframe.store.files.sqlite_rows import Value, instant, microseconds, plain, read_tail
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.snapshot import (
     Selection,
-    Snapshot,
     answer_sql,
     as_frame,
     duckdb_over,
@@ -168,8 +167,9 @@ class Reader:
         Raises:
             StoreError: The file cannot be read.
         """
-        table_ = self.arrow(table, as_of=as_of, since=since, until=until, campaign=campaign)
-        return as_frame(table_)
+        return as_frame(
+            self.arrow(table, as_of=as_of, since=since, until=until, campaign=campaign)
+        )
 
     def arrow(
         self,
@@ -191,8 +191,15 @@ class Reader:
             until: First instant not wanted any more.
             campaign: Only rows of this campaign id.
         """
-        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
-        return read_table(self._database, self._shelf, BY_NAME[table.name], selection, columns)
+        layout, selection = BY_NAME[table.name], Selection(as_of, since, until, campaign)
+        _refuse_unknown(layout, columns)
+
+        def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
+            refuse_lost(connection, layout, as_of)
+            taken = snapshot(connection, layout, selection, columns)
+            return lambda: whole(self._shelf, taken)
+
+        return read_steadily(self._database, self._shelf, read)
 
     def batches(
         self,
@@ -213,9 +220,27 @@ class Reader:
         Raises:
             StoreError: A file is damaged, or a number was erased while it was read.
         """
-        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
-        layout = BY_NAME[table.name]
-        return read_batches(self._database, self._shelf, layout, selection, columns, rows)
+        layout, selection = BY_NAME[table.name], Selection(as_of, since, until, campaign)
+        _refuse_unknown(layout, columns)
+        # The lease keeps every part until the last row was taken, however slowly that goes.
+        with shared(self.folder / LEASE):
+            with self._database.reading() as connection:
+                refuse_lost(connection, layout, as_of)
+                taken = snapshot(connection, layout, selection, columns)
+            shown = plain(layout, taken.columns)
+            try:
+                for piece in pieces(self._shelf, taken):
+                    for start in range(0, piece.num_rows, rows):
+                        batch = piece.slice(start, rows).select(taken.columns)
+                        yield from batch.cast(shown).combine_chunks().to_batches()
+            except Vanished as vanished:
+                raise StoreError(
+                    f"{self._shelf.folder / vanished.part.name}: it was replaced while it was read; "
+                    "read again"
+                ) from None
+            except Damaged as damaged:
+                # Rows of it may be with the caller already, so nothing is begun again here.
+                raise refused(self._database, self._shelf, damaged.part, str(damaged)) from None
 
     def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Every version that a table's rows ever had here: what the service itself does not keep.
@@ -229,7 +254,29 @@ class Reader:
             `_gone`; ordered by key and time.
         """
         layout = BY_NAME[table.name]
-        return as_frame(read_history(self._database, self._shelf, layout, keys))
+        key, names = layout.tie_shown, [*layout.table.names, *(column.name for column in HISTORY)]
+        wanted = None if keys is None else pa.array(list(keys), pa.large_string())
+
+        def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
+            tail = read_tail(connection, layout, "1")
+            parts, patches = live_parts(connection, layout), read_patches(connection, layout)
+
+            def versions() -> pa.Table:
+                tables = []
+                for each in (*(self._shelf.load(part, layout) for part in parts), tail):
+                    kept = each if wanted is None else each.filter(pc.is_in(each[key], wanted))
+                    # A sealed version that is followed says so in a patch, not in its part.
+                    tables.append(patches.taken_in(kept))
+                order = dict.fromkeys((key, "_observed_at", "seq"))
+                return ordered(pa.concat_tables(tables), [*order])
+
+            return versions
+
+        history = read_steadily(self._database, self._shelf, read)
+        until = history["_until"].cast(pa.timestamp("us", "UTC"))
+        index = history.schema.get_field_index("_until")
+        shown = history.set_column(index, "_until", until).select(names)
+        return as_frame(shown if shown.num_rows else shown.schema.empty_table().combine_chunks())
 
     def query(
         self,
@@ -261,19 +308,78 @@ class Reader:
     def campaign_ids(self, *tables: Table) -> set[str]:
         """Every campaign id that versions of these tables ever named."""
         layouts = [BY_NAME[table.name] for table in tables]
+        ids: set[str] = set()
         with self._database.reading([layout.heads for layout in layouts]) as connection:
-            return campaign_ids(connection, layouts)
+            for layout in layouts:
+                if layout.scoped:
+                    named = connection.execute(
+                        "SELECT value FROM scope WHERE table_name = ?", (layout.table.name,)
+                    )
+                elif layout.campaign_column == "id":
+                    named = connection.execute(f"SELECT _key FROM {layout.heads}")
+                else:
+                    continue
+                ids.update(value for (value,) in named)
+        return ids
 
     def last_checks(
         self, phones: Sequence[str], *, as_of: datetime | None = None
     ) -> dict[str, Check]:
         """The latest Do-Not-Call answer about each number that was asked about, by an instant or ever."""
-        return read_last_checks(self._database, self._shelf, phones, as_of)
+        layout = BY_NAME["dnc_checks"]
+        if as_of is None:
+            # Its heads are the latest check of each number: no part is opened.
+            with self._database.reading([layout.heads]) as connection:
+                heads = connection.execute(
+                    f"SELECT _key, listed, checked_at, request_id FROM {layout.heads} "
+                    "WHERE _key IN (SELECT value FROM json_each(?))",
+                    (json.dumps(list(phones)),),
+                )
+                return {
+                    phone: Check(phone, bool(listed), instant(checked_at), request_id)
+                    for phone, listed, checked_at, request_id in heads
+                }
+        moment, wanted = microseconds(as_of), pa.array(list(phones), pa.large_string())
+
+        def read(connection: sqlite3.Connection) -> Callable[[], list[dict[str, Any]]]:
+            refuse_lost(connection, layout, as_of)
+            early = [
+                part
+                for part in live_parts(connection, layout)
+                if isinstance(part.times[0], int) and part.times[0] <= moment
+            ]
+            tail = read_tail(connection, layout, "1").select(layout.table.names)
+
+            def answers() -> list[dict[str, Any]]:
+                sealed = (self._shelf.load(part, layout, layout.table.names) for part in early)
+                rows: list[dict[str, Any]] = []
+                for checks in (*sealed, tail):
+                    made = pc.less_equal(checks["checked_at"].cast(pa.int64()), moment)
+                    asked = pc.is_in(checks["phone"], wanted)
+                    rows += checks.filter(pc.and_(made, asked)).to_pylist()
+                return rows
+
+            return answers
+
+        latest: dict[str, Check] = {}
+        for row in read_steadily(self._database, self._shelf, read):
+            check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])
+            known = latest.get(check.phone)
+            # Of two checks of one instant the one that was stored later counts.
+            if known is None or known.checked_at <= check.checked_at:
+                latest[check.phone] = check
+        return latest
 
     def oldest(self, table: Table) -> datetime | None:
         """Creation of the oldest row that a table ever had, or None."""
+        layout = BY_NAME[table.name]
         with self._database.reading() as connection:
-            return oldest(connection, BY_NAME[table.name])
+            (first,) = connection.execute(
+                f"SELECT min({layout.time_column}) FROM {layout.versions}"
+            ).fetchone()
+            known = [first, *(part.times[0] for part in live_parts(connection, layout))]
+        # Days are text, and no table of days is asked for its first one.
+        return min((instant(value) for value in known if isinstance(value, int)), default=None)
 
     def last_seen(self, table: Table) -> datetime | None:
         """When any row of a table was last observed, or None."""
@@ -292,8 +398,33 @@ class Reader:
 
     def info(self) -> Info:
         """What the store holds: rows, versions, sizes; numbers of rows only, no content."""
+        path = self._database.path
+        log = path.with_name(f"{path.name}-wal")
         with self._database.reading(HEADS) as connection:
-            return read_info(connection, self._database.path)
+            owner = read_meta(connection, "owner", {})
+            quarantined = dict(
+                connection.execute(
+                    "SELECT table_name, count(*) FROM quarantine GROUP BY table_name"
+                )
+            )
+            (sealed,) = connection.execute(
+                "SELECT coalesce(sum(size_bytes), 0) FROM part"
+            ).fetchone()
+            return Info(
+                folder=self.folder,
+                base_url=owner.get("base_url"),
+                environment=owner.get("environment"),
+                schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
+                size_bytes=sealed
+                + path.stat().st_size
+                + (log.stat().st_size if log.exists() else 0),
+                forgotten=connection.execute("SELECT count(*) FROM forgotten").fetchone()[0],
+                tables=tuple(
+                    _of_table(connection, layout, quarantined.get(layout.table.name, 0))
+                    for layout in LAYOUTS
+                ),
+                damaged=damages(connection),
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.folder)!r})"
@@ -308,157 +439,13 @@ HISTORY: Final[tuple[Column, ...]] = (
 )
 
 
-def read_table(
-    database: Database,
-    shelf: Shelf,
-    layout: Layout,
-    selection: Selection,
-    columns: Sequence[str] | None,
-) -> pa.Table:
-    """The rows wanted, oldest first, in one table."""
-    _known(layout, columns)
-
-    def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
-        refuse_lost(connection, layout, selection.as_of)
-        taken = snapshot(connection, layout, selection, columns)
-        return lambda: whole(shelf, taken)
-
-    return read_steadily(database, shelf, read)
-
-
-def read_batches(
-    database: Database,
-    shelf: Shelf,
-    layout: Layout,
-    selection: Selection,
-    columns: Sequence[str] | None,
-    rows: int,
-) -> Iterator[pa.RecordBatch]:
-    """The rows wanted, in batches of one snapshot; memory is that of one part, however many there are."""
-    _known(layout, columns)
-    with shared(database.folder / LEASE):
-        with database.reading() as connection:
-            refuse_lost(connection, layout, selection.as_of)
-            taken = snapshot(connection, layout, selection, columns)
-        yield from _batches(database, shelf, taken, rows)
-
-
-def read_history(
-    database: Database, shelf: Shelf, layout: Layout, keys: Sequence[str] | None
-) -> pa.Table:
-    """Every version of the rows, in the order of their keys and of time."""
-
-    def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
-        tail = read_tail(connection, layout, "1")
-        parts, patches = live_parts(connection, layout), read_patches(connection, layout)
-        return lambda: _history(shelf, layout, parts, patches, tail, keys)
-
-    return read_steadily(database, shelf, read)
-
-
-def read_last_checks(
-    database: Database, shelf: Shelf, phones: Sequence[str], as_of: datetime | None
-) -> dict[str, Check]:
-    """The latest Do-Not-Call answer about each number, or the latest by an instant."""
-    layout = BY_NAME["dnc_checks"]
-    if as_of is None:
-        with database.reading([layout.heads]) as connection:
-            return last_checks(connection, phones)
-    moment = as_of
-
-    def read(connection: sqlite3.Connection) -> Callable[[], dict[str, Check]]:
-        refuse_lost(connection, layout, moment)
-        parts, tail = live_parts(connection, layout), read_tail(connection, layout, "1")
-        return lambda: last_checks_by(shelf, parts, tail, phones, moment)
-
-    return read_steadily(database, shelf, read)
-
-
-def _batches(
-    database: Database, shelf: Shelf, taken: Snapshot, rows: int
-) -> Iterator[pa.RecordBatch]:
-    shown = plain(taken.layout, taken.columns)
-    try:
-        for piece in pieces(shelf, taken):
-            for start in range(0, piece.num_rows, rows):
-                table = piece.slice(start, rows).select(taken.columns)
-                yield from table.cast(shown).combine_chunks().to_batches()
-    except Vanished as vanished:
-        raise StoreError(
-            f"{shelf.folder / vanished.part.name}: it was replaced while it was read; read again"
-        ) from None
-    except Damaged as damaged:
-        raise refused(database, shelf, damaged.part, str(damaged)) from None
-
-
-def _history(
-    shelf: Shelf,
-    layout: Layout,
-    parts: Sequence[Part],
-    patches: Patches,
-    tail: pa.Table,
-    keys: Sequence[str] | None,
-) -> pa.Table:
-    key = layout.tie_shown
-    wanted = None if keys is None else pa.array(list(keys), pa.large_string())
-    tables = []
-    for table in (*(shelf.load(part, layout) for part in parts), tail):
-        kept = table if wanted is None else table.filter(pc.is_in(table[key], wanted))
-        tables.append(patches.taken_in(kept))
-    history = ordered(pa.concat_tables(tables), [*dict.fromkeys((key, "_observed_at", "seq"))])
-    names = [*layout.table.names, *(column.name for column in HISTORY)]
-    until = history["_until"].cast(pa.timestamp("us", "UTC"))
-    index = history.schema.get_field_index("_until")
-    shown = history.set_column(index, "_until", until).select(names)
-    return shown if shown.num_rows else shown.schema.empty_table().combine_chunks()
-
-
-def _known(layout: Layout, columns: Sequence[str] | None) -> None:
+def _refuse_unknown(layout: Layout, columns: Sequence[str] | None) -> None:
     shown = [column.name for column in layout.columns]
     unknown = [name for name in columns or () if name not in shown]
     if unknown:
         raise StoreError(
             f"{layout.table.name} has no column {unknown[0]!r}; it has {', '.join(shown)}"
         )
-
-
-def read_info(connection: sqlite3.Connection, path: Path) -> Info:
-    """The numbers of the store behind a connection."""
-    facts = read_meta(connection, "owner", {})
-    quarantined = dict(
-        connection.execute("SELECT table_name, count(*) FROM quarantine GROUP BY table_name")
-    )
-    (sealed,) = connection.execute("SELECT coalesce(sum(size_bytes), 0) FROM part").fetchone()
-    log = path.with_name(path.name + "-wal")
-    return Info(
-        folder=path.parent,
-        base_url=facts.get("base_url"),
-        environment=facts.get("environment"),
-        schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
-        size_bytes=sealed + path.stat().st_size + (log.stat().st_size if log.exists() else 0),
-        forgotten=connection.execute("SELECT count(*) FROM forgotten").fetchone()[0],
-        tables=tuple(
-            _of_table(connection, layout, quarantined.get(layout.table.name, 0))
-            for layout in LAYOUTS
-        ),
-        damaged=damages(connection),
-    )
-
-
-def campaign_ids(connection: sqlite3.Connection, layouts: Sequence[Layout]) -> set[str]:
-    """Every campaign id that versions of these tables ever named."""
-    ids: set[str] = set()
-    for layout in layouts:
-        if layout.scoped:
-            named = connection.execute(
-                "SELECT value FROM scope WHERE table_name = ?", (layout.table.name,)
-            )
-        elif layout.campaign_column == "id":
-            named = connection.execute(f"SELECT _key FROM {layout.heads}")
-        else:
-            continue
-        ids.update(value for (value,) in named)
-    return ids
 
 
 def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
@@ -469,62 +456,12 @@ def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
     return f"scope IN ({numbers})", [layout.table.name, campaign]
 
 
-def oldest(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
-    """The earliest instant of a table's time column, over all versions."""
-    (first,) = connection.execute(
-        f"SELECT min({layout.time_column}) FROM {layout.versions}"
-    ).fetchone()
-    known = [first, *(part.times[0] for part in live_parts(connection, layout))]
-    return min((instant(value) for value in known if isinstance(value, int)), default=None)
-
-
 def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
     """The latest instant at which any row of a table was observed."""
     (last,) = connection.execute(
         "SELECT seen_at FROM tally WHERE table_name = ?", (layout.table.name,)
     ).fetchone()
     return None if last is None else instant(last)
-
-
-def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[str, Check]:
-    """The latest Do-Not-Call answer about each number that was ever asked about."""
-    rows = connection.execute(
-        f"SELECT _key, listed, checked_at, request_id FROM {BY_NAME['dnc_checks'].heads} "
-        "WHERE _key IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(phones)),),
-    )
-    return {
-        phone: Check(phone, bool(listed), instant(checked_at), request_id)
-        for phone, listed, checked_at, request_id in rows
-    }
-
-
-def last_checks_by(
-    shelf: Shelf, parts: Sequence[Part], tail: pa.Table, phones: Sequence[str], as_of: datetime
-) -> dict[str, Check]:
-    """The latest answer about each number by an instant, from all checks ever made.
-
-    Args:
-        shelf: The parts.
-        parts: The ledger's parts.
-        tail: The ledger's tail.
-        phones: The numbers asked about.
-        as_of: Checks made by this instant.
-    """
-    layout, moment = BY_NAME["dnc_checks"], microseconds(as_of)
-    wanted = pa.array(list(phones), pa.large_string())
-    latest: dict[str, Check] = {}
-    early = (part for part in parts if isinstance(part.times[0], int) and part.times[0] <= moment)
-    tables = (shelf.load(part, layout, layout.table.names) for part in early)
-    for table in (*tables, tail.select(layout.table.names)):
-        made = pc.less_equal(table["checked_at"].cast(pa.int64()), moment)
-        rows = table.filter(pc.and_(made, pc.is_in(table["phone"], wanted)))
-        for row in rows.to_pylist():
-            check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])
-            known = latest.get(check.phone)
-            if known is None or known.checked_at <= check.checked_at:
-                latest[check.phone] = check
-    return latest
 
 
 def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:

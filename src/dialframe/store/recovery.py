@@ -30,7 +30,6 @@ from dialframe.store.files.catalog import (
     live_parts,
     read_patches,
     read_verdicts,
-    scope_numbers,
 )
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import (
@@ -67,9 +66,10 @@ from dialframe.store.files.parts import (
 )
 from dialframe.store.files.sqlite_rows import read_tail, rows_of, schema
 from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
-from dialframe.store.row_versions import GONE
+from dialframe.store.row_versions import put_heads, scopes_of, versions_of
 from dialframe.store.seal import DRAFTS, sweep
 
+#: Latest versions that are held as Python values at once.
 _ROWS: Final = 10_000
 
 
@@ -384,8 +384,17 @@ def _derive(
         except (Damaged, Vanished):
             continue
     table = pa.concat_tables(tables)
+    connection.execute(f"DELETE FROM {layout.heads}")
     if layout.ledger:
-        _derive_ledger(connection, layout, table)
+        # The check made last stays; of two of one instant the one that was stored later.
+        order = pc.sort_indices(
+            table, sort_keys=[("checked_at", "ascending"), ("seq", "ascending")]
+        )
+        connection.executemany(
+            f"INSERT OR REPLACE INTO {layout.heads} (_key, listed, checked_at, request_id) "
+            "VALUES (?, ?, ?, ?)",
+            (row.values for _, row in rows_of(layout, table.take(order))),
+        )
         return
     key = table["id" if layout.by_id else "_key"].combine_chunks()
     order = pc.sort_indices(
@@ -401,7 +410,11 @@ def _derive(
         _follow(
             connection, layout, table, seqs, np.where(last, FOREVER, np.append(observed[1:], 0))
         )
-    _put_heads(connection, layout, table.filter(pa.array(last)))
+    latest = table.filter(pa.array(last))
+    for start in range(0, latest.num_rows, _ROWS):
+        piece = latest.slice(start, _ROWS)
+        versions = list(versions_of(layout, piece, [FOREVER] * piece.num_rows))
+        put_heads(connection, layout, versions, scopes_of(connection, layout, versions))
 
 
 def _follow(
@@ -416,52 +429,6 @@ def _follow(
         f"UPDATE {layout.versions} SET _until = ? WHERE seq = ?",
         [(until, seq) for seq, until in pairs if seq in waiting],
     )
-
-
-def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table) -> None:
-    connection.execute(f"DELETE FROM {layout.heads}")
-    campaign = (
-        layout.place(layout.campaign_column) if layout.scoped and layout.campaign_column else None
-    )
-    for start in range(0, latest.num_rows, _ROWS):
-        piece = latest.slice(start, _ROWS)
-        observed = integers(piece["_observed_at"]).tolist()
-        gone = [bool(value) for value in piece["_gone"].to_pylist()]
-        versions = list(rows_of(layout, piece))
-        campaigns = [None if campaign is None else row.values[campaign] for _, row in versions]
-        scopes = scope_numbers(
-            connection, layout, (name for name in campaigns if isinstance(name, str))
-        )
-        connection.executemany(
-            f"INSERT OR REPLACE INTO {layout.heads} "
-            "(_key, seq, since, seen_at, misses, gone, scope, digest) VALUES (?, ?, ?, ?, 0, ?, ?, ?)",
-            [
-                (
-                    row.key,
-                    seq,
-                    at,
-                    at,
-                    is_gone,
-                    scopes.get(str(name)),
-                    GONE if is_gone else row.digest,
-                )
-                for (seq, row), at, is_gone, name in zip(
-                    versions, observed, gone, campaigns, strict=True
-                )
-            ],
-        )
-
-
-def _derive_ledger(connection: sqlite3.Connection, layout: Layout, table: pa.Table) -> None:
-    connection.execute(f"DELETE FROM {layout.heads}")
-    names = list(layout.names)
-    order = pc.sort_indices(table, sort_keys=[("checked_at", "ascending"), ("seq", "ascending")])
-    for _, row in rows_of(layout, table.take(order)):
-        values = dict(zip(names, row.values, strict=True))
-        connection.execute(
-            f"INSERT OR REPLACE INTO {layout.heads} VALUES (?, ?, ?, ?)",
-            (values["phone"], values["listed"], values["checked_at"], values["request_id"]),
-        )
 
 
 def _refresh_heads(connection: sqlite3.Connection, changes: Sequence[Sequence[Any]]) -> None:

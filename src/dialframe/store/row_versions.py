@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -49,6 +49,11 @@ class Version:
     until: int
     gone: bool = False
 
+    @property
+    def digest(self) -> bytes:
+        """Hash of its content."""
+        return GONE if self.gone else Row(self.key, self.values).digest
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -88,88 +93,87 @@ def insert_versions(
     )
 
 
+def scopes_of(
+    connection: sqlite3.Connection, layout: Layout, versions: Iterable[Version]
+) -> dict[str, int]:
+    """Numbers of the campaigns that versions name, by the keys of their rows."""
+    if layout.campaign_column is None or not layout.scoped:
+        return {}
+    column = layout.place(layout.campaign_column)
+    campaigns = {
+        version.key: campaign
+        for version in versions
+        if isinstance(campaign := version.values[column], str)
+    }
+    numbers = scope_numbers(connection, layout, campaigns.values())
+    return {key: numbers[campaign] for key, campaign in campaigns.items()}
+
+
 def put_heads(
     connection: sqlite3.Connection,
     layout: Layout,
-    heads: Iterable[tuple[Version, bytes, int | None]],
+    versions: Iterable[Version],
+    scopes: Mapping[str, int | None],
 ) -> None:
-    """Point keys to versions that are their latest from now on, with their hashes and campaigns."""
+    """Point keys to versions that are their latest from now on, with the numbers of their campaigns."""
     connection.executemany(
         f"INSERT OR REPLACE INTO {layout.heads} "
         "(_key, seq, since, seen_at, misses, gone, scope, digest) VALUES (?, ?, ?, ?, 0, ?, ?, ?)",
         [
-            (v.key, v.seq, v.observed_at, v.observed_at, v.gone, scope, digest)
-            for v, digest, scope in heads
+            (v.key, v.seq, v.observed_at, v.observed_at, v.gone, scopes.get(v.key), v.digest)
+            for v in versions
         ],
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
-    """A row observed before its latest version was last seen."""
+class Stamp:
+    """When a request was sent (microseconds since 1970 UTC), and the service's id of its answer."""
 
-    row: Row
-    head: Head
     observed_at: int
     request_id: str | None
 
 
 def append_late(
-    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, late: Sequence[Late]
+    connection: sqlite3.Connection,
+    shelf: Shelf,
+    layout: Layout,
+    late: Sequence[tuple[Row, Head]],
+    stamp: Stamp,
 ) -> int:
-    """Put observations where they belong in time, although newer ones are already stored.
+    """Put rows where they belong in time that were observed before their latest versions were last seen.
 
     Returns:
         How many versions were added.
     """
     if not late:
         return 0
-    known = _all_versions(connection, shelf, layout, [observation.row.key for observation in late])
-    seq, sealed = counted(connection, layout)
+    known = _all_versions(connection, shelf, layout, [row.key for row, _ in late])
+    seq, _ = counted(connection, layout)
     made: list[Version] = []
-    for observation in late:
-        added, followed = _placed(observation, known[observation.row.key], seq)
-        seq += len(added)
-        made += added
-        for version in followed:
-            _follow(connection, layout, version, sealed)
-        if len(added) > 1:
+    followed: list[tuple[int, int]] = []
+    for row, head in late:
+        earlier = [v for v in known[row.key] if v.observed_at <= stamp.observed_at]
+        later = known[row.key][len(earlier) :]
+        if earlier and earlier[-1].digest == row.digest:
+            continue  # the version of that time says the same
+        if earlier:
+            followed.append((earlier[-1].seq, stamp.observed_at))
+        until = later[0].observed_at if later else head.seen_at
+        seq += 1
+        made.append(Version(seq, row.key, row.values, stamp.observed_at, stamp.request_id, until))
+        if not later:
+            # The latest content was seen again after this one: say so, or the older would be on top.
+            seq += 1
+            made.append(replace(earlier[-1], seq=seq, observed_at=head.seen_at, until=FOREVER))
             connection.execute(
                 f"UPDATE {layout.heads} SET seq = ?, since = ? WHERE _key = ?",
-                (added[-1].seq, added[-1].observed_at, observation.row.key),
+                (seq, head.seen_at, row.key),
             )
+    follow(connection, layout, followed)
     insert_versions(connection, layout, made)
-    count_on(connection, layout, seq, max(observation.observed_at for observation in late))
+    count_on(connection, layout, seq, stamp.observed_at)
     return len(made)
-
-
-def _placed(one: Late, known: list[Version], last: int) -> tuple[list[Version], list[Version]]:
-    """What a late row adds to the versions of its key, and which of them end earlier by it."""
-    earlier = [version for version in known if version.observed_at <= one.observed_at]
-    if earlier and _digest(earlier[-1]) == one.row.digest:
-        return [], []
-    later = known[len(earlier) :]
-    followed = [replace(earlier[-1], until=one.observed_at)] if earlier else []
-    until = later[0].observed_at if later else one.head.seen_at
-    added = Version(last + 1, one.row.key, one.row.values, one.observed_at, one.request_id, until)
-    if later:
-        return [added], followed
-    # The latest content was seen again after this one: say so, or the older would be on top.
-    again = replace(earlier[-1], seq=last + 2, observed_at=one.head.seen_at, until=FOREVER)
-    return [added, again], followed
-
-
-def _digest(version: Version) -> bytes:
-    return GONE if version.gone else Row(version.key, version.values).digest
-
-
-def _follow(connection: sqlite3.Connection, layout: Layout, version: Version, sealed: int) -> None:
-    if version.seq <= sealed:
-        add_patches(connection, layout, [(version.seq, version.until)])
-        return
-    connection.execute(
-        f"UPDATE {layout.versions} SET _until = ? WHERE seq = ?", (version.until, version.seq)
-    )
 
 
 def _all_versions(
@@ -187,7 +191,7 @@ def _all_versions(
     table = pa.concat_tables(tables)
     ends = read_patches(connection, layout).ends(table)
     by_key: dict[str, list[Version]] = {key: [] for key in keys}
-    for version in _versions(layout, table, ends.tolist()):
+    for version in versions_of(layout, table, ends.tolist()):
         by_key[version.key].append(version)
     return {
         key: sorted(versions, key=lambda version: (version.observed_at, version.seq))
@@ -195,7 +199,8 @@ def _all_versions(
     }
 
 
-def _versions(layout: Layout, table: pa.Table, ends: Iterable[int]) -> Iterable[Version]:
+def versions_of(layout: Layout, table: pa.Table, ends: Iterable[int]) -> Iterator[Version]:
+    """The versions of a part or the tail, each with from when on another counts."""
     observed = table["_observed_at"].cast(pa.int64()).to_pylist()
     facts = zip(
         rows_of(layout, table),
@@ -207,14 +212,6 @@ def _versions(layout: Layout, table: pa.Table, ends: Iterable[int]) -> Iterable[
     )
     for (seq, row), observed_at, request_id, gone, until in facts:
         yield Version(seq, row.key, row.values, observed_at, request_id, until, bool(gone))
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """When a request was sent (microseconds since 1970 UTC), and the service's id of its answer."""
-
-    observed_at: int
-    request_id: str | None
 
 
 def append_rows(
@@ -233,14 +230,14 @@ def append_rows(
     if layout.once:
         rows = [row for row in rows if row.key not in heads]
     fresh: list[Row] = []
-    late: list[Late] = []
+    late: list[tuple[Row, Head]] = []
     seen: list[tuple[int, str]] = []
     for row in rows:
         head = heads.get(row.key)
         if head is not None and stamp.observed_at < head.seen_at:
             if head.since <= stamp.observed_at and head.digest == row.digest:
                 continue  # seen before, seen since, and here in between: nothing new
-            late.append(Late(row, head, stamp.observed_at, stamp.request_id))
+            late.append((row, head))
         elif head is not None and head.digest == row.digest:
             seen.append((stamp.observed_at, row.key))
         else:
@@ -249,7 +246,7 @@ def append_rows(
     connection.executemany(
         f"UPDATE {layout.heads} SET seen_at = ?, misses = 0 WHERE _key = ?", seen
     )
-    return len(fresh) + append_late(connection, shelf, layout, late)
+    return len(fresh) + append_late(connection, shelf, layout, late, stamp)
 
 
 def set_aside(
@@ -322,8 +319,8 @@ def mark_missing(
         for seq, (key, _, _) in enumerate(gone, start=last + 1)
     ]
     insert_versions(connection, layout, versions)
-    scopes = {key: scope for key, _, scope in gone}
-    put_heads(connection, layout, [(v, GONE, scopes[v.key]) for v in versions])
+    # It is of its campaign still, though its content says nothing any more.
+    put_heads(connection, layout, versions, {key: scope for key, _, scope in gone})
     count_on(connection, layout, last + len(gone), at)
     return len(gone)
 
@@ -355,24 +352,8 @@ def _append_fresh(
         for seq, row in enumerate(rows, start=last + 1)
     ]
     insert_versions(connection, layout, versions)
-    campaigns = [_campaign(layout, row) for row in rows]
-    named = (value for value in campaigns if isinstance(value, str))
-    scopes = scope_numbers(connection, layout, named)
-    put_heads(
-        connection,
-        layout,
-        [
-            (version, row.digest, scopes.get(campaign) if isinstance(campaign, str) else None)
-            for version, row, campaign in zip(versions, rows, campaigns, strict=True)
-        ],
-    )
+    put_heads(connection, layout, versions, scopes_of(connection, layout, versions))
     count_on(connection, layout, last + len(rows), stamp.observed_at)
-
-
-def _campaign(layout: Layout, row: Row) -> Value:
-    if layout.campaign_column is None or not layout.scoped:
-        return None
-    return row.values[layout.place(layout.campaign_column)]
 
 
 def _append_ledger(

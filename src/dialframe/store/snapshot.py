@@ -23,7 +23,7 @@ from dialframe.files import shared
 from dialframe.store.files.catalog import Patches, live_parts, read_patches
 from dialframe.store.files.damaged_files import refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, order_of
+from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, flags, integers, order_of
 from dialframe.store.files.sqlite_rows import Value, coded, microseconds, plain, read_tail, schema
 from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
@@ -103,7 +103,8 @@ def snapshot(
     parts = tuple(
         part
         for part in live_parts(connection, layout)
-        if _counts(part, moment) and part.may_hold(first, end)
+        if (not part.history if moment is None else part.observed[0] <= moment < part.until)
+        and part.may_hold(first, end)
     )
     loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.tie_shown)))
     tail = read_tail(connection, layout, where, values).select(loaded)
@@ -196,12 +197,6 @@ def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]
     return " AND ".join(conditions), values
 
 
-def _counts(part: Part, moment: int | None) -> bool:
-    if moment is None:
-        return not part.history
-    return part.observed[0] <= moment < part.until
-
-
 def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
     """The rows of one part that are wanted, in the columns wanted."""
     layout, moment = taken.layout, taken.at
@@ -236,25 +231,21 @@ def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any
     if moments is not None and pa.types.is_timestamp(moments.type):
         moments = moments.cast(pa.int64())
     if first is not None:
-        masks.append(_true(pc.greater_equal(moments, first)))
+        masks.append(flags(pc.greater_equal(moments, first)))
     if end is not None:
-        masks.append(_true(pc.less(moments, end)))
+        masks.append(flags(pc.less(moments, end)))
     if taken.selection.campaign is not None and taken.layout.campaign_column is not None:
         named = table[taken.layout.campaign_column].cast(pa.large_string())
-        masks.append(_true(pc.equal(named, taken.selection.campaign)))
+        masks.append(flags(pc.equal(named, taken.selection.campaign)))
     mask = np.logical_and.reduce(masks) if masks else None
     return None if mask is None or mask.all() else mask
-
-
-def _true(mask: pa.ChunkedArray) -> Any:
-    return pc.fill_null(mask, False).to_numpy()  # noqa: FBT003 - the value that fills
 
 
 def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Table]]:
     """Tables in groups: one that begins before another has ended is sorted in with it."""
     spans = sorted(
         ((_span(layout, table), position) for position, table in enumerate(tables)),
-        key=lambda found: found[0],
+        key=lambda positioned: positioned[0],
     )
     groups: list[list[pa.Table]] = []
     end = None
@@ -293,14 +284,6 @@ def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Tabl
 MEMORY: Final = "1GB"
 #: What a statement may be; a pivot is said to be several, for it asks for its columns first.
 _READING: Final = frozenset({"SELECT", "EXPLAIN", "MULTI"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    layout: Layout
-    parts: tuple[Part, ...]
-    patches: Patches
-    tail: pa.Table
 
 
 @contextmanager
@@ -373,15 +356,13 @@ def answer_sql(
     raise StoreError("the query cannot be answered: only a SELECT has rows")
 
 
-def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[_Table]:
-    selection = Selection(as_of=as_of)
+def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[Snapshot]:
+    """Every table as of one moment; no part of them is damaged."""
     tables = []
     with database.reading() as connection:
         for layout in LAYOUTS:
             refuse_lost(connection, layout, as_of)
-            taken = snapshot(connection, layout, selection)
-            tail = taken.tail.select(taken.columns)
-            tables.append(_Table(layout, taken.parts, taken.patches, tail))
+            tables.append(snapshot(connection, layout, Selection(as_of=as_of)))
     for table in tables:
         for part in table.parts:
             try:
@@ -396,13 +377,13 @@ def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[_T
 
 
 def _make_view(
-    connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: _Table, as_of: datetime | None
+    connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: Snapshot, as_of: datetime | None
 ) -> None:
     from pyarrow import dataset
 
     name = table.layout.table.name
     columns = ", ".join(f'"{column.name}"' for column in table.layout.columns)
-    connection.register("arriving", table.tail)
+    connection.register("arriving", table.tail.select(table.columns))
     connection.execute(f"CREATE TABLE _tail_{name} AS SELECT {columns} FROM arriving")
     connection.unregister("arriving")
     sources = [f"SELECT {columns} FROM _tail_{name}"]

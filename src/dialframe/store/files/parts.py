@@ -347,6 +347,11 @@ def integers(column: pa.ChunkedArray) -> Any:
     return column.cast(pa.int64()).to_numpy()
 
 
+def flags(column: pa.ChunkedArray) -> Any:
+    """A column of booleans as a numpy array, null as false."""
+    return pc.fill_null(column, False).to_numpy()  # noqa: FBT003 - the value that fills
+
+
 def ordered(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The rows in ascending order of columns, those without the first of them before all others."""
     return table.combine_chunks().take(order_of(table, names))
