@@ -8,6 +8,7 @@ renamed in the same way. Everything is readable by its owner alone.
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ __all__ = [
     "LOCK",
     "Outputs",
     "alone",
+    "digest",
     "exclusive",
     "folder",
     "lock",
@@ -114,6 +116,22 @@ def write_text(text: str, path: Path) -> Path:
     return write_bytes(text.encode(), path)
 
 
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal; read piece by piece, however large it is.
+
+    Args:
+        path: The file.
+
+    Returns:
+        64 characters.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
     """Write a file whole and flushed under a name of its own beside its target.
 
@@ -134,6 +152,7 @@ def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
+        # `mkstemp` makes it so; what fills it may have been given it by name.
         path.chmod(FILE_MODE)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -202,7 +221,9 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     try:
         yield staging
         for path in staging.rglob("*"):
-            _flush(path)
+            if path.is_file():
+                with path.open("rb") as file:
+                    os.fsync(file.fileno())
         _swap(staging, target)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
@@ -294,13 +315,15 @@ def note_files(paths: Iterable[Path]) -> None:
         return
     with suppress(OSError, StoreError):
         outputs = [path.absolute() for path in paths if not path.name.startswith(".")]
-        # What lies in a folder that is still being built is told of with that folder.
-        done = [path for path in outputs if not any(map(_is_staged, path.parent.parts))]
+        # What lies in a folder that is still being built is noted with that folder.
+        done = [
+            path
+            for path in outputs
+            if not any(
+                name.startswith(".") and name.endswith(_SUFFIX) for name in path.parent.parts
+            )
+        ]
         Outputs.of_this_user().add(done, _CLOCK[0]())
-
-
-def _is_staged(name: str) -> bool:
-    return name.startswith(".") and name.endswith(_SUFFIX)
 
 
 def signature(path: Path) -> object:
@@ -326,13 +349,6 @@ def _swap(new: Path, target: Path) -> None:
         old.rmdir()
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _flush(path: Path) -> None:
-    """Bring a file's bytes to the disk."""
-    if path.is_file():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def _flush_names(parent: Path) -> None:

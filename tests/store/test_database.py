@@ -221,7 +221,10 @@ def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
         child = os.fork()
         if child == 0:
             try:
-                assert store._database._taken() is None
+                inherited = [link.connection for link in store._database._idle]
+                with store._database.reading() as connection:
+                    assert inherited
+                    assert all(connection is not other for other in inherited)
                 store.append(CALLS, [call(2)], observed_at=at(2), request_id=None)
                 os._exit(0)
             finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import sqlite3
@@ -15,18 +14,12 @@ from typing import Final
 from urllib.parse import quote
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import exclusive, folder, staged_folder, write_bytes, write_text
-from dialframe.store.files.catalog import (
-    live_parts,
-)
+from dialframe.files import digest, exclusive, folder, staged_folder, write_bytes, write_text
+from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import LOG
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
-from dialframe.store.files.parts import (
-    Damaged,
-    Shelf,
-    Vanished,
-)
+from dialframe.store.files.parts import Damaged, Shelf, Vanished
 from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"
@@ -67,13 +60,9 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
             database.writing() as connection,
         ):
             shelf = Shelf(store)
-            copied = sqlite3.connect(staging / FILE)
-            try:
-                # From a connection of its own: the one that holds the write lock may not be copied from.
-                with database.reading() as reading:
-                    reading.backup(copied)
-            finally:
-                copied.close()
+            # From a connection of its own: the one that holds the write lock may not be copied from.
+            with closing(sqlite3.connect(staging / FILE)) as copied, database.reading() as reading:
+                reading.backup(copied)
             folder(staging / COPY / "parts")
             folder(staging / "parts")
             shutil.copyfile(database.copy.path, staging / COPY / LOG)
@@ -183,7 +172,14 @@ def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Pat
         with staged_folder(made, replace=replace) as staging:
             for name, path in there.items():
                 if name in beside.databases:
-                    _copy_database(path, staging / name)
+                    # Through SQLite, so that a transaction under way is in it whole or not at all.
+                    with (
+                        closing(
+                            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+                        ) as read,
+                        closing(sqlite3.connect(staging / name)) as written,
+                    ):
+                        read.backup(written)
                 else:
                     shutil.copyfile(path, staging / name)
             _write_manifest(staging)
@@ -223,17 +219,9 @@ def restore_beside(beside: Beside, source: Path) -> list[str]:
     return done
 
 
-def _copy_database(source: Path, target: Path) -> None:
-    with (
-        closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as read,
-        closing(sqlite3.connect(target)) as written,
-    ):
-        read.backup(written)
-
-
 def _write_manifest(staging: Path) -> None:
     digests = {
-        path.relative_to(staging).as_posix(): _digest(path)
+        path.relative_to(staging).as_posix(): digest(path)
         for path in sorted(staging.rglob("*"))
         if path.is_file()
     }
@@ -246,12 +234,7 @@ def _check_manifest(source: Path) -> None:
         digests = dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{source}: it is no backup of a store; it has no {MANIFEST}") from None
-    for name, digest in digests.items():
+    for name, written in digests.items():
         path = source / name
-        if not path.is_file() or _digest(path) != digest:
+        if not path.is_file() or digest(path) != written:
             raise StoreError(f"{path}: it is not what was written; take another backup")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -9,19 +9,18 @@ Digests of what lies on this disk are kept in the store, so that `store verify` 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
+from dialframe.files import FILE_MODE, FOLDER_MODE, digest, exclusive, folder, shared
 from dialframe.store.files.catalog import counted, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
@@ -79,7 +78,10 @@ def publish(
                 if "://" not in address:
                     folder(Path(address))
                 written[name] = _table(database, shelf, BY_NAME[name], address, dict(options))
-                _make_private(address)
+                root = _local(address)
+                # delta-rs makes its files with the mode of the process.
+                for path in (root, *root.rglob("*")) if root is not None and root.is_dir() else ():
+                    path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
                 _note(database, url, address, before)
             except (DeltaError, OSError) as error:
                 raise StoreError(f"{address}: {error}") from error
@@ -105,8 +107,8 @@ def problems(database: Database) -> list[tuple[str, str]]:
         (str(root / name), "published tables: it is missing or not what was written")
         for root, digests in known
         if root is not None and root.is_dir()
-        for name, digest in digests.items()
-        if _digest(root / name) != digest
+        for name, written in digests.items()
+        if not (root / name).is_file() or digest(root / name) != written
     ]
 
 
@@ -121,7 +123,7 @@ def _note(database: Database, url: str, address: str, before: Collection[str]) -
         # What went meanwhile Delta deleted itself; what was missing before stays missing.
         kept = {file: known[file] for file in known if file in now or file not in before}
         if root is not None:
-            new = {file: _digest(root / file) for file in now - kept.keys() | now & {_CHECKPOINT}}
+            new = {file: digest(root / file) for file in now - kept.keys() | now & {_CHECKPOINT}}
             write_meta(connection, name, [address, kept | new])
         if url not in urls:
             write_meta(connection, "published", [*urls, url])
@@ -139,22 +141,6 @@ def _files(address: str) -> set[str]:
     return {path.relative_to(root).as_posix() for path in paths if root is not None}
 
 
-def _digest(path: Path) -> str:
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _make_private(address: str) -> None:
-    """Let nobody else read a published table that lies on this disk."""
-    root = _local(address)
-    if root is None or not root.is_dir():
-        return
-    for path in (root, *root.rglob("*")):
-        path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
-
-
 def _table(
     database: Database, shelf: Shelf, layout: Layout, address: str, options: dict[str, str]
 ) -> int:
@@ -162,8 +148,11 @@ def _table(
 
     with shared(database.folder / LEASE):
         with database.reading() as connection:
-            app, generation = _identity(connection), erasures(connection)
-            known = _known(address, options)
+            # This store's application id in Delta's log: different for each store, and no secret.
+            app = f"dialframe-{read_meta(connection, 'store_id')}"
+            generation = erasures(connection)
+            there = DeltaTable.is_deltatable(address, storage_options=options)
+            known = DeltaTable(address, storage_options=options) if there else None
             whole = known is None or _version(known, f"{app}-erased") != generation
             since = 0 if whole or known is None else _version(known, app)
             last, _ = counted(connection, layout)
@@ -238,19 +227,6 @@ def _shown(layout: Layout) -> pa.Schema:
             if field.name not in hidden
         ]
     )
-
-
-def _identity(connection: Any) -> str:
-    """This store's application id in Delta's log: different for each store, and no secret."""
-    return f"dialframe-{read_meta(connection, 'store_id')}"
-
-
-def _known(address: str, options: dict[str, str]) -> DeltaTable | None:
-    from deltalake import DeltaTable
-
-    if not DeltaTable.is_deltatable(address, storage_options=options):
-        return None
-    return DeltaTable(address, storage_options=options)
 
 
 def _version(table: DeltaTable, app: str) -> int:

@@ -8,7 +8,6 @@ then on: a number by its mark, old rows by the instant before which none is kept
 from __future__ import annotations
 
 import mmap
-import os
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -25,7 +24,7 @@ from dialframe.files import exclusive
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.parts import ASIDE, Part, Shelf
+from dialframe.store.files.parts import ASIDE, Part, Shelf, flags
 from dialframe.store.files.sqlite_rows import Row, rows_of
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.forgotten_numbers import (
@@ -65,65 +64,21 @@ def forgotten(connection: sqlite3.Connection, key: Path) -> Forgotten:
     )
 
 
-def forget(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    made: list[Part],
-    phone: str,
-    at: int,
-    key_file: Path,
-) -> int:
-    """Erase a number everywhere and leave its mark.
-
-    Args:
-        connection: Inside a write transaction; the caller holds `lock.parts`.
-        shelf: The parts.
-        made: Gets the parts that are written in place of others.
-        phone: E.164.
-        at: When this was asked for, microseconds since 1970 UTC.
-        key_file: The file of the key that makes marks.
-
-    Returns:
-        How many versions, and records set aside, were erased or had the number replaced.
-    """
-    known = Forgotten(make_key(key_file))
-    digits, national = digits_of(phone), national_digits(phone)
-    _mark(connection, known.mark("phone", digits), len(digits), at)
-    if national is not None:
-        _mark(connection, known.mark("national", national), len(national), at)
-    known = forgotten(connection, key_file)
-    person = Person(digits, national or digits)
-    erased = 0
-    for layout in LAYOUTS:  # leads come before the callbacks that name them
-        owned = _owned(connection, layout, known) | _owned_in_parts(
-            connection, shelf, layout, known, person
-        )
-        if layout.table.name == "leads":
-            for key in owned:
-                _mark(connection, known.mark("id", key), 0, at)
-            known = forgotten(connection, key_file)
-            person = Person(person.digits, person.needle, frozenset(owned))
-        erased += _erase(connection, layout, owned, known)
-        erased += _replace_mentions(connection, layout, known)
-        erased += _rewrite_parts(connection, shelf, made, layout, owned, known, person)
-    return erased + _erase_quarantined(connection, known)
-
-
 def traces(table: pa.Table, layout: Layout, person: Person) -> Any:
     """Which rows may be about a person or mention them, as a numpy array: too many, never too few."""
     phones = (table[layout.names[position]] for position in layout.phone_places)
     texts = (table[layout.names[position]] for position, _ in layout.prose_places)
     masks = [
         np.zeros(table.num_rows, dtype=bool),
-        *(_true(pc.equal(_digits(column), person.digits)) for column in phones),
-        *(_true(pc.match_substring(_digits(column), person.needle)) for column in texts),
+        *(flags(pc.equal(_digits(column), person.digits)) for column in phones),
+        *(flags(pc.match_substring(_digits(column), person.needle)) for column in texts),
     ]
     if "lead_id" in layout.names:
         ids = pa.array(sorted(person.leads), pa.large_string())
-        masks.append(_true(pc.is_in(table["lead_id"], ids)))
+        masks.append(flags(pc.is_in(table["lead_id"], ids)))
     if layout.about is not None:
         masks += [
-            _true(pc.match_substring(table[layout.about], lead_id)) for lead_id in person.leads
+            flags(pc.match_substring(table[layout.about], lead_id)) for lead_id in person.leads
         ]
     return np.logical_or.reduce(masks)
 
@@ -132,17 +87,14 @@ def _mark(connection: sqlite3.Connection, mark: bytes, digits: int, at: int) -> 
     connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (mark, digits, at))
 
 
-def _owned(connection: sqlite3.Connection, layout: Layout, known: Forgotten) -> set[str]:
-    key = "CAST(seq AS TEXT)" if layout.ledger else "_key"
-    names = ", ".join((key, *layout.names))
-    rows = connection.execute(f"SELECT {names} FROM {layout.versions}")
-    return {key for key, *values in rows if known.owns(layout, Row(key, tuple(values)))}
-
-
-def _owned_in_parts(
+def _owned(
     connection: sqlite3.Connection, shelf: Shelf, layout: Layout, known: Forgotten, person: Person
 ) -> set[str]:
-    owned: set[str] = set()
+    """Keys of the rows that are about a forgotten person, in the tail and in the parts."""
+    key = "CAST(seq AS TEXT)" if layout.ledger else "_key"
+    names = ", ".join((key, *layout.names))
+    tail = connection.execute(f"SELECT {names} FROM {layout.versions}")
+    owned = {key for key, *values in tail if known.owns(layout, Row(key, tuple(values)))}
     for part in live_parts(connection, layout):
         table = shelf.load(part, layout)
         suspects = table.filter(pa.array(traces(table, layout, person)))
@@ -153,6 +105,7 @@ def _owned_in_parts(
 def _erase(
     connection: sqlite3.Connection, layout: Layout, keys: set[str], known: Forgotten
 ) -> int:
+    # A check is a row for itself, a version one of its row's: with the row all of them go.
     column = "seq" if layout.ledger else "_key"
     erased = 0
     for key in sorted(keys):
@@ -216,7 +169,7 @@ def _rewrite_parts(
 
     def cleaned(table: pa.Table) -> pa.Table | None:
         nonlocal count
-        drop = _true(pc.is_in(table[column], keys))
+        drop = flags(pc.is_in(table[column], keys))
         changed = _cleaned_rows(table, layout, known, traces(table, layout, person) & ~drop)
         if not drop.any() and not changed:
             return None
@@ -262,23 +215,8 @@ def _with_rows(table: pa.Table, layout: Layout, rows: dict[int, Row]) -> pa.Tabl
     return table
 
 
-def _erase_quarantined(connection: sqlite3.Connection, known: Forgotten) -> int:
-    quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
-    hit = [
-        (seq,)
-        for seq, raw, reason in quarantined
-        if known.text(raw) != raw or known.text(reason) != reason
-    ]
-    connection.executemany("DELETE FROM quarantine WHERE seq = ?", hit)
-    return len(hit)
-
-
 def _digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring_regex(column, pattern="[^0-9]+", replacement="")
-
-
-def _true(mask: pa.ChunkedArray) -> Any:
-    return pc.fill_null(mask, False).combine_chunks().to_numpy(zero_copy_only=False)  # noqa: FBT003 - the value that fills
 
 
 T = TypeVar("T")
@@ -293,10 +231,36 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
     Raises:
         StoreError: Another process is reading, so that old bytes may remain.
     """
+    digits, national = digits_of(phone), national_digits(phone)
 
     def work() -> int:
         with writing_parts(database, shelf) as (connection, made):
-            erased = forget(connection, shelf, made, phone, at, database.key_file)
+            marks = Forgotten(make_key(database.key_file))
+            _mark(connection, marks.mark("phone", digits), len(digits), at)
+            if national is not None:
+                _mark(connection, marks.mark("national", national), len(national), at)
+            known = forgotten(connection, database.key_file)
+            person = Person(digits, national or digits)
+            erased = 0
+            for layout in LAYOUTS:  # leads come before the callbacks that name them
+                owned = _owned(connection, shelf, layout, known, person)
+                if layout.table.name == "leads":
+                    for key in owned:
+                        _mark(connection, known.mark("id", key), 0, at)
+                    known = forgotten(connection, database.key_file)
+                    person = Person(digits, national or digits, frozenset(owned))
+                erased += _erase(connection, layout, owned, known)
+                erased += _replace_mentions(connection, layout, known)
+                erased += _rewrite_parts(connection, shelf, made, layout, owned, known, person)
+            quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
+            # Nobody can say whose a record is that could not be read: a mention is enough.
+            mentions = [
+                (seq,)
+                for seq, raw, reason in quarantined
+                if known.text(raw) != raw or known.text(reason) != reason
+            ]
+            connection.executemany("DELETE FROM quarantine WHERE seq = ?", mentions)
+            erased += len(mentions)
             write_meta(connection, "erasures", erasures(connection) + 1)
         _delete_files(database, shelf)
         database.compact()
@@ -326,11 +290,13 @@ def discard(
 
     def work() -> dict[str, int]:
         with writing_parts(database, shelf) as (connection, made):
-            deleted = {
-                name: prune(connection, shelf, made, BY_NAME[name], before)
-                + prune_quarantine(connection, BY_NAME[name], before)
-                for name in tables
-            }
+            deleted = {}
+            for name in tables:
+                deleted[name] = prune(connection, shelf, made, BY_NAME[name], before)
+                deleted[name] += connection.execute(
+                    "DELETE FROM quarantine WHERE table_name = ? AND _observed_at < ?",
+                    (name, before),
+                ).rowcount
             write_meta(connection, "erasures", erasures(connection) + 1)
         _delete_files(database, shelf)
         database.compact()
@@ -340,7 +306,7 @@ def discard(
 
 
 def prove(database: Database, shelf: Shelf, phone: str) -> None:
-    """Look for a number in every byte and, as parts are compressed, in every row of every part.
+    """Look for a number in every byte of every file and, as parts are compressed, in their rows.
 
     Raises:
         StoreError: It is still somewhere; the file is named.
@@ -349,8 +315,15 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
     person = Person(digits, national_digits(phone) or digits)
     pattern = re.compile(rb"\+" + digits.encode() + rb"(?![0-9])")
     for path in sorted(database.folder.rglob("*")):
-        if path.is_file() and _holds(path, pattern):
-            raise _left(path)
+        # An empty file cannot be mapped, and holds nothing.
+        if not path.is_file() or not path.stat().st_size:
+            continue
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            if pattern.search(content):
+                raise _left(path)
     with database.reading() as connection:
         known = forgotten(connection, database.key_file)
         parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
@@ -366,15 +339,6 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
 def erasures(connection: sqlite3.Connection) -> int:
     """How often something was erased from the store; from 1, so that none is known from never asked."""
     return int(read_meta(connection, "erasures", 1))
-
-
-def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
-    """Whether a file's bytes match, however large it is."""
-    with path.open("rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return pattern.search(content) is not None
 
 
 def _left(path: Path) -> StoreError:
@@ -420,7 +384,9 @@ def young_enough(layout: Layout, rows: Sequence[Row], floor: int | None) -> list
     if floor is None:
         return list(rows)
     column = layout.place(layout.time_column)
-    return [row for row in rows if not _older(row, column, floor)]
+    return [
+        row for row in rows if not isinstance(moment := row.values[column], int) or moment >= floor
+    ]
 
 
 def prune(
@@ -438,14 +404,20 @@ def prune(
     Returns:
         How many versions were deleted.
     """
-    _raise_floor(connection, layout, before)
-    gone_keys = _delete_in_tail(connection, layout, before)
+    # From now on: what comes late, or again, is kept out by the same instant.
+    floors = _floors(connection)
+    floors[layout.table.name] = max(before, floors.get(layout.table.name, before))
+    write_meta(connection, "keep_from", floors)
+    key = "phone" if layout.ledger else "_key"
+    in_tail = connection.execute(
+        f"DELETE FROM {layout.versions} WHERE {layout.time_column} < ? RETURNING {key}", (before,)
+    )
+    gone_keys = [key for (key,) in in_tail]
     deleted = len(gone_keys)
 
     def young(table: pa.Table) -> pa.Table | None:
         nonlocal deleted
-        old = pc.fill_null(pc.less(table[layout.time_column].cast(pa.int64()), before), False)  # noqa: FBT003 - the value that fills
-        mask = old.combine_chunks().to_numpy(zero_copy_only=False)
+        mask = flags(pc.less(table[layout.time_column].cast(pa.int64()), before))
         if not mask.any():
             return None
         deleted += int(mask.sum())
@@ -457,39 +429,12 @@ def prune(
     return deleted + _delete_heads(connection, shelf, made, layout, gone_keys, before)
 
 
-def prune_quarantine(connection: sqlite3.Connection, layout: Layout, before: int) -> int:
-    """Delete what was set aside of a table before an instant; gives how many records."""
-    return connection.execute(
-        "DELETE FROM quarantine WHERE table_name = ? AND _observed_at < ?",
-        (layout.table.name, before),
-    ).rowcount
-
-
 def _floors(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(read_meta(connection, "keep_from", {}))
 
 
-def _raise_floor(connection: sqlite3.Connection, layout: Layout, before: int) -> None:
-    floors = _floors(connection)
-    floors[layout.table.name] = max(before, floors.get(layout.table.name, before))
-    write_meta(connection, "keep_from", floors)
-
-
-def _older(row: Row, column: int, floor: int) -> bool:
-    moment = row.values[column]
-    return isinstance(moment, int) and moment < floor
-
-
 def _key(layout: Layout) -> str:
     return "id" if layout.by_id else "_key"
-
-
-def _delete_in_tail(connection: sqlite3.Connection, layout: Layout, before: int) -> list[str]:
-    key = "phone" if layout.ledger else "_key"
-    rows = connection.execute(
-        f"DELETE FROM {layout.versions} WHERE {layout.time_column} < ? RETURNING {key}", (before,)
-    )
-    return [key for (key,) in rows]
 
 
 def _delete_heads(
@@ -515,8 +460,7 @@ def _delete_heads(
 
     def present(table: pa.Table) -> pa.Table | None:
         nonlocal deleted
-        mask = pc.and_(table["_gone"], pc.is_in(table[_key(layout)], wanted))
-        empty = np.asarray(mask.combine_chunks().to_numpy(zero_copy_only=False))
+        empty = flags(pc.and_(table["_gone"], pc.is_in(table[_key(layout)], wanted)))
         deleted += int(empty.sum())
         return table.filter(pa.array(~empty)) if empty.any() else None
 

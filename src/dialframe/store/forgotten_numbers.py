@@ -140,16 +140,15 @@ class Forgotten:
 
     def _length_at(self, digits: str, start: int, *, international: bool) -> int:
         """How many digits from here on are a forgotten number: the longest such, or 0."""
-        for length in sorted(self.lengths, reverse=True):
-            piece = digits[start : start + length]
-            if len(piece) == length and self._written(piece, international=international):
-                return length
-        return 0
-
-    def _written(self, digits: str, *, international: bool) -> bool:
         # "+212..." is Morocco, whatever number of Manhattan has these national digits.
         kinds = ("phone",) if international else ("phone", "national")
-        return any(self.mark(kind, digits) in self.marks for kind in kinds)
+        for length in sorted(self.lengths, reverse=True):
+            piece = digits[start : start + length]
+            if len(piece) == length and any(
+                self.mark(kind, piece) in self.marks for kind in kinds
+            ):
+                return length
+        return 0
 
 
 def read_key(path: Path) -> bytes:

@@ -234,15 +234,6 @@ class Checkpoint:
     state: Mapping[str, Any] | None
 
 
-def save_checkpoint(connection: sqlite3.Connection, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint down inside a write transaction."""
-    if checkpoint.state is None:
-        connection.execute("DELETE FROM checkpoint WHERE name = ?", (checkpoint.name,))
-        return
-    text = json.dumps(checkpoint.state, sort_keys=True)
-    connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?)", (checkpoint.name, text))
-
-
 class Epochs:
     """What a store has read of tables' epochs, so that a walk of before a damage is not taken for whole."""
 
@@ -258,8 +249,15 @@ class Epochs:
         """Write a checkpoint down, unless its walk began before versions of its table were lost."""
         table = checkpoint.name.partition("/")[0]
         now = epoch_of(connection, table)
-        if self._read.get(table, now) == now:
-            save_checkpoint(connection, checkpoint)
+        if self._read.get(table, now) != now:
+            return
+        if checkpoint.state is None:
+            connection.execute("DELETE FROM checkpoint WHERE name = ?", (checkpoint.name,))
+            return
+        text = json.dumps(checkpoint.state, sort_keys=True)
+        connection.execute(
+            "INSERT OR REPLACE INTO checkpoint VALUES (?, ?)", (checkpoint.name, text)
+        )
 
 
 @dataclass(frozen=True, slots=True)

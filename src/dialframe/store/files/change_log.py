@@ -248,7 +248,8 @@ def apply(connection: sqlite3.Connection, content: dict[str, Any]) -> None:
             _put(connection, table, row)
     for table, act, row in content.get("changes", ()):
         if act == "-":
-            key = _key(connection, _known(table))
+            columns = connection.execute(f"PRAGMA table_info({_known(table)})").fetchall()
+            key = [(name, position) for position, name, *_, is_key in columns if is_key]
             where = " AND ".join(f"{name} IS ?" for name, _ in key)
             connection.execute(f"DELETE FROM {table} WHERE {where}", [row[at] for _, at in key])
         else:
@@ -258,12 +259,6 @@ def apply(connection: sqlite3.Connection, content: dict[str, Any]) -> None:
 def _put(connection: sqlite3.Connection, table: str, row: Sequence[Any]) -> None:
     marks = ", ".join("?" * len(row))
     connection.execute(f"INSERT OR REPLACE INTO {_known(table)} VALUES ({marks})", tuple(row))
-
-
-def _key(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
-    """Names and places of a table's key columns."""
-    columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    return [(name, position) for position, name, *_, key in columns if key]
 
 
 def _known(table: str) -> str:

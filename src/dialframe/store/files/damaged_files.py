@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -162,10 +162,13 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
     """Write down what is in files that the catalog does not name, where the store has not got it already."""
     for name in names:
         places = [folder / name for folder in (shelf.folder, shelf.copies)]
-        described = [described for path in places if (described := _described(path)) is not None]
-        if not described:
+        part = None
+        for path in places:
+            with suppress(ValueError):
+                part = part or describe_file(path)[0]
+        if part is None:
             continue
-        part, layout = described[0], BY_NAME[described[0].table]
+        layout = BY_NAME[part.table]
         with database.writing() as connection:
             near = [
                 live
@@ -180,13 +183,6 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
             if missing.any():
                 why = "the catalog does not name it; dialframe store repair brings it in"
                 _note(connection, [(replace(part, rows=int(missing.sum())), why)])
-
-
-def _described(path: Path) -> Part | None:
-    try:
-        return describe_file(path)[0]
-    except ValueError:
-        return None
 
 
 def damages(connection: sqlite3.Connection) -> tuple[Damage, ...]:

@@ -240,8 +240,12 @@ class Database:
             connection.execute("COMMIT")
             return
         settle(connection, changes)
-        before = mark_of(connection)
-        self._check_copy(before)
+        before, last = mark_of(connection), self.copy.last()
+        # The second copy is of this file as it was; one that lags behind begins anew.
+        if last is None or last.number < before.number:
+            self._renew = True
+        elif last != before:
+            raise Unusable(f"{self.path}: it is older than its second copy; {REPAIR}")
         staged: Path | None = None
         if self._renew or changes.erased or self.copy.size_bytes > LOG_BYTES or not before.number:
             mark, staged = begin_anew(self.copy, connection, before)
@@ -261,16 +265,6 @@ class Database:
                 staged.unlink(missing_ok=True)
         self._renew = False
         changes.clear()
-
-    def _check_copy(self, before: Mark) -> None:
-        """See that the second copy is of this file as it was; one that lags behind begins anew."""
-        last = self.copy.last()
-        if last == before:
-            return
-        if last is None or last.number < before.number:
-            self._renew = True
-            return
-        raise Unusable(f"{self.path}: it is older than its second copy; {REPAIR}")
 
     def _compare(self, connection: sqlite3.Connection, tables: Sequence[str]) -> None:
         """Compare tables with their digests, unless nobody else wrote since that was done."""
@@ -305,7 +299,20 @@ class Database:
 
     @contextmanager
     def _borrowed(self) -> Iterator[_Link]:
-        link = self._taken() or _Link(self._connect())
+        with self._guard:
+            if self._process != os.getpid():
+                # A connection must not cross a fork: the child leaves the parent's alone.
+                self._idle, self._process = [], os.getpid()
+            link = self._idle.pop() if self._idle else None
+        if link is None:
+            connection = connect(
+                self.path,
+                read_only=self.read_only,
+                immutable=self._immutable,
+                busy_s=self._busy_s,
+                across_threads=True,
+            )
+            link = _Link(connection)
         try:
             yield link
         except BaseException:
@@ -314,26 +321,13 @@ class Database:
         with self._guard:
             self._idle.append(link)
 
-    def _taken(self) -> _Link | None:
-        with self._guard:
-            if self._process != os.getpid():
-                # A connection must not cross a fork: the child leaves the parent's alone.
-                self._idle, self._process = [], os.getpid()
-            return self._idle.pop() if self._idle else None
-
-    def _connect(self) -> sqlite3.Connection:
-        return connect(
-            self.path,
-            read_only=self.read_only,
-            immutable=self._immutable,
-            busy_s=self._busy_s,
-            across_threads=True,
-        )
-
     def _make(self) -> None:
         refuse_vanished(self.folder)
         try:
-            self._make_folder()
+            folder(self.folder)
+            if not os.access(self.folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.folder))
+            self.folder.chmod(FOLDER_MODE)
         except OSError as error:
             if error.errno not in _NOT_OURS_TO_WRITE or not self.path.is_file():
                 raise
@@ -349,12 +343,6 @@ class Database:
                 behind = mark_of(link.connection) != self.copy.last()
             if behind:
                 self._catch_up()
-
-    def _make_folder(self) -> None:
-        folder(self.folder)
-        if not os.access(self.folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.folder))
-        self.folder.chmod(FOLDER_MODE)
 
     def _refuse_lost(self) -> None:
         """Refuse to make a new file where an older one was lost: it would name none of what is here."""

@@ -168,7 +168,9 @@ def _cell(value: Any, kind: Kind) -> Value:
     if isinstance(value, bool):
         fits = kind == "boolean"
     else:
-        fits = isinstance(value, _FITS[kind]) and not _too_large(value)
+        # SQLite's integers have 64 bits.
+        too_large = isinstance(value, int) and not -(2**63) <= value < 2**63
+        fits = isinstance(value, _FITS[kind]) and not too_large
     if not fits:
         raise TypeError(f"{type(value).__name__} is not {kind}")
     return _converted(value, kind)
@@ -182,10 +184,6 @@ def _converted(value: Any, kind: Kind) -> Value:
     if kind == "number":
         return float(value)
     return int(value) if kind in ("boolean", "integer") else str(value)
-
-
-def _too_large(value: Any) -> bool:
-    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 ROWS_AT_ONCE = 50_000
