@@ -128,9 +128,21 @@ class Journal:
             ConfigError: Its key stands for another request, or is too old to be asked with again.
             StoreError: The journal cannot be written; nothing may be sent then.
         """
-        key = _key_of(request)
+        if request.key is None:
+            raise ConfigError(
+                f"{request.operation}: a write without an idempotency key has no entry"
+            )
+        key = request.key
         with self._transaction() as database:
-            self._tidy(database, now)
+            # The bytes hold personal data: they go once their key can no longer be asked with.
+            database.execute(
+                "UPDATE writes SET body = NULL, query = NULL WHERE query IS NOT NULL AND created_at < ?",
+                (stamp(now - KEY_LIFE),),
+            )
+            database.execute(
+                "DELETE FROM writes WHERE state IN ('answered', 'failed') AND created_at < ?",
+                (stamp(now - KEPT),),
+            )
             earlier = self._find(database, key)
             if earlier is None:
                 self._put(database, request, now)
@@ -167,7 +179,17 @@ class Journal:
             StoreError: The journal cannot be written.
         """
         with self._transaction() as database:
-            self._set(database, key, state, status, code, request_id)
+            database.execute(
+                "UPDATE writes SET state = ?, status = ?, code = ?, request_id = ? "
+                "WHERE account = ? AND key = ?",
+                (state, status, code, request_id, self._account, key),
+            )
+            # Nothing is left to be asked, so nobody needs the bytes.
+            if state in ("answered", "failed"):
+                database.execute(
+                    "UPDATE writes SET body = NULL, query = NULL WHERE account = ? AND key = ?",
+                    (self._account, key),
+                )
 
     def forget(self, phone: str) -> int:
         """Erase the bytes of every write, of any account, that a number is in.
@@ -403,37 +425,6 @@ class Journal:
                 mark = self._log.append(json.dumps({"rows": [row]}).encode(), last)
                 database.execute("UPDATE held SET logged = ?", (mark.number,))
 
-    def _set(
-        self,
-        database: sqlite3.Connection,
-        key: str,
-        state: State,
-        status: int | None,
-        code: str | None,
-        request_id: str | None,
-    ) -> None:
-        database.execute(
-            "UPDATE writes SET state = ?, status = ?, code = ?, request_id = ? "
-            "WHERE account = ? AND key = ?",
-            (state, status, code, request_id, self._account, key),
-        )
-        if state in ("answered", "failed"):
-            database.execute(
-                "UPDATE writes SET body = NULL, query = NULL WHERE account = ? AND key = ?",
-                (self._account, key),
-            )
-
-    def _tidy(self, database: sqlite3.Connection, now: datetime) -> None:
-        # The bytes hold personal data: they go once their key can no longer be asked with.
-        database.execute(
-            "UPDATE writes SET body = NULL, query = NULL WHERE query IS NOT NULL AND created_at < ?",
-            (stamp(now - KEY_LIFE),),
-        )
-        database.execute(
-            "DELETE FROM writes WHERE state IN ('answered', 'failed') AND created_at < ?",
-            (stamp(now - KEPT),),
-        )
-
     @contextmanager
     def _transaction(self, *, whole: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction; where all is read, all is compared with its hashes first."""
@@ -586,12 +577,6 @@ def _hash(*values: Any) -> int:
 def default_folder() -> Path:
     """Where the platform keeps a program's state."""
     return platformdirs.user_state_path("dialframe") / "journal"
-
-
-def _key_of(request: PlannedRequest) -> str:
-    if request.key is None:
-        raise ConfigError(f"{request.operation}: a write without an idempotency key has no entry")
-    return request.key
 
 
 def stamp(moment: datetime) -> str:

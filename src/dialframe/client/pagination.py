@@ -165,7 +165,8 @@ class Listing(Generic[Row]):
         Returns:
             One row per record, in the list's order.
         """
-        builder, tell = _builder(self._plan), on_progress or silent
+        builder = FrameBuilder(self._plan.operation, self._plan.model)
+        tell = on_progress or silent
         for page in self.pages():
             builder.add(page)
             tell(Progress(self._plan.operation, builder.rows))
@@ -206,7 +207,8 @@ class AsyncListing(Generic[Row]):
 
     async def to_frame(self, on_progress: OnProgress | None = None) -> pd.DataFrame:
         """The whole list as a DataFrame, as `Listing.to_frame` gives it."""
-        builder, tell = _builder(self._plan), on_progress or silent
+        builder = FrameBuilder(self._plan.operation, self._plan.model)
+        tell = on_progress or silent
         async for page in self.pages():
             builder.add(page)
             tell(Progress(self._plan.operation, builder.rows))
@@ -225,10 +227,6 @@ def _without(page: ListPage[Row], ids: Sequence[int | None], known: set[int]) ->
     records = [record for record, row in zip(page.records, ids, strict=True) if row not in known]
     quarantined = sorted((*page.quarantined, *again), key=lambda row: row.index)
     return replace(page, records=records, quarantined=tuple(quarantined))
-
-
-def _builder(plan: ListPlan[Any]) -> FrameBuilder:
-    return FrameBuilder(plan.operation, plan.model)
 
 
 def _tell(operation: str, page: ListPage[Any]) -> None:

@@ -204,7 +204,8 @@ class BucketFile:
         with self._lock:
             descriptor = self._opened()
             if descriptor is None:
-                with self._private().held(names) as tokens:
+                self._alone = self._alone or InProcess()
+                with self._alone.held(names) as tokens:
                     yield tokens
                 return
             try:
@@ -225,10 +226,6 @@ class BucketFile:
             finally:
                 os.close(descriptor)
 
-    def _private(self) -> InProcess:
-        self._alone = self._alone or InProcess()
-        return self._alone
-
     def _opened(self) -> int | None:
         """The file, locked; None where that cannot be."""
         if self._alone is not None:
@@ -242,7 +239,7 @@ class BucketFile:
                 os.close(descriptor)
                 raise
         except OSError as error:
-            self._private()
+            self._alone = InProcess()
             logger.warning(
                 "the rate limit is counted for this process alone, so several at once may be refused: %s",
                 error.strerror or type(error).__name__,

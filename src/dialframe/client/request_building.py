@@ -12,11 +12,9 @@ from typing import Any, Final, Literal, TypeVar, get_args
 from urllib.parse import quote, unquote, urlencode
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from dialframe.contract import limits
-from dialframe.contract.models.base_models import E164, PREFIXES, Request
-from dialframe.contract.models.base_models import pattern as id_pattern
+from dialframe.contract.models.base_models import E164, PREFIXES, Request, pattern
 from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
@@ -25,6 +23,7 @@ KEY_HEADER: Final = "Idempotency-Key"
 CORRELATION_HEADER: Final = "X-Correlation-ID"
 IF_MATCH_HEADER: Final = "If-Match"
 
+#: What is known of a write; what each means is in `journal`.
 State = Literal["pending", "answered", "outcome_unknown", "failed"]
 
 #: How long a key is asked with again. The service forgets keys after 24 hours; the minute is for the way.
@@ -52,7 +51,7 @@ Made = TypeVar("Made")
 PATTERNS: Final[dict[str, str]] = {
     get_args(E164)[1].pattern: "an E.164 number: +, country code, number, 7 to 15 digits in all",
     **{
-        id_pattern(kind): f"a {kind.replace('_', ' ')} id: {prefix} and a lower-case UUID"
+        pattern(kind): f"a {kind.replace('_', ' ')} id: {prefix} and a lower-case UUID"
         for kind, prefix in PREFIXES.items()
     },
 }
@@ -90,15 +89,6 @@ class PlannedRequest:
         return hashlib.sha256(head + (self.body or b"")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Which fields of a request travel where."""
-
-    path: tuple[str, ...]
-    query: tuple[str, ...]
-    body: tuple[str, ...]
-
-
 def plan(
     operation: Operation[Any, Any],
     request: Request,
@@ -108,14 +98,30 @@ def plan(
     if_match: str | None = None,
 ) -> PlannedRequest:
     """The bytes of a request."""
-    _refuse_stray(operation, key=key, if_match=if_match)
-    values, places = _values(operation, request), _places(operation)
+    # Idempotency 1 and 8: writes need a key, PATCH may have one, reads do not use it.
+    if key is not None and operation.key == "none":
+        raise ConfigError(f"{operation.name}: it changes nothing and takes no idempotency_key")
+    if key is None and operation.key == "required":
+        raise ConfigError(f"{operation.name}: it changes data and needs an idempotency_key")
+    # Endpoints, Common request parts: `If-Match` is for two operations alone.
+    if if_match is not None and not operation.if_match:
+        raise ConfigError(f"{operation.name}: it does not understand if_match")
+    # Endpoints, Leads: null clears a field, and what is not sent stays.
+    if operation.method == "PATCH":
+        values = request.model_dump(exclude_unset=True)
+    else:
+        values = request.model_dump(exclude_none=True)
+    path_names, query_names, body_names = _names(operation)
+    # An id is text of the caller's: a slash or a `?` in it would be another path.
     path = operation.path.format_map(
-        {name: quote(str(values.get(name, "")), safe="") for name in places.path}
+        {name: quote(str(values.get(name, "")), safe="") for name in path_names}
     )
-    query = urlencode([(name, _text(values[name])) for name in places.query
+    query = urlencode([(name, _text(values[name])) for name in query_names
                        if values.get(name) is not None])  # fmt: skip
-    body = _body(operation, places, values)
+    body = None
+    if operation.method in ("POST", "PATCH"):
+        named = {name: values[name] for name in body_names if name in values}
+        body = encoded(operation.name, named, _jsonable)
     headers = {
         "Accept": "*/*" if operation.streamed else "application/json",
         "Content-Type": None if body is None else "application/json",
@@ -140,8 +146,16 @@ def checked(operation: str, make: Callable[[], Made], *, root: str = "") -> Made
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
     first = problems[0]
+    field = root + where(first["loc"])
+    if first["type"] == "string_pattern_mismatch":
+        expected = str(first.get("ctx", {}).get("pattern"))
+        sentence = f"{field} should be {PATTERNS.get(expected, f'text like {expected}')}"
+    else:
+        says = first["msg"].removeprefix("Value error, ")
+        says = says[:1].lower() + says[1:]
+        sentence = f"{field}: {says}" if field else says
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    raise ConfigError(f"{operation}: {_sentence(first, root)}{more}; nothing was sent")
+    raise ConfigError(f"{operation}: {sentence}{more}; nothing was sent")
 
 
 def encoded(operation: str, body: Mapping[str, Any], default: Callable[[Any], Any]) -> bytes:
@@ -179,36 +193,9 @@ def where(location: tuple[int | str, ...]) -> str:
 
 
 @cache
-def _places(operation: Operation[Any, Any]) -> _Places:
-    return _Places(operation.path_names, operation.query_names, operation.body_names)
-
-
-def _refuse_stray(
-    operation: Operation[Any, Any], *, key: str | None, if_match: str | None
-) -> None:
-    # Idempotency 1 and 8: writes need a key, PATCH may have one, reads do not use it.
-    if key is not None and operation.key == "none":
-        raise ConfigError(f"{operation.name}: it changes nothing and takes no idempotency_key")
-    if key is None and operation.key == "required":
-        raise ConfigError(f"{operation.name}: it changes data and needs an idempotency_key")
-    if if_match is not None and not operation.if_match:
-        raise ConfigError(f"{operation.name}: it does not understand if_match")
-
-
-def _body(
-    operation: Operation[Any, Any], places: _Places, values: Mapping[str, Any]
-) -> bytes | None:
-    if operation.method not in ("POST", "PATCH"):
-        return None
-    named = {name: values[name] for name in places.body if name in values}
-    return encoded(operation.name, named, _jsonable)
-
-
-def _values(operation: Operation[Any, Any], request: Request) -> dict[str, Any]:
-    # Endpoints, Leads: null clears a field, and what is not sent stays.
-    if operation.method == "PATCH":
-        return request.model_dump(exclude_unset=True)
-    return request.model_dump(exclude_none=True)
+def _names(operation: Operation[Any, Any]) -> tuple[tuple[str, ...], ...]:
+    """The fields of a request that travel in path, query and body."""
+    return operation.path_names, operation.query_names, operation.body_names
 
 
 def _text(value: Any) -> str:
@@ -222,16 +209,6 @@ def _jsonable(value: Any) -> str:
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def _sentence(problem: ErrorDetails, root: str) -> str:
-    field = root + where(problem["loc"])
-    if problem["type"] == "string_pattern_mismatch":
-        pattern = str(problem.get("ctx", {}).get("pattern"))
-        return f"{field} should be {PATTERNS.get(pattern, f'text like {pattern}')}"
-    says = problem["msg"].removeprefix("Value error, ")
-    says = says[:1].lower() + says[1:]
-    return f"{field}: {says}" if field else says
 
 
 def _depth(value: Any) -> int:
@@ -266,11 +243,13 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
     if request is None:
         return None
     fields = fields_of(request)
+    # Endpoints, Leads: without `dial_now` a new lead is called when its campaign comes to it.
     verb, name = REACHES.get(request.operation, ("", ""))
     if not verb or (request.operation == "leads.create" and not fields.get("dial_now")):
         to = fields.get("phone") or fields.get("to")
         whom = mask(to) if isinstance(to, str) else _id_in(request.path)
         return Reach(f"{request.operation} {whom or ''}".strip(), whom, None)
+    # What names nobody in its body names in its path whose calls it starts or moves.
     value = str(fields.get(name) or _id_in(request.path) or "somebody")
     whom = mask(value) if value.startswith("+") else value
     window = WINDOW
@@ -279,6 +258,7 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
             seconds=fields.get("dial_within_seconds") or limits.DIAL_WITHIN_DEFAULT_S
         )
     late_at, due = meant_at + window, ""
+    # States, Callback: "when due the platform calls the lead", however early it was asked for.
     if "scheduled_at" in fields and request.operation.startswith("callbacks."):
         scheduled_at = datetime.fromisoformat(fields["scheduled_at"])
         late_at, due = max(late_at, scheduled_at), f" at {scheduled_at:%Y-%m-%d %H:%M} UTC"

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -80,11 +81,18 @@ def problem_error(
     # Contract, Errors: clients branch on the status and `code`, never on `detail`.
     code = _code(document.get("code"))
     request_id = request_id_of(headers, _text(document.get("request_id")))
-    fields = _field_problems(document.get("errors"))
+    listed = document.get("errors")
+    fields = tuple(
+        FieldProblem(_text(entry.get("pointer")), _code(entry.get("code")))
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, dict)
+    )
     what = f"{operation.name}: {status} {code or 'without a problem document'}"
     request = f" (request {request_id})" if request_id else ""
     next_step = _advice(operation, status, code, fields)
-    if key and _open_still(status, code):
+    # Contract, Endpoints, Leads: `dnc_screen_unavailable` wrote nothing, whatever its status says.
+    open_still = status >= 500 and code != "dnc_screen_unavailable"
+    if key and (open_still or code in ("conflict", "outcome_unknown")):
         next_step += f": client.writes.settle({key!r})"
     return FAMILIES[error_codes.family_of(code, status)](
         f"{what}{request}: {next_step}",
@@ -142,18 +150,15 @@ def _http_date(text: str) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
-def _open_still(status: int, code: str) -> bool:
-    # Contract, Endpoints, Leads: nothing was written, whatever the status says.
-    if code == "dnc_screen_unavailable":
-        return False
-    return status >= 500 or code in ("conflict", "outcome_unknown")
-
-
 def _advice(
     operation: Operation[Any, Any], status: int, code: str, fields: tuple[FieldProblem, ...]
 ) -> str:
+    # Contract, Authentication 6: every operation names one scope.
     if code == "insufficient_scope":
-        return f"{_scopes(operation)}; {error_codes.BY_CODE[code].advice}"
+        scope = SCOPES[operation.scope].name if operation.scope else "none of its own"
+        further = FURTHER_SCOPES.get(operation.name)
+        needed = f"it needs the scope {scope}" + (f", {further}" if further else "")
+        return f"{needed}; {error_codes.BY_CODE[code].advice}"
     if code == "tier_not_enabled" and operation.switch:
         return f"the switch {operation.switch} is off; {error_codes.BY_CODE[code].advice}"
     if code in error_codes.BY_CODE and status in error_codes.BY_CODE[code].statuses:
@@ -165,12 +170,6 @@ def _advice(
     if status == 407:
         return "the proxy asks who you are: put name and password into its URL"
     return "something in front of the service answered; check base_url"
-
-
-def _scopes(operation: Operation[Any, Any]) -> str:
-    scope = SCOPES[operation.scope].name if operation.scope else "none of its own"
-    further = FURTHER_SCOPES.get(operation.name)
-    return f"it needs the scope {scope}" + (f", {further}" if further else "")
 
 
 def _named(fields: tuple[FieldProblem, ...]) -> str:
@@ -192,16 +191,6 @@ def _argument(pointer: str) -> str:
         step = part.replace("~1", "/").replace("~0", "~")
         path += f"[{step}]" if step.isdigit() else f".{step}" if path else step
     return path or "the request"
-
-
-def _field_problems(errors: Any) -> tuple[FieldProblem, ...]:
-    if not isinstance(errors, list):
-        return ()
-    return tuple(
-        FieldProblem(_text(entry.get("pointer")), _code(entry.get("code")))
-        for entry in errors
-        if isinstance(entry, dict)
-    )
 
 
 def _code(value: Any) -> str:
@@ -338,18 +327,42 @@ def read(
     body: bytes,
     now: datetime | None = None,
 ) -> Parsed[Shown]:
-    """What an answer says."""
+    """What an answer says, or the error that it stands for."""
     if status >= 400:
-        raise _refusal(operation, request, status, headers, body, now)
+        document = None
+        with suppress(ValueError):
+            document = tolerant_json.printable(tolerant_json.parse(body).value)
+        raise problem_error(
+            operation, status=status, headers=headers, body=document, key=request.key, now=now
+        )
+    content_type = headers.get("content-type", "")
+    if status >= 300:
+        misfit = Mismatch(f"status {status}", "redirects are not followed: check base_url")
+        raise broken(operation, misfit, headers, request.key)
+    # Errors: `application/problem+json` (RFC 9457) is an error's type alone.
+    if content_type.partition(";")[0].strip().lower() == PROBLEM:
+        misfit = Mismatch(f"status {status}", "a problem document came with a status of success")
+        raise broken(operation, misfit, headers, request.key)
     checks = _checks(operation)
     asked = _asked(checks, request)
     try:
-        _refuse_others(status, headers)
-        if operation.paged and (page := _sound_page(operation, checks, asked, body)) is not None:
-            return Parsed(page)
-        return _parse(operation, request, asked, _json(operation, headers, body))
-    except Mismatch as misfit:
-        raise broken(operation, misfit, headers, request.key) from None
+        if operation.paged:
+            expected = {name: asked[name] for name in checks.filters if name in asked}
+            page = sound_page(operation.response, body, expected=expected, prefix=checks.id_prefix)
+            if page is not None:
+                return Parsed(cast("Shown", page))
+        if operation.assumed and not body:
+            # An unshown shape may turn out to be no body at all: then every field is None.
+            tree = Tree({}, sound=True)
+        else:
+            try:
+                tree = tolerant_json.parse(body)
+            except ValueError:
+                kind = content_type or "no content type"
+                raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
+        return _parse(operation, request, asked, tree)
+    except Mismatch as mismatch:
+        raise broken(operation, mismatch, headers, request.key) from None
 
 
 def broken(
@@ -368,54 +381,6 @@ def broken(
     )
 
 
-def _refusal(
-    operation: Operation[Any, Any],
-    request: PlannedRequest,
-    status: int,
-    headers: Mapping[str, str],
-    body: bytes,
-    now: datetime | None,
-) -> Exception:
-    """The error of an answer of status 400 or above, whatever its body is."""
-    try:
-        document = tolerant_json.printable(tolerant_json.parse(body).value)
-    except ValueError:
-        document = None
-    return problem_error(
-        operation, status=status, headers=headers, body=document, key=request.key, now=now
-    )
-
-
-def _refuse_others(status: int, headers: Mapping[str, str]) -> None:
-    """Refuse what is no answer of success."""
-    if status >= 300:
-        raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
-    kind = headers.get("content-type", "")
-    # Errors: `application/problem+json` (RFC 9457) is an error's type alone.
-    if kind.partition(";")[0].strip().lower() == PROBLEM:
-        raise Mismatch(f"status {status}", "a problem document came with a status of success")
-
-
-def _sound_page(
-    operation: Operation[Any, Shown], checks: _Checks, asked: Mapping[str, str], body: bytes
-) -> Shown | None:
-    """A page read in one go, or None where anything in it wants a second look."""
-    expected = {name: asked[name] for name in checks.filters if name in asked}
-    page = sound_page(operation.response, body, expected=expected, prefix=checks.id_prefix)
-    return cast("Shown | None", page)
-
-
-def _json(operation: Operation[Any, Any], headers: Mapping[str, str], body: bytes) -> Tree:
-    kind = headers.get("content-type", "no content type")
-    if operation.assumed and not body:
-        # An unshown shape may turn out to be no body at all: then every field is None.
-        return Tree({}, sound=True)
-    try:
-        return tolerant_json.parse(body)
-    except ValueError:
-        raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
-
-
 def _parse(
     operation: Operation[Any, Shown],
     request: PlannedRequest,
@@ -430,7 +395,11 @@ def _parse(
             if name in asked and raw.get(location) not in (None, asked[name]):
                 raise Mismatch(location, "it is not the one that was asked for")
         if operation.name == "leads.import":
-            _one_result_each(request, raw)
+            # Contract, Endpoints, Leads: exactly one result per input lead, by 0-based index.
+            sent = len(json.loads(request.body or b"{}").get("leads", ()))
+            if sorted(row["index"] for row in raw["data"]) != list(range(sent)):
+                reason = f"one result for each of {sent} leads was expected, by index"
+                raise Mismatch("data", reason)
         return Parsed(value)
     if not isinstance(raw, dict):
         raise Mismatch("", "an object with data and page was expected")
@@ -520,10 +489,3 @@ def _asked(checks: _Checks, request: PlannedRequest) -> dict[str, str]:
         body = json.loads(request.body)
         asked |= {name: body[name] for name in checks.body if body.get(name) is not None}
     return asked
-
-
-def _one_result_each(request: PlannedRequest, raw: Mapping[str, Any]) -> None:
-    """One result for each lead, by its index (contract, Endpoints: Leads)."""
-    sent = len(json.loads(request.body or b"{}").get("leads", ()))
-    if sorted(row["index"] for row in raw["data"]) != list(range(sent)):
-        raise Mismatch("data", f"one result for each of {sent} leads was expected, by index")

@@ -106,22 +106,21 @@ def _second_look(data: bytes) -> Tree:
         value = json.loads(
             text,
             parse_constant=lambda name: Unreadable(name, NO_NUMBER),
-            parse_float=_float,
-            parse_int=_int,
+            parse_float=lambda text: (
+                number
+                if isfinite(number := float(text))
+                else Unreadable(text[:KEPT_CHARS], NO_NUMBER)
+            ),
+            parse_int=lambda text: (
+                int(text)
+                if len(text) <= LONGEST_INTEGER
+                else Unreadable(text[:KEPT_CHARS], NO_NUMBER)
+            ),
             object_pairs_hook=_object,
         )
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     return Tree(value, sound=first_unreadable(value) is None)
-
-
-def _float(text: str) -> float | Unreadable:
-    number = float(text)
-    return number if abs(number) != float("inf") else Unreadable(text[:KEPT_CHARS], NO_NUMBER)
-
-
-def _int(text: str) -> int | Unreadable:
-    return int(text) if len(text) <= LONGEST_INTEGER else Unreadable(text[:KEPT_CHARS], NO_NUMBER)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -217,7 +216,15 @@ class Mismatch(ValueError):
 def read_object(model: type[Shape], raw: Any, *, assumed: bool, sound: bool = True) -> Shape:
     """One object as its model."""
     if not isinstance(raw, dict):
-        raise Mismatch("", f"an object was expected, and {_kind(raw)} came")
+        kinds = {
+            list: "a list",
+            str: "text",
+            bool: "a boolean",
+            int: "a number",
+            float: "a number",
+        }
+        kind = "null" if raw is None else kinds.get(type(raw), "an object")
+        raise Mismatch("", f"an object was expected, and {kind} came")
     unreadable = None if sound else first_unreadable(raw)
     if unreadable is not None:
         raise Mismatch(where(unreadable[0]), unreadable[1])
@@ -227,7 +234,10 @@ def read_object(model: type[Shape], raw: Any, *, assumed: bool, sound: bool = Tr
         if assumed:
             loose: type[Shape] = _loose(model)
             return loose.model_validate(raw)
-        raise _mismatch(error, raw) from None
+        first = error.errors(include_url=False, include_input=False)[0]
+        says = first["msg"].removeprefix("Value error, ")
+        place = where(_path(first["loc"], raw))
+        raise Mismatch(place, says[:1].lower() + says[1:]) from None
 
 
 def read_rows(
@@ -450,12 +460,6 @@ def _keep(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
         return value
 
 
-def _mismatch(error: ValidationError, raw: Any) -> Mismatch:
-    first = error.errors(include_url=False, include_input=False)[0]
-    says = first["msg"].removeprefix("Value error, ")
-    return Mismatch(where(_path(first["loc"], raw)), says[:1].lower() + says[1:])
-
-
 def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
     """A location without the names of a union's branches, which pydantic puts behind a value."""
     for depth, step in enumerate(location):
@@ -466,8 +470,3 @@ def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
         else:
             return location[:depth]
     return location
-
-
-def _kind(raw: Any) -> str:
-    kinds = {list: "a list", str: "text", bool: "a boolean", int: "a number", float: "a number"}
-    return "null" if raw is None else kinds.get(type(raw), "an object")

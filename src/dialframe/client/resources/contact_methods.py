@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -101,9 +102,19 @@ class Dnc(Resource[ShellT]):
         for start in range(0, len(asked), limits.PHONES_PER_DNC_CHECK):
             chunk = asked[start : start + limits.PHONES_PER_DNC_CHECK]
             try:
-                results += yield from self._check(chunk, options)
+                answered = yield from self._sender.ask_raw(
+                    rows.DNC_CHECK, partial(DncCheck, phones=chunk), options
+                )
+                results += _results(chunk, answered)
             except DialframeError as error:
-                raise _with_partial(error, results, len(asked)) from None
+                # An answered number was paid for, and the error ends the method: it carries them.
+                if results:
+                    error.partial = tuple(results)
+                    error.args = (
+                        f"{error}; {len(results)} of {len(asked)} numbers were answered before: they "
+                        "are in error.partial",
+                    )
+                raise
             tell(Progress(rows.DNC_CHECK.name, len(results), len(asked)))
         return results
 
@@ -119,12 +130,6 @@ class Dnc(Resource[ShellT]):
             options: Options of this call.
         """
         return self._ask(rows.DNC_ADD, options, phone=phone, reason=reason)
-
-    def _check(self, phones: Sequence[str], options: Options | None) -> Steps[list[DncChecked]]:
-        answered = yield from self._sender.ask_raw(
-            rows.DNC_CHECK, lambda: DncCheck(phones=[*phones]), options
-        )
-        return _results(phones, answered)
 
 
 class Consents(Resource[ShellT]):
@@ -242,6 +247,7 @@ class WhatsApp(Resource[ShellT]):
 
 def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncChecked]:
     answers = answered.value.data
+    # Contract, Endpoints, Do-Not-Call: one result per input number in input order.
     if [answer.phone for answer in answers] != list(phones):
         raise ContractError(
             f"{rows.DNC_CHECK.name}: {len(phones)} numbers were asked and the {len(answers)} "
@@ -254,19 +260,6 @@ def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncCh
         DncChecked(answer.phone, answer.listed, answered.observed_at, answered.request_id)
         for answer in answers
     ]
-
-
-def _with_partial(
-    error: DialframeError, results: Sequence[DncChecked], asked: int
-) -> DialframeError:
-    """The same error, with the answers that came before it."""
-    if results:
-        error.partial = tuple(results)
-        error.args = (
-            f"{error}; {len(results)} of {asked} numbers were answered before: they are in "
-            "error.partial",
-        )
-    return error
 
 
 class Callbacks(Resource[ShellT]):
