@@ -16,7 +16,7 @@ from dialframe.frames import CALLS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Checkpoint, Store, recovery
 from dialframe.store.files.database import Database
 from dialframe.store.seal import Sizes
-from store.made import at, call, lead, phone
+from store.made import at, call, check, lead, phone, put
 
 #: Every part holds ten rows.
 TENS = Sizes(seal_rows=10, close_rows=10, part_rows=10, small_parts=5, patches=3)
@@ -28,33 +28,11 @@ def fill(store: Store, first: int, last: int) -> None:
     """Calls that change, leads, checks and events, in pages; some stay in SQLite."""
     for number in range(first, last):
         minute = number * 10
-        store.append(
-            CALLS,
-            [call(number * 4 + row) for row in range(4)] + [call(number, status="failed")],
-            observed_at=at(minute),
-            request_id=f"req_{number}",
-            checkpoint=Checkpoint("calls", {"next": number}),
-        )
-        store.append(
-            LEADS,
-            [lead(number * 3 + row) for row in range(3)],
-            observed_at=at(minute + 1),
-            request_id=None,
-        )
-        store.append(
-            DNC_CHECKS,
-            [
-                {
-                    "phone": phone(number * 3 + row),
-                    "listed": row == 0,
-                    "checked_at": at(minute + 2),
-                    "request_id": f"req_{number}",
-                }
-                for row in range(3)
-            ],
-            observed_at=at(minute + 2),
-            request_id=f"req_{number}",
-        )
+        calls = [call(number * 4 + row) for row in range(4)] + [call(number, status="failed")]
+        put(store, calls, minute, checkpoint=Checkpoint("calls", {"next": number}))
+        put(store, [lead(number * 3 + row) for row in range(3)], minute + 1, LEADS)
+        checks = [check(number * 3 + row, minute + 2, listed=row == 0) for row in range(3)]
+        put(store, checks, minute + 2, DNC_CHECKS)
 
 
 def make(folder: Path) -> Path:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from dialframe.frames import CALLS, Table
+from dialframe.store import Appended, Store
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 CAMPAIGN = f"cmp_{uuid.UUID(int=1)}"
@@ -60,6 +64,23 @@ def lead(number: int = 0, **changes: Any) -> dict[str, Any]:
         "created_at": at(number),
         "updated_at": at(number),
     } | changes
+
+
+def check(number: int = 0, minute: float = 1, **changes: Any) -> dict[str, Any]:
+    """A Do-Not-Call check as the store keeps it."""
+    return {
+        "phone": phone(number),
+        "listed": False,
+        "checked_at": at(minute),
+        "request_id": f"req_{minute}",
+    } | changes
+
+
+def put(
+    store: Store, records: Iterable[Any], minute: float, table: Table = CALLS, **more: Any
+) -> Appended:
+    """Append records observed at a minute, the answer to a request that is named after it."""
+    return store.append(table, records, observed_at=at(minute), request_id=f"req_{minute}", **more)
 
 
 def bytes_of(folder: Path) -> bytes:

@@ -19,8 +19,8 @@ from dialframe.store import Checkpoint, Store
 from dialframe.store.files.database import Database
 from dialframe.store.seal import Sizes
 from forked import Forked
-from store import faults
-from store.made import START, at, call, phone
+from store import faults, made
+from store.made import START, call, phone, put
 
 PAGE = 50
 SHARED = 10
@@ -168,13 +168,7 @@ def append_checks(folder: Path) -> None:
     """Append one Do-Not-Call check after another, each with its number printed once it is stored."""
     with Store(Database(folder), faults.TENS) as store:
         for number in range(10_000):
-            check = {
-                "phone": phone(number),
-                "listed": False,
-                "checked_at": at(number),
-                "request_id": None,
-            }
-            store.append(DNC_CHECKS, [check], observed_at=at(number), request_id=None)
+            put(store, [made.check(number, number)], number, DNC_CHECKS)
             tell(number + 1)
 
 
@@ -187,10 +181,7 @@ def append_without_room(folder: Path, limit_bytes: int) -> None:
         try:
             for number in range(400):
                 calls = [call(number * 100 + row) for row in range(100)]
-                store.append(
-                    CALLS, calls, observed_at=at(number), request_id=None,
-                    checkpoint=Checkpoint("calls", {"n": number + 1}),
-                )  # fmt: skip
+                put(store, calls, number, checkpoint=Checkpoint("calls", {"n": number + 1}))  # fmt: skip
                 tell(number + 1)
         except StoreError as error:
             tell(str(error))

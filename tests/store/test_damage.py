@@ -16,7 +16,7 @@ from dialframe.store.files.database import Database
 from dialframe.store.files.parts import FOLDER
 from dialframe.store.seal import Sizes
 from forked import Forked
-from store.made import at, bytes_of, call, lead, phone
+from store.made import at, bytes_of, call, check, lead, phone, put
 from store.racing import append_without_room, read_as_nobody
 
 #: Every part holds ten rows, so that one of several can be damaged.
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def page(store: Store, first: int, minute: int) -> int:
     """Ten calls, observed at a minute; gives the number of new versions."""
     records = [call(number) for number in range(first, first + 10)]
-    return store.append(CALLS, records, observed_at=at(minute), request_id=None).versions
+    return put(store, records, minute).versions
 
 
 def files(store: Store) -> list[Path]:
@@ -128,13 +128,7 @@ def test_a_walk_under_way_is_not_taken_for_whole(store: Store) -> None:
         with pytest.raises(StoreError, match="set aside"):
             store.frame(CALLS)
         sync.save(Checkpoint("calls", {"done": True}))
-        sync.append(
-            CALLS,
-            [call(99)],
-            observed_at=at(60),
-            request_id=None,
-            checkpoint=Checkpoint("calls", {"walk": 1}),
-        )
+        put(sync, [call(99)], 60, checkpoint=Checkpoint("calls", {"walk": 1}))
 
         assert store.state("calls") is None
         assert sync.state("calls") is None
@@ -147,7 +141,7 @@ def test_an_append_that_meets_a_damaged_part_goes_on(store: Store) -> None:
     flip(files(store)[0], 700)
 
     late = [call(1, status="ringing"), call(25, status="ringing")]
-    added = store.append(CALLS, late, observed_at=at(-5), request_id=None)
+    added = put(store, late, -5)
 
     assert added.versions == 2
     assert store.info().damaged[0].rows == 10
@@ -158,13 +152,10 @@ def test_an_append_that_meets_a_damaged_part_goes_on(store: Store) -> None:
 
 def test_another_tables_damage_is_its_own(store: Store) -> None:
     """Leads are read, and keep their checkpoints, while calls are damaged; checks keep their last answers."""
-    store.append(LEADS, [lead(n) for n in range(10)], observed_at=at(1), request_id=None)
+    put(store, [lead(n) for n in range(10)], 1, LEADS)
     store.save(Checkpoint("leads", {"done": True}))
-    checks = [
-        {"phone": phone(n), "listed": True, "checked_at": at(n), "request_id": None}
-        for n in range(10)
-    ]
-    store.append(DNC_CHECKS, checks, observed_at=at(9), request_id=None)
+    checks = [check(n, n, listed=True) for n in range(10)]
+    put(store, checks, 9, DNC_CHECKS)
     for path in files(store):
         if not path.name.startswith("leads"):
             flip(path, 500)
@@ -192,7 +183,7 @@ def test_forgetting_deletes_what_was_set_aside(store: Store) -> None:
 
     assert not list((store.folder / "set-aside").iterdir())
     assert phone(25).encode() not in bytes_of(store.folder)
-    assert store.append(CALLS, [call(25)], observed_at=at(70), request_id=None).forgotten == 1
+    assert put(store, [call(25)], 70).forgotten == 1
 
 
 def test_half_written_files_are_swept_away(store: Store) -> None:
@@ -222,7 +213,7 @@ def test_a_disk_that_takes_no_more_leaves_what_was_there(tmp_path: Path, limit: 
     with Store.open(folder) as store:
         assert len(store.frame(CALLS)) == stored * 100
         assert (store.state("calls") or {"n": 0}) == {"n": stored}
-        assert store.append(CALLS, [call(99_999)], observed_at=at(9), request_id=None).versions
+        assert put(store, [call(99_999)], 9).versions
         store.compact()
         assert len(store.frame(CALLS)) == stored * 100 + 1
 
@@ -234,7 +225,7 @@ def test_a_store_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path: Pa
 
     with Store(Database(tmp_path / "part"), TENS) as made:
         page(made, 0, 0)
-        made.append(CALLS, [call(77)], observed_at=at(1), request_id=None)
+        put(made, [call(77)], 1)
         made.save(Checkpoint("calls", {"done": True}))
     # Outside of the tests' own folders, which nobody else may enter.
     with tempfile.TemporaryDirectory() as root:

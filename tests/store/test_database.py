@@ -18,7 +18,7 @@ from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.files import database
 from dialframe.store.files.database import FILE, Database
-from store.made import at, call
+from store.made import at, call, put
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
         with Store.open(tmp_path / "root" / "part") as store, store.lock("calls"):
-            store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+            put(store, [call(1)], 1)
             paths = [store.folder, store.folder.parent, *store.folder.rglob("*")]
             modes = {path.name: path.stat().st_mode & 0o777 for path in paths if path.is_file()}
             folders = {path.stat().st_mode & 0o777 for path in paths if path.is_dir()}
@@ -52,7 +52,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 def test_damage_inside_is_found_when_it_is_read(tmp_path: Path) -> None:
     """Pages overwritten in the middle are an error on reading, never a short table."""
     with Store.open(tmp_path) as store:
-        store.append(CALLS, [call(n) for n in range(1500)], observed_at=at(1), request_id=None)
+        put(store, [call(n) for n in range(1500)], 1)
     file = tmp_path / FILE
     content = bytearray(file.read_bytes())
     half = len(content) // 2
@@ -98,29 +98,22 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     """An append that finds no room is a sentence; rows and checkpoint of before are intact."""
     with Store.open(tmp_path) as store:
         page = [call(n) for n in range(100)]
-        store.append(
-            CALLS,
-            page,
-            observed_at=at(1),
-            request_id=None,
-            checkpoint=Checkpoint("calls", {"n": 1}),
-        )
+        put(store, page, 1, checkpoint=Checkpoint("calls", {"n": 1}))
         with store._database.reading() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages}")
 
         with pytest.raises(StoreError, match="the disk is full; what was stored before is intact"):
-            store.append(
-                CALLS,
+            put(
+                store,
                 [call(n) for n in range(100, 2000)],
-                observed_at=at(2),
-                request_id=None,
+                2,
                 checkpoint=Checkpoint("calls", {"n": 2}),
             )
 
         assert len(store.frame(CALLS)) == 100
         assert store.state("calls") == {"n": 1}
-        assert store.append(CALLS, [call(5000)], observed_at=at(3), request_id=None).versions == 1
+        assert put(store, [call(5000)], 3).versions == 1
 
 
 def test_every_connection_is_durable_and_erases(tmp_path: Path) -> None:
@@ -140,7 +133,7 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
 
         def work(first: int) -> None:
             for number in range(first, first + 20):
-                store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+                put(store, [call(number)], number)
                 store.frame(CALLS)
 
         threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200)]
@@ -155,7 +148,7 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
 def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path) -> None:
     """While somebody reads an old state, erasing says that bytes may remain, rather than that all is well."""
     with Store(Database(tmp_path, busy_s=0.1)) as store:
-        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        put(store, [call(1)], 1)
         reader = sqlite3.connect(tmp_path / FILE, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM row_calls").fetchone()
@@ -217,7 +210,7 @@ def test_a_lock_has_a_plain_name(tmp_path: Path) -> None:
 def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
     """A connection does not cross a fork: parent and child both go on working."""
     with Store.open(tmp_path) as store:
-        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        put(store, [call(1)], 1)
         child = os.fork()
         if child == 0:
             try:
@@ -225,12 +218,12 @@ def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
                 with store._database.reading() as connection:
                     assert inherited
                     assert all(connection is not other for other in inherited)
-                store.append(CALLS, [call(2)], observed_at=at(2), request_id=None)
+                put(store, [call(2)], 2)
                 os._exit(0)
             finally:
                 os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        store.append(CALLS, [call(3)], observed_at=at(3), request_id=None)
+        put(store, [call(3)], 3)
 
         assert len(store.frame(CALLS)) == 3
 
@@ -254,11 +247,11 @@ def test_what_another_thread_commits_is_not_compared_again(
         readers[-1].join(0.2)
 
     with Store.open(tmp_path) as store:
-        store.append(CALLS, [call(0)], observed_at=at(0), request_id=None)
+        put(store, [call(0)], 0)
         monkeypatch.setattr(database, "differing", counted)
         monkeypatch.setattr(Database, "_commit", disturbed)
         for number in range(1, 4):
-            store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+            put(store, [call(number)], number)
         for reader in readers:
             reader.join()
 

@@ -18,7 +18,7 @@ from dialframe.store import Store, bad_record
 from dialframe.store.files.database import Database
 from dialframe.store.forgotten_numbers import REPLACED, Forgotten
 from dialframe.store.seal import Sizes
-from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
+from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone, put
 
 PERSON = "+12125550142"
 OTHER = "+12125550143"
@@ -99,7 +99,7 @@ def test_a_forgotten_number_leaves_no_byte(store: Store) -> None:
 
 def test_rows_of_the_person_are_gone_from_every_version(store: Store) -> None:
     """Calls, leads, their callbacks, appointments and checks go; everybody else's rows stay."""
-    store.append(LEADS, [lead(1, phone=PERSON, attempts=2)], observed_at=at(2), request_id="req_2")
+    put(store, [lead(1, phone=PERSON, attempts=2)], 2, LEADS)
 
     store.forget(PERSON, at=at(3))
 
@@ -131,7 +131,7 @@ def test_a_later_sync_does_not_bring_it_back(store: Store) -> None:
     assert [(f.name, f.rows, f.versions) for f in store.info().tables[:-1]] == before
     assert PERSON[1:].encode() not in everything(store)
     assert list(store.frame(DNC_CHECKS)["phone"]) == [OTHER, OTHER]
-    added = store.append(CALLS, [call(7, to_number=PERSON)], observed_at=at(6), request_id=None)
+    added = put(store, [call(7, to_number=PERSON)], 6)
     assert (added.rows, added.versions, added.forgotten) == (1, 0, 1)
 
 
@@ -140,7 +140,7 @@ def test_replaced_parts_with_the_number_are_deleted_too(tmp_path: Path) -> None:
     sizes = Sizes(seal_rows=1, close_rows=1, part_rows=9, small_parts=99, patches=99)
     with Store(Database(tmp_path / "part"), sizes) as store:
         for number in range(3):
-            store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+            put(store, [call(number)], number)
         held = store.batches(CALLS, rows=1)
         next(held)
         store.compact()
@@ -157,7 +157,7 @@ def test_replaced_parts_with_the_number_are_deleted_too(tmp_path: Path) -> None:
 def test_what_is_left_is_found_and_named(tmp_path: Path) -> None:
     """The proof looks at every file of the folder: one that holds the number is an error with its name."""
     with Store.open(tmp_path / "part") as store:
-        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        put(store, [call(1)], 1)
         copy = store.folder / "copy.txt"
         copy.write_text(f"x{call(1)['to_number']}1,{call(1)['to_number']}\n")
 
@@ -172,7 +172,7 @@ def test_a_number_never_seen_can_be_forgotten_ahead(tmp_path: Path) -> None:
     """The mark alone is enough to keep a number out."""
     with Store.open(tmp_path / "part") as store:
         assert store.forget(PERSON, at=at(1)) == 0
-        store.append(CALLS, [call(1, to_number=PERSON)], observed_at=at(2), request_id=None)
+        put(store, [call(1, to_number=PERSON)], 2)
 
         assert len(store.frame(CALLS)) == 0
 
@@ -181,12 +181,7 @@ def test_a_number_abroad_with_the_same_national_digits_stays(tmp_path: Path) -> 
     """`+212 555 0142` would be Morocco: it is not the forgotten number of Manhattan."""
     morocco = "+2125550142"
     with Store.open(tmp_path / "part") as store:
-        store.append(
-            LEADS,
-            [lead(1, phone=morocco, full_name=f"M {morocco}")],
-            observed_at=at(1),
-            request_id=None,
-        )
+        put(store, [lead(1, phone=morocco, full_name=f"M {morocco}")], 1, LEADS)
         store.forget(PERSON, at=at(2))
 
         assert list(store.frame(LEADS)["full_name"]) == [f"M {morocco}"]

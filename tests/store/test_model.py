@@ -17,7 +17,7 @@ from dialframe.frames import CALLS
 from dialframe.store import Store
 from dialframe.store.files.database import Database
 from dialframe.store.seal import Sizes
-from store.made import at, bytes_of, call, phone
+from store.made import at, bytes_of, call, phone, put
 
 #: So small that every few rows are sealed, merged and written anew.
 TINY = Sizes(seal_rows=6, close_rows=3, part_rows=6, small_parts=2, patches=2)
@@ -115,7 +115,7 @@ class StoreMachine(RuleBasedStateMachine):
             call(number, status=status, disposition=disposition)
             for number, (status, disposition) in page.items()
         ]
-        self.store.append(CALLS, records, observed_at=at(minute), request_id=f"req_{minute}")
+        put(self.store, records, minute)
         for number, content in page.items():
             self.model.append(number, minute, content)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from dialframe.frames import CALLS, CAMPAIGNS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Store, bad_record
 from dialframe.store.files.database import Database
 from dialframe.store.seal import Sizes
-from store.made import at, bytes_of, call, lead, phone
+from store.made import at, bytes_of, call, check, lead, phone, put
 
 TINY = Sizes(seal_rows=6, close_rows=1, part_rows=5, small_parts=99, patches=99)
 
@@ -28,18 +27,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
             put(opened, [call(n) for n in range(20) if n != 2], minute)
             opened.reconcile(CALLS, seen_before=at(minute), at=at(minute))
         put(opened, [lead(n) for n in range(20)], 30, LEADS)
-        checks = [
-            {"phone": phone(n), "listed": False, "checked_at": at(n), "request_id": None}
-            for n in range(20)
-        ]
-        put(opened, checks, 30, DNC_CHECKS)
+        put(opened, [check(n, n) for n in range(20)], 30, DNC_CHECKS)
         put(opened, [{"id": "evt_1", "created_at": at(1), "data": {"to": phone(1)}}], 30, EVENTS)
         yield opened
-
-
-def put(store: Store, records: list[dict[str, Any]], minute: float, table: Any = CALLS) -> Any:
-    """Append records observed at a minute."""
-    return store.append(table, records, observed_at=at(minute), request_id=None)
 
 
 def test_old_rows_are_gone_in_all_versions(store: Store) -> None:
@@ -87,7 +77,7 @@ def test_records_set_aside_are_deleted_by_their_arrival(store: Store) -> None:
     """What could not be read has no time of its own: that of its observation counts."""
     for minute in (5, 15):
         bad = [bad_record({"id": f"call_{minute}"}, "odd")]
-        store.append(CALLS, [], observed_at=at(minute), request_id=None, quarantined=bad)
+        put(store, [], minute, quarantined=bad)
 
     store.prune(at(10))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -18,7 +17,7 @@ from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, TABLES
 from dialframe.store import Store
 from dialframe.store.files.database import Database
 from dialframe.store.seal import Sizes
-from store.made import at, bytes_of, call, phone
+from store.made import at, bytes_of, call, phone, put
 
 TINY = Sizes(seal_rows=6, close_rows=1, part_rows=6, small_parts=99, patches=99)
 
@@ -30,11 +29,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
         put(opened, [call(n) for n in range(6)], 10)
         put(opened, [call(n) for n in range(6, 10)], 20)
         yield opened
-
-
-def put(store: Store, records: list[dict[str, Any]], minute: float, table: Any = CALLS) -> None:
-    """Append records observed at a minute."""
-    store.append(table, records, observed_at=at(minute), request_id=f"req_{minute}")
 
 
 def latest(place: Path) -> dict[str, str | None]:

@@ -24,7 +24,7 @@ from dialframe.store.files.table_layouts import BY_NAME, OBSERVED
 from dialframe.store.reader import HISTORY
 from dialframe.store.seal import Sizes
 from dialframe.store.snapshot import as_frame
-from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
+from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, check, lead, phone, put
 
 TINY = Sizes(seal_rows=7, close_rows=1, part_rows=8, small_parts=3, patches=99)
 QUESTIONS: list[dict[str, Any]] = [
@@ -65,11 +65,6 @@ def fill(store: Store) -> None:
     for minute in (80, 90):
         put(store, [call(n) for n in (*range(20), 30, 31)], minute)
         store.reconcile(CALLS, seen_before=at(minute), at=at(minute))
-
-
-def put(store: Store, records: list[dict[str, Any]], minute: float, table: Any = CALLS) -> None:
-    """Append records observed at a minute."""
-    store.append(table, records, observed_at=at(minute), request_id=f"req_{minute}")
 
 
 def test_the_same_rows_sealed_or_not(store: Store, tmp_path: Path) -> None:
@@ -212,35 +207,30 @@ def test_rows_of_one_time_keep_their_order(store: Store) -> None:
     ]
     for minute, page in enumerate((rows[:5], rows[5:])):
         put(store, page, minute, DISPOSITIONS)
-    checks = [
-        {"phone": phone(n), "listed": False, "checked_at": at(1), "request_id": "r"}
-        for n in (4, 2, 9, 1, 7, 3, 5, 8, 6)
-    ]
+    checks = [check(n) for n in (4, 2, 9, 1, 7, 3, 5, 8, 6)]
     put(store, checks[:4], 1, DNC_CHECKS)
     before = store.frame(DISPOSITIONS)
     put(store, checks[4:], 1, DNC_CHECKS)
 
-    assert store.frame(DNC_CHECKS)["phone"].tolist() == [check["phone"] for check in checks]
+    assert store.frame(DNC_CHECKS)["phone"].tolist() == [made["phone"] for made in checks]
     store.compact()
-    assert store.frame(DNC_CHECKS)["phone"].tolist() == [check["phone"] for check in checks]
+    assert store.frame(DNC_CHECKS)["phone"].tolist() == [made["phone"] for made in checks]
     assert_frame_equal(store.frame(DISPOSITIONS), before)
 
 
 def test_last_checks_as_of_an_instant(store: Store) -> None:
     """The latest answer about a number by an instant, wherever it lies; none before the first."""
     for minute in range(12):
-        listed = minute >= 6
-        check = {"phone": phone(1), "checked_at": at(minute), "request_id": f"r{minute}"}
-        put(store, [check | {"listed": listed}, check | {"phone": phone(2), "listed": False}], minute, DNC_CHECKS)  # fmt: skip
-    late = {"phone": phone(1), "listed": False, "checked_at": at(2.5), "request_id": "late"}
-    put(store, [late], 50, DNC_CHECKS)
+        checks = [check(1, minute, listed=minute >= 6), check(2, minute)]
+        put(store, checks, minute, DNC_CHECKS)
+    put(store, [check(1, 2.5, request_id="late")], 50, DNC_CHECKS)
 
     both = [phone(1), phone(2), phone(3)]
-    assert store.last_checks(both)[phone(1)].request_id == "r11"
+    assert store.last_checks(both)[phone(1)].request_id == "req_11"
     assert store.last_checks(both)[phone(1)].listed
     by = {n: store.last_checks(both, as_of=at(n)) for n in (-1, 2.6, 5.5, 6)}
     assert by[-1] == {}
-    assert [by[n][phone(1)].request_id for n in (2.6, 5.5, 6)] == ["late", "r5", "r6"]
+    assert [by[n][phone(1)].request_id for n in (2.6, 5.5, 6)] == ["late", "req_5", "req_6"]
     assert [by[n][phone(1)].listed for n in (2.6, 5.5, 6)] == [False, False, True]
     assert phone(3) not in by[6]
 

@@ -8,6 +8,8 @@ import random
 import shutil
 import sqlite3
 import time
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from dialframe.store.files.database import FILE, Database
 from forked import Forked
 from store import faults
 from store.faults import NOW, TENS
-from store.made import at, call, phone
+from store.made import at, call, phone, put
 from store.racing import append_checks
 
 #: Faults in the suite; a thousand are run by hand before a release.
@@ -96,78 +98,72 @@ def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
         counts = len(store.history(CALLS)), len(store.frame(CALLS)), len(store.frame(DNC_CHECKS))
         assert counts == sealed
         # What is appended now follows what was rebuilt.
-        again = store.append(CALLS, [call(50)], observed_at=at(500), request_id=None)
+        again = put(store, [call(50)], 500)
         assert again.versions == 0
 
 
-def test_a_changed_digit_in_the_sqlite_file_is_noticed(
-    folder: Path, before: dict[str, Any]
+def put_in(*statements: str) -> Callable[[Path], None]:
+    """Change a SQLite file past the store."""
+
+    def harm(file: Path) -> None:
+        with closing(sqlite3.connect(file, isolation_level=None)) as outsider:
+            for statement in statements:
+                assert outsider.execute(statement).rowcount
+
+    return harm
+
+
+def replaced(text: bytes, by: bytes, times: int = -1) -> Callable[[Path], None]:
+    """Change bytes of a SQLite file."""
+
+    def harm(file: Path) -> None:
+        content = file.read_bytes()
+        assert text in content
+        file.write_bytes(content.replace(text, by, times))
+
+    return harm
+
+
+ROWS = "are not those that were written; run dialframe store repair"
+ANY = "run dialframe store repair"
+
+#: What may happen to the SQLite file, and the words of the refusal.
+HARMS: dict[str, tuple[Callable[[Path], None], str]] = {
+    # Numbers that wait there: another one would be believed.
+    "digits are changed": (replaced(b"55501", b"55511"), ROWS),
+    "a row is deleted": (
+        put_in("DELETE FROM row_dnc_checks WHERE seq = (SELECT max(seq) FROM row_dnc_checks)"),
+        ROWS,
+    ),
+    "answers are changed": (put_in("UPDATE head_dnc_checks SET listed = 1 - listed"), ROWS),
+    "times of parts are changed": (put_in("UPDATE part SET first_time = last_time"), ROWS),
+    "a row is added": (put_in("INSERT INTO patch VALUES ('calls', 1, 5)"), ROWS),
+    # No row differs then, and SQLite finds nothing wrong with its pages.
+    **{
+        f"the name {name.decode()} is changed": (replaced(name, b"z" + name[1:], 1), ANY)
+        for name in (
+            b"first_seq INTEGER",
+            b"_until INTEGER",
+            b"seen_at INTEGER",
+            b"misses INTEGER",
+        )
+    },
+    # One flipped bit ends UTF-8, in rows as in names of parts.
+    **{
+        f"{text.decode()} is no text": (replaced(text, bytes([text[0] | 0x80]) + text[1:]), ANY)
+        for text in (b"55501", b"req_1", b".parquet")
+    },
+}
+
+
+@pytest.mark.parametrize(("harm", "words"), HARMS.values(), ids=HARMS)
+def test_a_changed_sqlite_file_is_said_and_mended(
+    folder: Path, harm: Callable[[Path], None], words: str, before: dict[str, Any]
 ) -> None:
-    """Flipped digits of numbers that wait there are an error with a next step, not another number."""
-    content = (folder / FILE).read_bytes()
-    changed = content.replace(b"55501", b"55511")
-    assert changed != content
-    (folder / FILE).write_bytes(changed)
+    """An error with a next step, never another number; after the repair everything is as it was."""
+    harm(folder / FILE)
 
-    with pytest.raises(
-        StoreError, match=r"are not those that were written; run dialframe store repair"
-    ):
-        faults.shown(folder)
-
-    recovery.repair(folder, NOW)
-    assert faults.shown(folder) == before
-
-
-def test_a_lost_row_and_an_added_one_are_noticed(folder: Path, before: dict[str, Any]) -> None:
-    """Rows deleted or put in past the store change its digests."""
-    for statement in (
-        "DELETE FROM row_dnc_checks WHERE seq = (SELECT max(seq) FROM row_dnc_checks)",
-        "UPDATE head_dnc_checks SET listed = 1 - listed",
-        "UPDATE part SET first_time = last_time",
-        "INSERT INTO patch VALUES ('calls', 1, 5)",
-    ):
-        room = folder.with_name("harmed")
-        shutil.copytree(folder, room)
-        outsider = sqlite3.connect(room / FILE)
-        assert outsider.execute(statement).rowcount
-        outsider.commit()
-        outsider.close()
-
-        with pytest.raises(StoreError, match="are not those that were written"):
-            faults.shown(room)
-
-        assert any(problem.file == FILE for problem in recovery.verify(room))
-        recovery.repair(room, NOW)
-        assert faults.shown(room) == before
-        shutil.rmtree(room)
-
-
-def test_a_changed_letter_of_a_column_s_name_is_noticed(
-    folder: Path, before: dict[str, Any]
-) -> None:
-    """No row differs then, and SQLite finds nothing wrong with its pages."""
-    content = (folder / FILE).read_bytes()
-    for name in (b"first_seq INTEGER", b"_until INTEGER", b"seen_at INTEGER", b"misses INTEGER"):
-        (folder / FILE).write_bytes(content.replace(name, b"z" + name[1:], 1))
-
-        with pytest.raises(StoreError, match="dialframe store repair"):
-            faults.shown(folder)
-
-        assert any(problem.file == FILE for problem in recovery.verify(folder)), name
-        recovery.repair(folder, NOW)
-        assert faults.shown(folder) == before
-
-
-@pytest.mark.parametrize("text", [b"55501", b"req_1", b".parquet"])
-def test_bytes_that_are_no_text_are_damage(
-    folder: Path, text: bytes, before: dict[str, Any]
-) -> None:
-    """One flipped bit that ends UTF-8 is said and mended, in rows as in names of parts."""
-    content = (folder / FILE).read_bytes()
-    assert text in content
-    (folder / FILE).write_bytes(content.replace(text, bytes([text[0] | 0x80]) + text[1:]))
-
-    with pytest.raises(StoreError, match="run dialframe store repair"):
+    with pytest.raises(StoreError, match=words):
         faults.shown(folder)
 
     assert any(problem.file == FILE for problem in recovery.verify(folder))
@@ -201,7 +197,7 @@ def test_a_store_that_vanished_is_named_and_none_is_made_in_its_place(
     """A note beside its folder knows of it, until somebody takes note that what it held is lost."""
     folder = tmp_path / "test-0123456789abcdef"
     with Store(Database(folder), TENS) as store:
-        store.append(CALLS, [call()], observed_at=at(1), request_id=None)
+        put(store, [call()], 1)
     shutil.rmtree(folder)
     if left != "nothing":
         folder.mkdir()

@@ -17,7 +17,7 @@ from dialframe import frames
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Bad, Checkpoint, Store, bad_record
 from dialframe.store.files.table_layouts import OBSERVED
-from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
+from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, check, lead, phone, put
 
 
 @pytest.fixture
@@ -25,13 +25,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """An empty store."""
     with Store.open(tmp_path / "part") as opened:
         yield opened
-
-
-def put(store: Store, records: list[dict[str, Any]], minute: float, table: Any = CALLS) -> int:
-    """Append records observed at a minute; gives the number of new versions."""
-    return store.append(
-        table, records, observed_at=at(minute), request_id=f"req_{minute}"
-    ).versions
 
 
 def own(frame: pd.DataFrame) -> pd.DataFrame:
@@ -88,8 +81,8 @@ def _nulls(table: frames.Table) -> dict[str, Any]:
 
 def test_an_unchanged_row_adds_no_version(store: Store) -> None:
     """Storing the same content again moves only the instant at which it was last seen."""
-    assert put(store, [call(1), call(2)], 60) == 2
-    assert put(store, [call(1), call(2)], 90) == 0
+    assert put(store, [call(1), call(2)], 60).versions == 2
+    assert put(store, [call(1), call(2)], 90).versions == 0
 
     facts = store.info().table("calls")
 
@@ -138,7 +131,7 @@ def test_a_late_answer_stays_below_content_that_was_seen_again_since(store: Stor
 
 def test_of_two_records_with_one_id_the_later_counts(store: Store) -> None:
     """A page that repeats an id stores one version, its last."""
-    assert put(store, [call(1, status="a"), call(1, status="b")], 60) == 1
+    assert put(store, [call(1, status="a"), call(1, status="b")], 60).versions == 1
 
     assert list(store.frame(CALLS)["status"]) == ["b"]
 
@@ -193,9 +186,8 @@ def test_null_parts_of_a_key_are_a_key(store: Store) -> None:
 
 def test_every_check_is_kept(store: Store) -> None:
     """The Do-Not-Call ledger has no versions: the same answer twice is two rows."""
-    check = {"phone": phone(1), "listed": False, "checked_at": at(1), "request_id": "req_1"}
-    put(store, [check, check], 1, DNC_CHECKS)
-    put(store, [check | {"listed": True, "checked_at": at(5)}], 5, DNC_CHECKS)
+    put(store, [check(1), check(1)], 1, DNC_CHECKS)
+    put(store, [check(1, 5, listed=True)], 5, DNC_CHECKS)
 
     assert list(store.frame(DNC_CHECKS)["listed"]) == [False, False, True]
     assert len(store.frame(DNC_CHECKS, as_of=at(4))) == 2
@@ -232,7 +224,7 @@ def test_a_row_that_is_seen_again_is_not_missing(store: Store) -> None:
     assert store.reconcile(CALLS, seen_before=at(62), at=at(63)) == 0
     assert store.info().table("calls").versions == 2
 
-    assert put(store, [call(1)], 70) == 1
+    assert put(store, [call(1)], 70).versions == 1
     assert len(store.frame(CALLS)) == 1
     assert len(store.frame(CALLS, as_of=at(65))) == 0
 
@@ -260,11 +252,10 @@ def test_only_what_was_walked_is_missing(store: Store) -> None:
 def test_a_row_that_does_not_validate_is_set_aside_once(store: Store) -> None:
     """Quarantine keeps the JSON as it came; the page's other rows are stored."""
     for minute in (1, 2):
-        added = store.append(
-            CALLS,
+        added = put(
+            store,
             [call(1), call(2, id=None)],
-            observed_at=at(minute),
-            request_id=None,
+            minute,
             quarantined=[bad_record({"id": "call_x", "created_at": 5}, "created_at: no instant")],
         )
         assert added.quarantined == 2
@@ -277,13 +268,7 @@ def test_a_row_in_quarantine_is_not_gone(store: Store) -> None:
     """A row whose content became unreadable is still listed, so a full walk must not hide it."""
     put(store, [call(1)], 10)
     for minute in (20, 30):
-        store.append(
-            CALLS,
-            [],
-            observed_at=at(minute),
-            request_id=None,
-            quarantined=[Bad("{}", "unreadable", key=call(1)["id"])],
-        )
+        put(store, [], minute, quarantined=[Bad("{}", "unreadable", key=call(1)["id"])])
         store.reconcile(CALLS, seen_before=at(minute), at=at(minute))
 
     assert len(store.frame(CALLS)) == 1
@@ -306,7 +291,7 @@ def test_what_does_not_fit_its_column_is_kept_beside_it(store: Store) -> None:
 )
 def test_text_that_cannot_be_written_is_set_aside(store: Store, record: dict[str, Any]) -> None:
     """A record that no file can hold, or that has no key, goes to quarantine, never up as an error."""
-    added = store.append(CALLS, [record, call(2)], observed_at=at(1), request_id=None)
+    added = put(store, [record, call(2)], 1)
 
     assert (added.rows, added.quarantined) == (1, 1)
 
@@ -314,22 +299,10 @@ def test_text_that_cannot_be_written_is_set_aside(store: Store, record: dict[str
 def test_rows_and_checkpoint_are_one(store: Store) -> None:
     """A checkpoint that cannot be written leaves the rows unwritten too."""
     with pytest.raises(TypeError):
-        store.append(
-            CALLS,
-            [call(1)],
-            observed_at=at(1),
-            request_id=None,
-            checkpoint=Checkpoint("calls", {"cursor": object()}),
-        )
+        put(store, [call(1)], 1, checkpoint=Checkpoint("calls", {"cursor": object()}))
 
     assert len(store.frame(CALLS)) == 0
-    store.append(
-        CALLS,
-        [call(1)],
-        observed_at=at(1),
-        request_id=None,
-        checkpoint=Checkpoint("calls", {"n": 1}),
-    )
+    put(store, [call(1)], 1, checkpoint=Checkpoint("calls", {"n": 1}))
     assert store.state("calls") == {"n": 1}
 
 
@@ -372,7 +345,7 @@ def test_storing_twice_is_storing_once(
         put(store, records, 1)
         once = store.frame(CALLS)
 
-        assert put(store, records, 2) == 0
+        assert put(store, records, 2).versions == 0
         assert_frame_equal(store.frame(CALLS), once)
 
 

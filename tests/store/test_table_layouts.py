@@ -17,7 +17,7 @@ from dialframe.store import Store
 from dialframe.store.files.database import FILE
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.store.forgotten_numbers import REPLACED
-from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
+from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone, put
 
 PERSON, OTHER = "+12125550142", "+12125550143"
 
@@ -44,9 +44,9 @@ def event(number: int = 1, minute: float = 1, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def put(store: Store, *events: dict[str, Any], minute: float = 1) -> int:
+def receive(store: Store, *events: dict[str, Any], minute: float = 1) -> int:
     """Append events received at a minute; gives the number of new versions."""
-    return store.append(EVENTS, events, observed_at=at(minute), request_id=None).versions
+    return put(store, events, minute, EVENTS).versions
 
 
 def made_old(folder: Path, version: int) -> None:
@@ -67,7 +67,7 @@ def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         assert len(store.frame(CALLS)) == 3
         assert len(store.frame(EVENTS)) == 0
-        assert put(store, event()) == 1
+        assert receive(store, event()) == 1
         assert store.info().schema_version == SCHEMA_VERSION == 5
     with Store.open(tmp_path) as store:
         assert len(store.frame(EVENTS)) == 1
@@ -97,12 +97,8 @@ def test_a_store_of_the_second_layout_keeps_everything(tmp_path: Path) -> None:
         assert len(store.frame(DISPOSITIONS)) == len(store.frame(EVENTS)) == 1
         assert store.state("leads") == {"n": 1}
         assert store.info().table("leads").quarantined == 1
-        same = store.append(
-            CALLS, [call(1, disposition="sale")], observed_at=at(50), request_id=None
-        )
-        kept_out = store.append(
-            CALLS, [call(9, to_number=PERSON)], observed_at=at(50), request_id=None
-        )
+        same = put(store, [call(1, disposition="sale")], 50)
+        kept_out = put(store, [call(9, to_number=PERSON)], 50)
         assert (same.versions, kept_out.forgotten) == (0, 1)
         assert store.reconcile(CALLS, seen_before=at(49), at=at(50), misses=1) == 2
         assert (
@@ -133,12 +129,12 @@ def test_two_may_open_an_older_store_at_once(tmp_path: Path) -> None:
     assert failures == []
 
 
-def test_an_event_stays_as_it_first_came(store: Store) -> None:
+def test_an_event_stays_as_it_first_receive(store: Store) -> None:
     """A replay has another delivery and another time; the event is the one that is there."""
-    assert put(store, event(1), minute=5) == 1
-    assert put(store, event(1, 7, type="webhook.test", data={}), minute=7) == 0
-    assert put(store, event(1, 3), minute=3) == 0
-    assert put(store, event(1, 7), event(2, 7), minute=7) == 1
+    assert receive(store, event(1), minute=5) == 1
+    assert receive(store, event(1, 7, type="webhook.test", data={}), minute=7) == 0
+    assert receive(store, event(1, 3), minute=3) == 0
+    assert receive(store, event(1, 7), event(2, 7), minute=7) == 1
 
     frame = store.frame(EVENTS)
     assert list(frame["id"]) == ["evt_1", "evt_2"]
@@ -162,11 +158,11 @@ def test_a_forgotten_persons_events_are_gone_and_stay_away(
     store: Store, data: dict[str, Any]
 ) -> None:
     """An event about a forgotten number, or its lead, is erased, and not kept when it comes again."""
-    store.append(LEADS, [lead(1, phone=PERSON)], observed_at=at(1), request_id=None)
-    put(store, event(1, data=data), event(2))
+    put(store, [lead(1, phone=PERSON)], 1, LEADS)
+    receive(store, event(1, data=data), event(2))
 
     store.forget(PERSON, at=at(2))
-    again = store.append(EVENTS, [event(1, data=data)], observed_at=at(3), request_id=None)
+    again = put(store, [event(1, data=data)], 3, EVENTS)
 
     assert list(store.frame(EVENTS)["id"]) == ["evt_2"]
     assert (again.versions, again.forgotten) == (0, 1)
@@ -179,10 +175,10 @@ def test_a_forgotten_persons_events_are_gone_and_stay_away(
 def test_a_mention_in_another_persons_event_is_replaced(store: Store) -> None:
     """The event stays, the number in its notes and summary does not, before and afterwards."""
     told = {"summary": {"text": "ring (212) 555-0142"}}
-    put(store, event(1, data={"phone": OTHER, "notes": f"was {PERSON}"}, call_details=told))
+    receive(store, event(1, data={"phone": OTHER, "notes": f"was {PERSON}"}, call_details=told))
 
     store.forget(PERSON, at=at(2))
-    put(store, event(2, data={"phone": OTHER, "notes": f"was {PERSON}"}), minute=3)
+    receive(store, event(2, data={"phone": OTHER, "notes": f"was {PERSON}"}), minute=3)
 
     frame = store.frame(EVENTS)
     assert [json.loads(data)["notes"] for data in frame["data"]] == [f"was {REPLACED}"] * 2
