@@ -13,7 +13,7 @@ from pathlib import Path
 
 import dialframe
 from dialframe import analytics, plots
-from dialframe.flows import lead_tables
+from dialframe.flows import cleaning_summary
 
 HERE = Path(__file__).parent
 LIST = HERE.parent / "data_samples" / "leads" / "us_autumn_campaign.csv"
@@ -22,7 +22,10 @@ LIST = HERE.parent / "data_samples" / "leads" / "us_autumn_campaign.csv"
 def pictures() -> Iterator[tuple[str, plots.Picture]]:
     """Name and picture of each journey: a list, a funnel, an audit."""
     cleaned = dialframe.leads.clean(dialframe.leads.read(LIST), region="US")
-    yield "list", plots.cleaning(lead_tables.reasons(cleaned), records=cleaned.counts["records"])
+    yield (
+        "list",
+        plots.cleaning(cleaning_summary.reasons(cleaned), records=cleaned.counts["records"]),
+    )
     with (
         tempfile.TemporaryDirectory() as store,
         dialframe.sandbox.start(seed=7, size="small", as_of=date(2026, 10, 30)) as sandbox,

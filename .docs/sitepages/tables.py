@@ -212,7 +212,7 @@ def codes() -> nodes.table:
 def columns() -> nodes.table:
     """Every column of every table."""
     from dialframe.frames import TABLES
-    from dialframe.frames.columns import DTYPES
+    from dialframe.frames.frame_schemas import DTYPES
 
     rows = (
         (Code(table.name), Code(column.name), Code(DTYPES[column.kind]), column.meaning)

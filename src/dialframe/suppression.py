@@ -33,7 +33,7 @@ from typing import Final, Literal, NamedTuple
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_text
 from dialframe.privacy import mask
-from dialframe.suppression_file import ListFile
+from dialframe.suppression_storage import ListFile
 
 #: Name of the file in the folder of the store.
 FILE_NAME: Final = "suppression.sqlite"

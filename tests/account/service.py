@@ -17,8 +17,12 @@ from typing import Any
 from dialframe.client import Options
 from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
+from dialframe.contract.models.dnc_and_message_models import (
+    DispositionReport,
+    Me,
+    SmsDeliveryReport,
+)
 from dialframe.contract.models.lead_models import Campaign, Lead
-from dialframe.contract.models.message_models import DispositionReport, Me, SmsDeliveryReport
 from dialframe.contract.models.webhook_models import (
     WebhookEndpoint,
     WebhookEvent,

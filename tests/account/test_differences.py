@@ -10,7 +10,7 @@ import pytest
 from account.service import CAMPAIGN, START, FakeService
 from dialframe import frames
 from dialframe.account import Account
-from dialframe.account.unlisted_tables import DIFFERENCES, REASONS
+from dialframe.account.dispositions_and_dnc import DIFFERENCES, REASONS
 
 DAY = timedelta(days=1)
 

@@ -19,7 +19,7 @@ from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed, phone
 from dialframe.account import Account, sync
 from dialframe.config import Progress
-from dialframe.contract.models.message_models import DispositionReport
+from dialframe.contract.models.dnc_and_message_models import DispositionReport
 from dialframe.errors import (
     AuthenticationError,
     ConfigError,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analytics.made import START
-from dialframe.analytics.attempt.arrays import repeated, within, word_of
+from dialframe.analytics.attempt.frames_to_arrays import repeated, within, word_of
 from dialframe.errors import ConfigError
 
 INSTANTS = pd.Series(

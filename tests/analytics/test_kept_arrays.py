@@ -13,8 +13,8 @@ from analytics.synthetic import account
 from claims.worlds import Switches, made
 from dialframe import analytics
 from dialframe.analytics import rate_ratios
-from dialframe.analytics.attempt import arrays
-from dialframe.analytics.attempt.arrays import NO_TIME
+from dialframe.analytics.attempt import frames_to_arrays
+from dialframe.analytics.attempt.frames_to_arrays import NO_TIME
 from dialframe.analytics.attempt.local_clock import local
 from dialframe.analytics.inference import clustered
 from dialframe.analytics.result_tables import rated_calls
@@ -48,7 +48,7 @@ def test_a_frame_that_was_changed_is_read_anew(column: str, value: object) -> No
     half = np.arange(len(calls)) % 2 == 0
     calls.loc[half, column] = value
     after = _asked(calls, data.leads)
-    arrays._KEPT.clear()
+    frames_to_arrays._KEPT.clear()
     assert after == _asked(calls, data.leads)
     assert after != before
 
@@ -77,27 +77,27 @@ def test_another_window_or_taxonomy_is_another_count() -> None:
 
 def test_nothing_is_kept_of_a_frame_that_is_gone() -> None:
     """What is kept goes with the frame's data, and there is never much of it."""
-    arrays._KEPT.clear()
+    frames_to_arrays._KEPT.clear()
     values = pd.Series([f"text {i}" for i in range(50)], dtype="str")
-    arrays.encoded(values)
-    assert arrays._KEPT
+    frames_to_arrays.encoded(values)
+    assert frames_to_arrays._KEPT
     del values
     gc.collect()
-    assert not arrays._KEPT
+    assert not frames_to_arrays._KEPT
     many = [pd.Series([f"{i}"], dtype="str") for i in range(200)]
     for one in many:
-        arrays.encoded(one)
-    assert len(arrays._KEPT) <= 32
+        frames_to_arrays.encoded(one)
+    assert len(frames_to_arrays._KEPT) <= 32
 
 
 def test_only_the_counts_asked_for_last_are_kept() -> None:
     """A count holds arrays as long as the calls: many windows, one after the other, do not add up."""
     data = account()
-    arrays._KEPT.clear()
+    frames_to_arrays._KEPT.clear()
     for day in range(1, 13):
         analytics.attempts(data.calls, data.leads, since=f"2026-05-{day:02d}")
         analytics.attempts(data.calls, data.leads)
-    kept = [key[0] for key in arrays._KEPT if key[0][0] == "attempts"]
+    kept = [key[0] for key in frames_to_arrays._KEPT if key[0][0] == "attempts"]
     assert len(kept) == 4
     # The count that is asked for again and again stays, as the windows beside it go.
     assert sum(name[4] is None for name in kept) == 1
@@ -106,12 +106,12 @@ def test_only_the_counts_asked_for_last_are_kept() -> None:
 def test_calls_without_leads_are_counted_once_too() -> None:
     """The frame of no leads that stands in their place is another one each time."""
     data = account()
-    arrays._KEPT.clear()
+    frames_to_arrays._KEPT.clear()
     first = analytics.hours(data.calls)
-    counts = {key for key in arrays._KEPT if key[0][0] == "attempts"}
+    counts = {key for key in frames_to_arrays._KEPT if key[0][0] == "attempts"}
     second = analytics.hours(data.calls)
     assert len(counts) == 1
-    assert {key for key in arrays._KEPT if key[0][0] == "attempts"} == counts
+    assert {key for key in frames_to_arrays._KEPT if key[0][0] == "attempts"} == counts
     assert second.table.equals(first.table)
 
 
@@ -126,8 +126,8 @@ def test_calls_without_leads_are_counted_once_too() -> None:
 def test_numbers_are_told_apart_as_texts_are(texts: list[str | None]) -> None:
     """The way by whole numbers gives the same places and the same words."""
     for part in (pd.Series(texts, dtype="str"), pd.Series(texts[1:], dtype="str")):
-        places, words = arrays.placed(part)
-        plain = arrays.arrow(part).dictionary_encode()
+        places, words = frames_to_arrays.placed(part)
+        plain = frames_to_arrays.arrow(part).dictionary_encode()
         assert places.tolist() == plain.indices.fill_null(len(words)).to_pylist()
         assert words.equals(plain.dictionary)
 
@@ -140,7 +140,7 @@ def test_places_do_not_depend_on_the_parts_that_they_are_worked_out_in(distinct:
     code[:70_000] %= 40  # few at first, however many follow
     code[-1] = distinct
     values = pd.Series([None if i < 0 else f"word {i}" for i in code], dtype="str")
-    places, words = arrays.placed(values)
+    places, words = frames_to_arrays.placed(values)
     found = pd.Series([*words.to_pylist(), None], dtype="str").take(places)
     assert found.reset_index(drop=True).equals(values)
     assert words.to_pylist() == list(dict.fromkeys(values.dropna()))
@@ -149,13 +149,13 @@ def test_places_do_not_depend_on_the_parts_that_they_are_worked_out_in(distinct:
 def test_a_fingerprint_knows_every_number_and_its_place() -> None:
     """Two arrays have the same one only if they are the same, bytes that fill no word included."""
     values = np.arange(200_003, dtype=np.int64) % 97
-    seen = {arrays.digest(values)}
+    seen = {frames_to_arrays.digest(values)}
     for change in (lambda v: v[:-1], lambda v: v[::-1], lambda v: v + (np.arange(len(v)) == 150_000),
                    lambda v: v.astype(np.int8), lambda v: v.astype(np.int8)[:-1],
                    lambda v: np.append(v, 0), lambda v: np.roll(v, 97 * 1_000)):  # fmt: skip
-        seen.add(arrays.digest(change(values)))
+        seen.add(frames_to_arrays.digest(change(values)))
     assert len(seen) == 8
-    assert arrays.digest(values.copy()) in seen
+    assert frames_to_arrays.digest(values.copy()) in seen
 
 
 @pytest.mark.parametrize("people", [3, 4_000, 400_000])
@@ -193,7 +193,7 @@ def test_a_number_with_any_other_letter_is_no_whole_number(letter: str) -> None:
     for place in range(12):
         number = "+13125550142"
         odd = (number[:place] + letter + number[place + len(letter.encode()) :])[:12]
-        found = arrays.whole_numbers(pa.array([number, odd]))
+        found = frames_to_arrays.whole_numbers(pa.array([number, odd]))
         plain = odd[0] == "+" and odd[1:].isascii() and odd[1:].isdigit() and odd[1] != "0"
         if plain:
             assert found.tolist() == [int(number), int(odd)]
@@ -203,7 +203,7 @@ def test_a_number_with_any_other_letter_is_no_whole_number(letter: str) -> None:
 
 def test_what_is_shared_cannot_be_written() -> None:
     """An array that several analyses share refuses to be changed."""
-    code, _ = arrays.encoded(pd.Series(["a", "b"], dtype="str"))
+    code, _ = frames_to_arrays.encoded(pd.Series(["a", "b"], dtype="str"))
     with pytest.raises(ValueError, match="read-only"):
         code[0] = 1
 
@@ -216,7 +216,7 @@ def test_another_taxonomy_judges_every_metric_anew() -> None:
         world.calls, world.leads, before=analytics.DEFAULT, after=other
     ).table.set_index("metric")
     for place, taxonomy in (("before", analytics.DEFAULT), ("after", other)):
-        arrays._KEPT.clear()
+        frames_to_arrays._KEPT.clear()
         alone = analytics.metrics.compute(world.calls, world.leads, taxonomy=taxonomy).table
         alone = alone.set_index("metric")["value"]
         assert effect[place].equals(alone.reindex(effect.index).rename(place))

@@ -24,10 +24,10 @@ from dialframe.sandbox.seed import (
     generate,
     people_and_calendar,
     planted_faults,
-    sizes_and_tables,
+    sizes_and_columns,
 )
 from dialframe.sandbox.seed.answer_sheet import History
-from dialframe.sandbox.seed.sizes_and_tables import SIZES, VOICEMAIL_AS_COMPLETED
+from dialframe.sandbox.seed.sizes_and_columns import SIZES, VOICEMAIL_AS_COMPLETED
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 NOW = int(dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC).timestamp()) * 1_000
@@ -215,8 +215,8 @@ def drawn_history(seed: int, name: str, ends_on: dt.date) -> History:
     dnc = after_the_calls.dnc_list(rng, made, flow, logged, created, cast, size)
     return History(
         world=made, cast=cast, traffic=flow, marks=logged, dnc=dnc, created=created,
-        call_ids=sizes_and_tables.draw(rng, "call_", size.calls), lead_ids=sizes_and_tables.draw(rng, "lead_", size.leads),
-        campaign_ids=sizes_and_tables.draw(rng, "cmp_", len(size.campaigns)),
+        call_ids=sizes_and_columns.draw(rng, "call_", size.calls), lead_ids=sizes_and_columns.draw(rng, "lead_", size.leads),
+        campaign_ids=sizes_and_columns.draw(rng, "cmp_", len(size.campaigns)),
     )  # fmt: skip
 
 

@@ -201,7 +201,7 @@ def _in_parts(
 ) -> dict[str, float]:
     from dialframe.compliance import number_partitions as partitions
     from dialframe.compliance.auditing import Question
-    from dialframe.leads.cluster import dask_workers
+    from dialframe.leads.dask_workers import dask_workers
 
     folder = _files(calls, checks)
 

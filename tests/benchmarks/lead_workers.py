@@ -16,7 +16,7 @@ from distributed import LocalCluster
 
 from benchmarks.leads import write
 from dialframe import leads
-from dialframe.leads.cluster import dask_workers
+from dialframe.leads.dask_workers import dask_workers
 
 
 def main() -> None:

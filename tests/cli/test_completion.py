@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -116,23 +116,23 @@ def test_the_words_are_those_of_their_sources() -> None:
     from phonenumbers import SUPPORTED_REGIONS
 
     from dialframe.account.sync import RULES
-    from dialframe.flows.suppress import code_tables
+    from dialframe.flows.suppression_import import code_tables
     from dialframe.frames import TABLES
     from dialframe.leads.reasons import REASONS
-    from dialframe.leads.writing.clean_file import ADDITIONS
+    from dialframe.leads.writing.clean_list_columns import ADDITIONS
     from dialframe.sandbox.seed import SIZES
     from dialframe.store.forget import PERSONAL
 
-    assert tuple(RULES) == completion.SYNCED
-    assert tuple(TABLES) == completion.TABLES
-    assert completion.PERSONAL == PERSONAL
-    assert tuple(code_tables()) == completion.SCRUBBERS
-    assert completion.ADDITIONS == ADDITIONS
-    assert tuple(reason.code for reason in REASONS) == completion.REASONS
-    assert set(completion.SIZES) == {"empty", *SIZES}
+    assert tuple(RULES) == completion_words.SYNCED
+    assert tuple(TABLES) == completion_words.TABLES
+    assert completion_words.PERSONAL == PERSONAL
+    assert tuple(code_tables()) == completion_words.SCRUBBERS
+    assert completion_words.ADDITIONS == ADDITIONS
+    assert tuple(reason.code for reason in REASONS) == completion_words.REASONS
+    assert set(completion_words.SIZES) == {"empty", *SIZES}
     # A release of the numbering plans may bring a region.
-    assert set(completion.REGIONS) <= SUPPORTED_REGIONS
-    assert len(completion.REGIONS) > 240
+    assert set(completion_words.REGIONS) <= SUPPORTED_REGIONS
+    assert len(completion_words.REGIONS) > 240
 
 
 def test_the_rules_are_those_of_the_book() -> None:
@@ -140,13 +140,13 @@ def test_the_rules_are_those_of_the_book() -> None:
     from dialframe.compliance.rules import rulebook
 
     book = rulebook.load()
-    assert {rule.id for rule in book.rules} <= set(completion.rules(""))
-    assert {place.lower() for place in book.jurisdictions} <= set(completion.rules(""))
-    assert set(completion.rule_ids("")) == {rule.id for rule in book.rules}
-    assert set(completion.rule_kinds("")) == {rule.kind for rule in book.rules}
+    assert {rule.id for rule in book.rules} <= set(completion_words.rules(""))
+    assert {place.lower() for place in book.jurisdictions} <= set(completion_words.rules(""))
+    assert set(completion_words.rule_ids("")) == {rule.id for rule in book.rules}
+    assert set(completion_words.rule_kinds("")) == {rule.kind for rule in book.rules}
 
 
-@pytest.mark.parametrize("word", completion.ENCODINGS)
+@pytest.mark.parametrize("word", completion_words.ENCODINGS)
 def test_encodings_are_known_to_python(word: str) -> None:
     """Each can be read."""
     assert "a".encode(word)

@@ -13,7 +13,7 @@ import pytest
 
 import dialframe
 from dialframe.cli.entry_point import run
-from dialframe.client.journal import EVIDENCE
+from dialframe.client.write_journal import EVIDENCE
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'
 

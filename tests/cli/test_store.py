@@ -11,8 +11,8 @@ import pytest
 
 import dialframe
 from dialframe.cli.entry_point import run
-from dialframe.client.journal import EVIDENCE, Journal
 from dialframe.client.request_building import PlannedRequest
+from dialframe.client.write_journal import EVIDENCE, Journal
 from dialframe.files import Outputs
 from dialframe.flows.import_ledger import COLUMNS
 from dialframe.store.files.change_log import log_of

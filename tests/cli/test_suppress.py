@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dialframe.cli.entry_point import run
-from dialframe.flows.suppress import code_tables
+from dialframe.flows.suppression_import import code_tables
 
 ADA, BOB = "+12125550142", "+12125550143"
 

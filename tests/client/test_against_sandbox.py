@@ -16,7 +16,7 @@ from client.fakes import PHONE, client_at
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract import operations
-from dialframe.contract.models.message_models import SmsSend
+from dialframe.contract.models.dnc_and_message_models import SmsSend
 from dialframe.errors import (
     AuthenticationError,
     InvalidRequest,

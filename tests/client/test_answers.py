@@ -17,8 +17,8 @@ from dialframe.client.request_building import PlannedRequest, plan
 from dialframe.contract import operations as rows
 from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
+from dialframe.contract.models.dnc_and_message_models import DispositionQuery
 from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
-from dialframe.contract.models.message_models import DispositionQuery
 from dialframe.contract.models.webhook_models import WebhookRef
 from dialframe.errors import ApiError, ConfigError, ContractError, NotFound, ServiceUnavailable
 

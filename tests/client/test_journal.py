@@ -17,9 +17,9 @@ import pytest
 
 from client.fakes import PHONE, START
 from dialframe.cli.entry_point import run
-from dialframe.client import journal as journal_module
-from dialframe.client.journal import EVIDENCE, FILE_NAME, Journal
+from dialframe.client import write_journal as journal_module
 from dialframe.client.request_building import KEY_LIFE, PlannedRequest
+from dialframe.client.write_journal import EVIDENCE, FILE_NAME, Journal
 from dialframe.errors import ConfigError, StoreError
 
 REQUEST = PlannedRequest(
@@ -77,7 +77,7 @@ def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
     """What one process put down and did not live to finish, another reads."""
     script = (
         "import os, sys; from datetime import datetime, UTC; from pathlib import Path\n"
-        "from dialframe.client.journal import Journal\n"
+        "from dialframe.client.write_journal import Journal\n"
         "from dialframe.client.request_building import PlannedRequest\n"
         "r = PlannedRequest(operation='sms.send', method='POST', path='/v1/sms',"
         " headers={'Idempotency-Key': 'k9'}, body=b'{}')\n"

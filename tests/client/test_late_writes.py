@@ -31,7 +31,7 @@ from client.fakes import (
     problem,
 )
 from dialframe.client import Client, Options
-from dialframe.client.journal import FILE_NAME
+from dialframe.client.write_journal import FILE_NAME
 from dialframe.contract import operations
 from dialframe.errors import (
     ConfigError,

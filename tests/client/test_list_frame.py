@@ -17,7 +17,7 @@ from dialframe.client import pagination
 from dialframe.client.tolerant_json import row_model
 from dialframe.config import Progress
 from dialframe.contract import operations
-from dialframe.frames.columns import DTYPES
+from dialframe.frames.frame_schemas import DTYPES
 
 LISTS = [row for row in operations.ALL if row.paged]
 every_list = pytest.mark.parametrize("row", LISTS, ids=lambda row: row.name)

@@ -14,8 +14,8 @@ from dialframe.client.tolerant_json import (
 )
 from dialframe.contract import operations as rows
 from dialframe.contract.models.call_models import Call
+from dialframe.contract.models.dnc_and_message_models import Me
 from dialframe.contract.models.lead_models import Lead
-from dialframe.contract.models.message_models import Me
 
 
 def test_declared_shape_has_to_fit() -> None:

@@ -28,7 +28,7 @@ from client.fakes import (
     connected,
     problem,
 )
-from dialframe.client import Client, Options, journal
+from dialframe.client import Client, Options, write_journal
 from dialframe.client.request_building import State
 from dialframe.client.send_operation import state_after
 from dialframe.contract import error_codes
@@ -275,7 +275,7 @@ def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
     with pytest.raises(TransportError):
         send_sms(client, "k")
     with closing(sqlite3.connect(tmp_path / "writes.sqlite3")) as database, database:
-        database.create_function("row_hash", -1, journal._hash)
+        database.create_function("row_hash", -1, write_journal._hash)
         database.execute("UPDATE writes SET operation = 'sms.broadcast'")
 
     with pytest.raises(ConfigError, match=r"sms\.broadcast: .*another version"):

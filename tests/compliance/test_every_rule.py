@@ -16,8 +16,8 @@ import pytest
 from compliance import hand
 from dialframe import compliance
 from dialframe.compliance import hours
-from dialframe.compliance.example_audit import phone_of
 from dialframe.compliance.practice import Practice
+from dialframe.compliance.rule_examples import phone_of
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts, last_day
 from dialframe.compliance.rules.rule_model import (

@@ -23,7 +23,7 @@ from dialframe.compliance.auditing import Question
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.rule_model import RecordingRule
 from dialframe.errors import ConfigError
-from dialframe.leads.cluster import dask_workers
+from dialframe.leads.dask_workers import dask_workers
 
 BRAZIL = "+5511912345670"
 

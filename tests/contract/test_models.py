@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dialframe.contract.models import call_models, lead_models, message_models, webhook_models
+from dialframe.contract.models import (
+    call_models,
+    dnc_and_message_models,
+    lead_models,
+    webhook_models,
+)
 from dialframe.contract.models.base_models import ListQuery, Page, Request
 from rows import every_row
 
@@ -27,10 +32,10 @@ ACCEPTED: list[tuple[type[Request], dict[str, Any]]] = [
     (call_models.CallbackCreate, {"lead_id": LEAD, "scheduled_at": "2026-01-01T00:00:00Z"}),
     (call_models.AppointmentCreate,
      {"phone": PHONE, "scheduled_at": "2026-01-01T00:00:00Z", "duration_minutes": 480}),
-    (message_models.DncCheck, {"phones": [PHONE] * 100}),
-    (message_models.SmsSend, {"to": PHONE, "body": "b" * 918, "client_reference": "r" * 64}),
+    (dnc_and_message_models.DncCheck, {"phones": [PHONE] * 100}),
+    (dnc_and_message_models.SmsSend, {"to": PHONE, "body": "b" * 918, "client_reference": "r" * 64}),
     (webhook_models.WebhookCreate, {"url": "https://a", "events": ["call.completed"]}),
-    (message_models.DispositionQuery, {"start_date": "2026-01-01", "end_date": "2026-04-02"}),
+    (dnc_and_message_models.DispositionQuery, {"start_date": "2026-01-01", "end_date": "2026-04-02"}),
 ]  # fmt: skip
 
 REFUSED: list[tuple[type[Request], dict[str, Any]]] = [
@@ -58,14 +63,14 @@ REFUSED: list[tuple[type[Request], dict[str, Any]]] = [
     (call_models.CallbackCreate, {"lead_id": LEAD, "scheduled_at": 1767225600}),
     (call_models.AppointmentCreate,
      {"phone": PHONE, "scheduled_at": "2026-01-01T00:00:00Z", "duration_minutes": 4}),
-    (message_models.DncCheck, {"phones": []}),
-    (message_models.DncCheck, {"phones": [PHONE] * 101}),
-    (message_models.SmsSend, {"to": PHONE, "body": "", "client_reference": "r"}),
+    (dnc_and_message_models.DncCheck, {"phones": []}),
+    (dnc_and_message_models.DncCheck, {"phones": [PHONE] * 101}),
+    (dnc_and_message_models.SmsSend, {"to": PHONE, "body": "", "client_reference": "r"}),
     (webhook_models.WebhookCreate, {"url": "https://", "events": ["call.completed"]}),
     (webhook_models.WebhookCreate, {"url": "https://a", "events": []}),
     (webhook_models.WebhookCreate, {"url": "https://a", "events": ["webhook.test"]}),
-    (message_models.DispositionQuery, {"start_date": "2026-01-01", "end_date": "2026-04-03"}),
-    (message_models.DispositionQuery, {"start_date": "2026-01-02", "end_date": "2026-01-01"}),
+    (dnc_and_message_models.DispositionQuery, {"start_date": "2026-01-01", "end_date": "2026-04-03"}),
+    (dnc_and_message_models.DispositionQuery, {"start_date": "2026-01-02", "end_date": "2026-01-01"}),
 ]  # fmt: skip
 
 
@@ -111,8 +116,8 @@ def test_page_without_page_object_is_refused() -> None:
 
 def test_repr_masks_numbers() -> None:
     """Printing an answer or a request shows no whole number."""
-    answer = message_models.DncResult.model_validate({"phone": PHONE, "listed": True})
-    request = message_models.DncCheck(phones=[PHONE])
+    answer = dnc_and_message_models.DncResult.model_validate({"phone": PHONE, "listed": True})
+    request = dnc_and_message_models.DncCheck(phones=[PHONE])
 
     assert PHONE not in repr(answer) + str(answer) + repr(request) + str(request)
     assert answer.phone == PHONE

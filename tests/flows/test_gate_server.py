@@ -14,7 +14,7 @@ import pytest
 from dialframe.compliance.checks.check_results import shaped
 from dialframe.compliance.gate import VERDICTS
 from dialframe.errors import ConfigError, StoreError
-from dialframe.flows.servers import MOST_BYTES, PATH, GateServer, Question
+from dialframe.flows.gate_server import MOST_BYTES, PATH, GateServer, Question
 
 TOKEN = "a-token-of-the-dialer"
 NUMBER = "+12125550142"

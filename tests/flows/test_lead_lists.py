@@ -6,7 +6,7 @@ import pytest
 
 from dialframe.errors import StoreError
 from dialframe.files import alone
-from dialframe.flows.lead_lists import Recipe, clean, look
+from dialframe.flows.lead_cleaning import Recipe, clean, look
 
 
 @pytest.mark.parametrize("engine", ["local", "duckdb"])

@@ -16,7 +16,7 @@ import pytest
 from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.errors import DialframeError
-from dialframe.flows.servers import keep_event
+from dialframe.flows.gate_server import keep_event
 from dialframe.webhooks import Delivery, receiver, verify
 from dialframe.webhooks.receiver import Receiver
 from webhooks.made import PERSON, SECRET, Made, delivery, event, until

@@ -14,9 +14,9 @@ import pytest
 from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.errors import LeadFileError
-from dialframe.flows import lead_lists
+from dialframe.flows import lead_cleaning
+from dialframe.flows.lead_cleaning import Recipe
 from dialframe.flows.lead_import import bring_in
-from dialframe.flows.lead_lists import Recipe
 from leads.national_lists import COUNTRIES, bare_list, made_list
 
 CODE = phonenumbers.country_code_for_region
@@ -32,7 +32,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def numbers(path: Path, region: str | None, out: Path) -> list[str] | None:
     """The numbers of each record of the clean list, or None where it was refused."""
     try:
-        result = lead_lists.clean([path], Recipe(region), out)
+        result = lead_cleaning.clean([path], Recipe(region), out)
     except LeadFileError as problem:
         assert "--region" in str(problem)  # noqa: PT017 - every refusal names the option
         assert not list(out.glob("*.csv"))

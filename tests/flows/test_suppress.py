@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from dialframe.errors import OutcomeUnknown, Refused, TransportError
-from dialframe.flows import firm_records, suppress
-from dialframe.flows.suppress import Pushed, push
+from dialframe.flows import firm_records, suppression_import
+from dialframe.flows.suppression_import import Pushed, push
 from dialframe.suppression import Entry, SuppressionList
 
 NOW = datetime(2026, 10, 3, tzinfo=UTC)
@@ -83,9 +83,9 @@ def test_a_table_of_an_audit_is_a_file_of_numbers(tmp_path: Path) -> None:
     row = '{},2026-08-11 13:37:00.672+00:00,DNC on call_1,2026-08-26 03:59:59+00:00,,,violation,us-tcpa,"47 CFR 64.1200(d)(3), (d)(6)",,late'
     path = tmp_path / "internal_dnc.csv"
     path.write_text("\n".join([header, *map(row.format, PHONES)]) + "\n")
-    assert suppress.read([path], region=None)[0].phones == tuple(PHONES)
+    assert suppression_import.read([path], region=None)[0].phones == tuple(PHONES)
     path.write_text(header + "\n")
-    assert suppress.read([path], region=None)[0].phones == ()
+    assert suppression_import.read([path], region=None)[0].phones == ()
 
 
 def test_digits_that_are_two_numbers_bar_both(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_digits_that_are_two_numbers_bar_both(tmp_path: Path) -> None:
     path = tmp_path / "dnc.csv"
     path.write_text("Telefon\n4915123456789\n030 123456\n")
 
-    assert set(suppress.read([path], region="DE")[0].phones) == {
+    assert set(suppression_import.read([path], region="DE")[0].phones) == {
         "+494915123456789", "+4915123456789", "+4930123456",
     }  # fmt: skip
 
@@ -103,4 +103,7 @@ def test_a_column_of_another_country_bars_its_numbers_there_too(tmp_path: Path) 
     path = tmp_path / "dnc.csv"
     path.write_text("Mobil CH\n079 123 45 67\n")
 
-    assert set(suppress.read([path], region="DE")[0].phones) == {"+49791234567", "+41791234567"}
+    assert set(suppression_import.read([path], region="DE")[0].phones) == {
+        "+49791234567",
+        "+41791234567",
+    }

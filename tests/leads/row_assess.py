@@ -8,11 +8,11 @@ from typing import Final
 import pandas as pd
 
 from dialframe.contract import limits
-from dialframe.leads.cells import read_email, read_name, turn_name, turns_names
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.judging.record_judgment import MAX_RECORD_BYTES, kept_columns
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
+from dialframe.leads.names_and_emails import read_email, read_name, turn_name, turns_names
 from leads.row_findings import Assessed, by_distinct
 from leads.row_phones import find_phones, row_regions
 from leads.row_prohibitions import forbid

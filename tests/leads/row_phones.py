@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions, read_region
 from dialframe.leads.columns.region_signs import unnamed_countries
@@ -21,6 +20,7 @@ from dialframe.leads.judging.phone_cells import (
 )
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.lead_file import LeadFile
+from dialframe.leads.names_and_emails import is_nothing, read_name, tidy
 from dialframe.phones import normalize
 from leads.row_findings import Assessed, by_distinct
 

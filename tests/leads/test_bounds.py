@@ -13,7 +13,7 @@ from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.judging.phone_cells import read_phone
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
-from dialframe.leads.reading import file_formats
+from dialframe.leads.reading import lead_file_reader
 from dialframe.leads.reading.parser import parse
 from dialframe.opt_outs import read_consent, read_remark
 
@@ -95,7 +95,7 @@ def test_runs_of_empty_lines_are_laid_out_as_if_each_was_looked_at(
     path = tmp_path / "list.csv"
     path.write_text(above + header + "\n\n" + "".join(rows) + "\n" * 60, newline="")
     file = leads.read(path)
-    monkeypatch.setattr(file_formats, "survey", lambda *_, **__: None)
+    monkeypatch.setattr(lead_file_reader, "survey", lambda *_, **__: None)
     whole = leads.read(path)
     pd.testing.assert_frame_equal(file.frame, whole.frame)
     pd.testing.assert_frame_equal(file.skipped, whole.skipped)

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.frames.csv_safety import escape
-from dialframe.leads import texts
-from dialframe.leads.cells import read_email, read_name
-from dialframe.leads.judging import cell_shapes
+from dialframe.leads import arrow_text
+from dialframe.leads.judging import plain_cell_detection
 from dialframe.leads.judging.phone_cells import read_phone
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.reading.utf8_text import line_bounds
+from dialframe.leads.names_and_emails import read_email, read_name
+from dialframe.leads.reading.chunked_text import line_bounds
 from dialframe.leads.writing import output_formats
 from dialframe.phones import read_number
 
@@ -36,17 +36,20 @@ CELLS = st.lists(
 @given(CELLS)
 def test_what_passes_is_what_the_reader_would_say(cells: list[str]) -> None:
     """Names and addresses stay, and a readable phone cell is what phonenumbers makes of it."""
-    column = texts.column(cells)
-    untidy, odd = set(cell_shapes.untidy(column)), set(cell_shapes.odd_emails(column))
-    worded = set(cell_shapes.worded(column))
-    shapes, readable = cell_shapes.phone_shapes(column)
+    column = arrow_text.column(cells)
+    untidy, odd = (
+        set(plain_cell_detection.untidy(column)),
+        set(plain_cell_detection.odd_emails(column)),
+    )
+    worded = set(plain_cell_detection.worded(column))
+    shapes, readable = plain_cell_detection.phone_shapes(column)
     for row, (cell, shape, text) in enumerate(
         zip(cells, shapes.tolist(), readable.to_pylist(), strict=True)
     ):
         assert row in untidy or read_name(cell) == cell
         assert row in odd or read_email(cell).email == cell
         assert row in worded or not any(map(str.isalpha, cell))
-        assert (shape >= cell_shapes.PLAIN) == bool(text)
+        assert (shape >= plain_cell_detection.PLAIN) == bool(text)
         number = read_number(text, "US")
         if text and number.valid:
             assert read_phone(cell, "US").e164 == number.e164
@@ -55,21 +58,28 @@ def test_what_passes_is_what_the_reader_would_say(cells: list[str]) -> None:
 @given(CELLS)
 def test_a_column_is_judged_alike_in_slices(cells: list[str]) -> None:
     """Wherever a column begins in its memory, and whatever stands before and behind it."""
-    column = pa.concat_arrays([texts.column(["x ", *cells, " y"])]).slice(1, len(cells))
-    own = texts.column(cells)
-    for judge in (cell_shapes.untidy, cell_shapes.odd_emails, cell_shapes.worded):
+    column = pa.concat_arrays([arrow_text.column(["x ", *cells, " y"])]).slice(1, len(cells))
+    own = arrow_text.column(cells)
+    for judge in (
+        plain_cell_detection.untidy,
+        plain_cell_detection.odd_emails,
+        plain_cell_detection.worded,
+    ):
         assert judge(column).tolist() == judge(own).tolist()
-    for one, other in zip(cell_shapes.keys(column), cell_shapes.keys(own), strict=True):
+    for one, other in zip(
+        plain_cell_detection.keys(column), plain_cell_detection.keys(own), strict=True
+    ):
         assert one.tolist() == other.tolist()
         assert len(set(one.tolist())) == len(set(cells))
     assert (
-        cell_shapes.phone_shapes(column)[0].tolist() == cell_shapes.phone_shapes(own)[0].tolist()
+        plain_cell_detection.phone_shapes(column)[0].tolist()
+        == plain_cell_detection.phone_shapes(own)[0].tolist()
     )
 
 
 def test_numbers_are_whole_numbers_again() -> None:
     """Empty texts are 0."""
-    found = cell_shapes.numbers(texts.column(["+12125550142", "", "+442079460018"]))
+    found = plain_cell_detection.numbers(arrow_text.column(["+12125550142", "", "+442079460018"]))
 
     assert found.tolist() == [12125550142, 0, 442079460018]
 
@@ -92,7 +102,7 @@ def test_csv_is_that_of_the_standard_library(cells: list[str]) -> None:
     for guard in (True, False):
         wanted = io.StringIO(newline="")
         writer = csv.writer(wanted, lineterminator="\r\n")
-        column = texts.column(cells)
+        column = arrow_text.column(cells)
         for columns in ([column], [column, pa.array(np.arange(len(cells))), column]):
             rows = zip(*(one.to_pylist() for one in columns), strict=True)
             disarmed = ([escape(str(one)) if guard else one for one in row] for row in rows)

@@ -6,7 +6,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.errors import ConfigError
-from dialframe.leads.cluster import dask_workers
+from dialframe.leads.dask_workers import dask_workers
 from leads.test_streaming import made
 
 pytest.importorskip("distributed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads import headers
+from dialframe.leads import header_vocabulary
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 
 #: Field to headers of lists; `-` are headers of no field.
@@ -100,7 +100,7 @@ CASES = [
 
 def field_of(header: str) -> str:
     """The field that the header says, or `-` for none."""
-    scores = {name: header_score(header, name) for name in headers.NAMES}
+    scores = {name: header_score(header, name) for name in header_vocabulary.NAMES}
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] >= 0.65 else "-"
 

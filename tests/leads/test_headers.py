@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads import headers
+from dialframe.leads import header_vocabulary
 from dialframe.leads.columns.header_match import header_score, phone_rank
-from dialframe.leads.headers import known
+from dialframe.leads.header_vocabulary import known
 from dialframe.opt_outs import plain
 
 
@@ -28,11 +28,11 @@ def test_plain_words(header, words):
     assert plain(header) == words
 
 
-@pytest.mark.parametrize("field", sorted(headers.NAMES))
+@pytest.mark.parametrize("field", sorted(header_vocabulary.NAMES))
 def test_every_name_is_its_own_field(field):
     """Each name of the table is found as the field it stands under, and scores full marks."""
-    vague = headers.VAGUE_NUMBERS if field == "phone" else frozenset()
-    for name in headers.NAMES[field]:
+    vague = header_vocabulary.VAGUE_NUMBERS if field == "phone" else frozenset()
+    for name in header_vocabulary.NAMES[field]:
         assert known(name) is not None
         assert header_score(name, field) == (0.65 if name in vague else 1.0)
 
@@ -89,7 +89,7 @@ BELONGS = [
 @pytest.mark.parametrize(("header", "field"), BELONGS)
 def test_headers_belong_to_the_field_stated(header, field):
     """The best field of each header is the one that a person would say."""
-    scores = {name: header_score(header, name) for name in headers.NAMES}
+    scores = {name: header_score(header, name) for name in header_vocabulary.NAMES}
     best = max(scores, key=lambda name: scores[name])
 
     assert (best if scores[best] >= 0.65 else None) == field

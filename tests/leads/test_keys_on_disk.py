@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.dedupe import keys_on_disk
+from dialframe.leads.dedupe.duplicate_detection import InMemory, Repeats
 from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
-from dialframe.leads.dedupe.record_comparison import InMemory, Repeats
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:
     begin = 0
     for part in parts:
         rows = np.arange(begin, begin + len(part)) * 3
-        keys: np.ndarray | pa.Array = texts.column(part)
+        keys: np.ndarray | pa.Array = arrow_text.column(part)
         if not as_text:
             keys = np.array([int(key or 0) for key in part], np.int64)
         repeats.add(rows, keys, rows + 1)

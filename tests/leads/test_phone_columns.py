@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.columns.country_names import Regions
 from dialframe.leads.judging.phone_cells import PhoneReading, read_phone
 from dialframe.leads.judging.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
@@ -34,7 +34,7 @@ def expected(cells: list[str], region: str | None) -> list[PhoneReading]:
 
 
 def found(cells: list[str], region: Regions) -> list[PhoneReading]:
-    phones = read_phones(texts.column(cells), region)
+    phones = read_phones(arrow_text.column(cells), region)
     return [
         PhoneReading(
             e164,

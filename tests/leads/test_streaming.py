@@ -11,7 +11,7 @@ import pytest
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads import FieldRule, Policy
-from dialframe.leads.reading.file_formats import ReadOptions
+from dialframe.leads.reading.lead_file_reader import ReadOptions
 from leads import row_by_row
 
 NUMBERS = ["212-555-0142", "2125550143", "(212) 555-0144", "+1 212 555 0145", "2125550146.0", "212 555 0147 x12"]  # fmt: skip

@@ -7,7 +7,7 @@ from phonenumbers import phonenumberutil
 
 from dialframe.phones import vectorized
 
-scanner = pytest.importorskip("dialframe.phones.scanner", exc_type=ModuleNotFoundError)
+scanner = pytest.importorskip("dialframe.phones.number_lexer", exc_type=ModuleNotFoundError)
 
 
 def test_every_state_has_a_next_state_for_every_class():

@@ -35,15 +35,15 @@ import pandas as pd
 from compliance import hand
 from dialframe import leads
 from dialframe.assistant import audit_log
-from dialframe.client.journal import Journal
 from dialframe.client.request_building import PlannedRequest
+from dialframe.client.write_journal import Journal
 from dialframe.errors import DialframeError
 from dialframe.flows import evidence_pack_diff, pack, reporting
 from dialframe.flows.import_batches import check_journal
 from dialframe.flows.import_ledger import Journal as ImportJournal
 from dialframe.flows.import_ledger import Ledger
 from dialframe.frames import CALLS
-from dialframe.store import Store, recovery
+from dialframe.store import Store, verify_and_repair
 from dialframe.store.files.database import Database
 from dialframe.suppression import Entry, SuppressionList
 from store import faults
@@ -99,8 +99,8 @@ def _store_go_on(room: Path) -> None:
 
 
 def _store_judge(room: Path) -> None:
-    recovery.repair(room / "store", NOW)
-    problems = recovery.verify(room / "store")
+    verify_and_repair.repair(room / "store", NOW)
+    problems = verify_and_repair.verify(room / "store")
     assert not problems, problems
     with Store(Database(room / "store"), faults.TENS) as store:
         checks = list(store.arrow(faults.DNC_CHECKS)["checked_at"].to_pylist())
@@ -264,7 +264,7 @@ def _store_show(room: Path) -> Shown:
 
 
 def _store_kept(room: Path) -> Any:
-    recovery.repair(room / "store", NOW)
+    verify_and_repair.repair(room / "store", NOW)
     return faults.kept(room / "store")
 
 

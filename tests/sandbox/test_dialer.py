@@ -24,7 +24,7 @@ from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
 from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
-from dialframe.sandbox.world.state import FirstStart, World
+from dialframe.sandbox.world.runtime_state import FirstStart, World
 from forked import Forked
 from sandbox.service_bench import Json, Party, Site, answered
 

@@ -8,8 +8,8 @@ import uuid
 import numpy as np
 import pytest
 
-from dialframe.sandbox.seed import sizes_and_tables
-from dialframe.sandbox.seed.sizes_and_tables import ROWS_AT_ONCE, Coded, Integers, Table, Texts
+from dialframe.sandbox.seed import sizes_and_columns
+from dialframe.sandbox.seed.sizes_and_columns import ROWS_AT_ONCE, Coded, Integers, Table, Texts
 
 
 def test_rows_are_tuples_of_plain_values() -> None:
@@ -55,7 +55,7 @@ def test_a_table_shows_no_values() -> None:
 
 def test_ids_are_lower_case_random_uuids() -> None:
     """Every id is its prefix and a version 4 UUID, and no two are the same."""
-    made = sizes_and_tables.draw(np.random.Generator(np.random.PCG64(1)), "call_", 2_000)
+    made = sizes_and_columns.draw(np.random.Generator(np.random.PCG64(1)), "call_", 2_000)
     assert len(set(made)) == 2_000
     assert all(
         re.fullmatch(r"call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_) for id_ in made
@@ -66,4 +66,4 @@ def test_ids_are_lower_case_random_uuids() -> None:
 
 def test_no_ids() -> None:
     """None are drawn where none are asked for."""
-    assert sizes_and_tables.draw(np.random.Generator(np.random.PCG64(1)), "cb_", 0) == []
+    assert sizes_and_columns.draw(np.random.Generator(np.random.PCG64(1)), "cb_", 0) == []

@@ -13,9 +13,9 @@ from typing import Any
 
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS, EVENTS, LEADS
-from dialframe.store import Checkpoint, Store, recovery
+from dialframe.store import Checkpoint, Store, verify_and_repair
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
-from dialframe.store.seal import Sizes
 from store.made import at, call, check, lead, phone, put
 
 #: Every part holds ten rows.
@@ -119,7 +119,7 @@ def one_fault(room: Path, whole: Path, old: Path, before: dict[str, Any], seed: 
             return f"silent: {how} of {file} (seed {seed})"
         if after == before:
             return "same"
-    recovery.repair(folder, NOW)
+    verify_and_repair.repair(folder, NOW)
     again = shown(folder)
     if any(again[ledger] != before[ledger] for ledger in kept(folder)):
         return f"checks or audits were lost: {how} of {file} (seed {seed})"
@@ -134,7 +134,7 @@ def run(room: Path, faults: int, first: int = 0) -> Counter[str]:
     whole = room / "whole"
     old = make(whole)
     before = shown(whole)
-    assert not recovery.verify(whole)
+    assert not verify_and_repair.verify(whole)
     return Counter(
         one_fault(room / "harmed", whole, old, before, seed)
         for seed in range(first, first + faults)

@@ -16,8 +16,8 @@ from typing import Any
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS
 from dialframe.store import Checkpoint, Store
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
-from dialframe.store.seal import Sizes
 from forked import Forked
 from store import faults, made
 from store.made import START, call, phone, put

@@ -12,9 +12,9 @@ import pytest
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS
 from dialframe.store import Checkpoint, Store
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
 from dialframe.store.files.parts import FOLDER
-from dialframe.store.seal import Sizes
 from forked import Forked
 from store.made import at, bytes_of, call, check, lead, phone, put
 from store.racing import append_without_room, read_as_nobody

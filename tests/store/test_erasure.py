@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, DNC_CHECKS, LEADS
 from dialframe.store import Store, bad_record
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
 from dialframe.store.forgotten_numbers import REPLACED, Forgotten
-from dialframe.store.seal import Sizes
 from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone, put
 
 PERSON = "+12125550142"

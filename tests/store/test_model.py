@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from dialframe.frames import CALLS
 from dialframe.store import Store
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
-from dialframe.store.seal import Sizes
 from store.made import at, bytes_of, call, phone, put
 
 #: So small that every few rows are sealed, merged and written anew.

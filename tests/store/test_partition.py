@@ -8,7 +8,7 @@ import pytest
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.store import Identity, Store, locate, partitions
-from dialframe.store.partition import normal_url
+from dialframe.store.account_folders import normal_url
 from store.made import bytes_of
 
 URL = "https://api.example.com"

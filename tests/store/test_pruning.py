@@ -10,8 +10,8 @@ import pytest
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, CAMPAIGNS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Store, bad_record
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
-from dialframe.store.seal import Sizes
 from store.made import at, bytes_of, call, check, lead, phone, put
 
 TINY = Sizes(seal_rows=6, close_rows=1, part_rows=5, small_parts=99, patches=99)

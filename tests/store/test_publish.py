@@ -15,8 +15,8 @@ from dialframe.config import Progress
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, TABLES
 from dialframe.store import Store
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
-from dialframe.store.seal import Sizes
 from store.made import at, bytes_of, call, phone, put
 
 TINY = Sizes(seal_rows=6, close_rows=1, part_rows=6, small_parts=99, patches=99)

@@ -18,11 +18,11 @@ from dialframe import frames
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Store
+from dialframe.store.compaction import Sizes
 from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.database import Database
 from dialframe.store.files.table_layouts import BY_NAME, OBSERVED
 from dialframe.store.reader import HISTORY
-from dialframe.store.seal import Sizes
 from dialframe.store.snapshot import as_frame
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, check, lead, phone, put
 

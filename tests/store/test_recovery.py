@@ -18,7 +18,7 @@ import pytest
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames import CALLS, DNC_CHECKS
-from dialframe.store import Store, backups, recovery
+from dialframe.store import Store, backups, verify_and_repair
 from dialframe.store.files.database import FILE, Database
 from forked import Forked
 from store import faults
@@ -78,9 +78,9 @@ def test_no_part_is_deleted_for_a_catalog_that_does_not_name_it(
         Store.open(folder)
 
     assert sorted((folder / "parts").iterdir()) == parts
-    assert recovery.repair(folder, NOW)
+    assert verify_and_repair.repair(folder, NOW)
     assert faults.shown(folder) == before
-    assert not recovery.verify(folder)
+    assert not verify_and_repair.verify(folder)
 
 
 def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
     (folder / FILE).unlink()
     (folder / "copy" / "changes.log").unlink()
 
-    done = recovery.repair(folder, NOW)
+    done = verify_and_repair.repair(folder, NOW)
 
     assert any("rebuilt from the parts" in line for line in done)
     with Store(Database(folder), TENS) as store:
@@ -166,9 +166,9 @@ def test_a_changed_sqlite_file_is_said_and_mended(
     with pytest.raises(StoreError, match=words):
         faults.shown(folder)
 
-    assert any(problem.file == FILE for problem in recovery.verify(folder))
-    recovery.repair(folder, NOW)
-    assert not recovery.verify(folder)
+    assert any(problem.file == FILE for problem in verify_and_repair.verify(folder))
+    verify_and_repair.repair(folder, NOW)
+    assert not verify_and_repair.verify(folder)
     assert faults.shown(folder) == before
 
 
@@ -183,10 +183,12 @@ def test_one_damaged_copy_of_a_part_is_mended_from_the_other(
         path.write_bytes(content)
 
     if place == "copy/parts":
-        assert {problem.file.partition("/")[0] for problem in recovery.verify(folder)} == {"copy"}
+        assert {
+            problem.file.partition("/")[0] for problem in verify_and_repair.verify(folder)
+        } == {"copy"}
     assert faults.shown(folder) == before
-    recovery.repair(folder, NOW)
-    assert not recovery.verify(folder)
+    verify_and_repair.repair(folder, NOW)
+    assert not verify_and_repair.verify(folder)
     assert faults.shown(folder) == before
 
 
@@ -204,13 +206,13 @@ def test_a_store_that_vanished_is_named_and_none_is_made_in_its_place(
     if left == "an empty file":
         (folder / FILE).touch()
 
-    assert recovery.stores(tmp_path) == [folder]
-    assert [problem.lost for problem in recovery.verify(folder)] == [True]
-    assert "nothing is left to mend" in recovery.repair(folder, NOW)[0]
+    assert verify_and_repair.stores(tmp_path) == [folder]
+    assert [problem.lost for problem in verify_and_repair.verify(folder)] == [True]
+    assert "nothing is left to mend" in verify_and_repair.repair(folder, NOW)[0]
     for _ in range(2):
         with pytest.raises(StoreError, match="it is missing, and what only it knew"):
             Store.open(folder)
-    recovery.repair(folder, NOW, acknowledge=True)
+    verify_and_repair.repair(folder, NOW, acknowledge=True)
     with Store(Database(folder), TENS) as store:
         assert not store.frame(CALLS).size
 
@@ -231,10 +233,10 @@ def test_what_is_missing_is_said_until_it_is_acknowledged(folder: Path) -> None:
             (damage,) = store.info().damaged
         assert damage.rows == whole - left > 0
         assert f"dnc_checks: {damage.rows} versions observed from 2026-03-02" in damage.sentence
-    assert [problem.lost for problem in recovery.verify(folder)] == [True]
+    assert [problem.lost for problem in verify_and_repair.verify(folder)] == [True]
 
-    recovery.repair(folder, NOW, acknowledge=True)
-    assert not recovery.verify(folder)
+    verify_and_repair.repair(folder, NOW, acknowledge=True)
+    assert not verify_and_repair.verify(folder)
     with Store(Database(folder), TENS) as store:
         assert [one.acknowledged_at for one in store.info().damaged] == [NOW]
 
@@ -259,10 +261,12 @@ def test_a_killed_writer_leaves_file_and_copy_of_one_transaction(tmp_path: Path)
         said = [1, *map(int, process.end()[1])]
 
         assert said[-1] <= checks(folder) <= said[-1] + 1
-        assert not [one for one in recovery.verify(folder) if one.lost or one.file == FILE]
+        assert not [
+            one for one in verify_and_repair.verify(folder) if one.lost or one.file == FILE
+        ]
         (folder / FILE).unlink()
         (folder / f"{FILE}-wal").unlink(missing_ok=True)
-        recovery.repair(folder, NOW)
+        verify_and_repair.repair(folder, NOW)
         assert checks(folder) >= said[-1]
 
 
@@ -282,7 +286,7 @@ def test_a_backup_is_restored_as_it_was_made(
     kept = backups.restore(made, folder, NOW, replace=True)
 
     assert faults.shown(folder) == before
-    assert not recovery.verify(folder)
+    assert not verify_and_repair.verify(folder)
     assert kept is not None
     assert checks(kept) > checks(folder)
     assert {path.stat().st_mode & 0o777 for path in made.rglob("*") if path.is_file()} == {0o600}
@@ -316,14 +320,16 @@ def test_what_audits_said_is_kept_twice_and_chained(folder: Path) -> None:
     for lost in (FILE, "copy/changes.log"):
         (folder / lost).unlink()
         (folder / f"{FILE}-wal").unlink(missing_ok=True)
-        recovery.repair(folder, NOW)
+        verify_and_repair.repair(folder, NOW)
         with Store(Database(folder), TENS) as store:
             assert store.verdicts() == kept
     database = Database(folder)
     with database.writing() as connection:
         connection.execute("UPDATE verdict SET content = replace(content, '3', '0')")
     database.close()
-    assert [problem.what for problem in recovery.verify(folder)] == ["audits 1 are not those kept"]
+    assert [problem.what for problem in verify_and_repair.verify(folder)] == [
+        "audits 1 are not those kept"
+    ]
 
 
 def test_a_damaged_store_of_the_fourth_layout_is_not_taken_for_right(folder: Path) -> None:
@@ -336,7 +342,7 @@ def test_a_damaged_store_of_the_fourth_layout_is_not_taken_for_right(folder: Pat
     outsider.close()
     with Store(Database(folder), TENS) as store:
         assert store.verdicts() == []
-    assert not recovery.verify(folder)
+    assert not verify_and_repair.verify(folder)
 
     outsider = sqlite3.connect(folder.with_name("harmed") / FILE, isolation_level=None)
     outsider.execute("UPDATE head_dnc_checks SET listed = 1 - listed")
@@ -372,14 +378,14 @@ def test_a_store_of_the_third_layout_gets_its_second_copy(tmp_path: Path) -> Non
         assert database.key_file.read_text() == f"{key}\n"
         assert database.key_file.stat().st_mode & 0o777 == 0o600
     assert key.encode() not in (tmp_path / "part" / FILE).read_bytes()
-    assert not recovery.verify(tmp_path / "part")
+    assert not verify_and_repair.verify(tmp_path / "part")
 
 
 def test_phones_of_the_world_stay_masked_in_what_is_said(folder: Path) -> None:
     """No message of verify or repair names a number."""
     (folder / FILE).write_bytes((folder / FILE).read_bytes().replace(b"55501", b"55511"))
-    words = [f"{one.file} {one.what}" for one in recovery.verify(folder)]
-    words += recovery.repair(folder, datetime(2026, 4, 1, tzinfo=UTC))
+    words = [f"{one.file} {one.what}" for one in verify_and_repair.verify(folder)]
+    words += verify_and_repair.repair(folder, datetime(2026, 4, 1, tzinfo=UTC))
 
     assert words
     assert not any(phone(0)[1:6] in line for line in words)

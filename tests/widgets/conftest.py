@@ -12,7 +12,7 @@ import pytest
 from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.sandbox.launch import Sandbox
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 
 AUTUMN = "us_autumn_campaign.csv"
 

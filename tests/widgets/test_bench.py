@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from dialframe.cli.entry_point import run
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.flows.lead_lists import Recipe
+from dialframe.flows.lead_cleaning import Recipe
 from dialframe.suppression import SuppressionList
-from dialframe.widgets.lead_bench import LeadBench
+from dialframe.widgets.lead_workbench_model import LeadBench
 from dialframe.widgets.work_folder import entry, inside, plain_name
 from widgets.conftest import AUTUMN
 

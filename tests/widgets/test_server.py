@@ -16,7 +16,7 @@ import pytest
 from dialframe.errors import ConfigError
 from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets.app_page import Pages, account_of
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.page_server import HOST, serve, settings
 
 

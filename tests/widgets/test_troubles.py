@@ -14,7 +14,7 @@ from dialframe.config import Progress
 from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets import LeadBench, Workbench
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.work_folder import load_work, work_path
 from widgets.conftest import AUTUMN
 

@@ -18,7 +18,7 @@ from dialframe.widgets import (
     Workbench,
 )
 from dialframe.widgets.jobs import Jobs, Stopped
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 from widgets.conftest import AUTUMN
 
 

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from dialframe.account.dispositions_and_dnc import check_numbers, of_store
 from dialframe.account.freshness import covered, facts, freshness
 from dialframe.account.sync import Plan, sync
 from dialframe.account.sync_report import SyncReport
-from dialframe.account.unlisted_tables import check_numbers, of_store
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ApiError, AuthenticationError, ContractError
-from dialframe.frames.columns import (
+from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
     CALLBACKS,
     CALLS,
@@ -293,7 +293,7 @@ class Account:
 
         Returns:
             Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
-            are those of `dialframe.account.unlisted_tables.REASONS`.
+            are those of `dialframe.account.dispositions_and_dnc.REASONS`.
 
         Raises:
             ConfigError: An instant has no zone.

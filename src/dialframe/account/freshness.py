@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialframe.account.list_walk import State
 from dialframe.account.sync_report import day_and_time
-from dialframe.frames.columns import DNC_CHECKS, EVENTS, TABLES, Table
+from dialframe.frames.frame_schemas import DNC_CHECKS, EVENTS, TABLES, Table
 from dialframe.store import Store
 
 if TYPE_CHECKING:

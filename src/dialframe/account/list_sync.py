@@ -25,7 +25,7 @@ from dialframe.account.sync_report import NAMED, ListProgress, TableSync
 from dialframe.background import in_thread, join
 from dialframe.config import OnProgress
 from dialframe.errors import ApiError, ConfigError, ContractError, NotFound
-from dialframe.frames.columns import Table
+from dialframe.frames.frame_schemas import Table
 from dialframe.store import Bad, Checkpoint, Store, bad_record
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
+from dialframe.account.dispositions_and_dnc import bring_up_reports
 from dialframe.account.freshness import covered, older
 from dialframe.account.list_sync import (
     STEP_BACK,
@@ -34,7 +35,6 @@ from dialframe.account.list_sync import (
 )
 from dialframe.account.list_walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.account.sync_report import ListProgress, SyncReport, TableSync, day_and_time
-from dialframe.account.unlisted_tables import bring_up_reports
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.call_models import CallRef
@@ -49,7 +49,15 @@ from dialframe.errors import (
     StoreError,
     TransportError,
 )
-from dialframe.frames.columns import CALLBACKS, CALLS, CAMPAIGNS, EVENTS, LEADS, TABLES, Table
+from dialframe.frames.frame_schemas import (
+    CALLBACKS,
+    CALLS,
+    CAMPAIGNS,
+    EVENTS,
+    LEADS,
+    TABLES,
+    Table,
+)
 from dialframe.store import Checkpoint, Store
 
 if TYPE_CHECKING:

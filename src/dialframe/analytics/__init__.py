@@ -6,11 +6,6 @@ picture of the same name. `metrics` has one function per metric.
 """
 
 from dialframe.analytics import metrics
-from dialframe.analytics.analyses.answerable_questions import (
-    CAPABILITIES,
-    Capability,
-    capabilities,
-)
 from dialframe.analytics.analyses.attempts_and_gaps import attempts, recycle
 from dialframe.analytics.analyses.callbacks_and_appointments import (
     appointments_kept,
@@ -33,6 +28,11 @@ from dialframe.analytics.analyses.outcome_mix import (
     outcome_flows,
     outcome_mix,
     summary,
+)
+from dialframe.analytics.analyses.question_catalog import (
+    CAPABILITIES,
+    Capability,
+    capabilities,
 )
 from dialframe.analytics.analyses.reconcile import reconcile
 from dialframe.analytics.analyses.record_quality import (
@@ -63,7 +63,7 @@ from dialframe.analytics.attempt.taxonomy import (
     Taxonomy,
 )
 from dialframe.analytics.inference import rates, wilson
-from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
+from dialframe.analytics.metrics.penetration_and_taxonomy import penetration, taxonomy_effect
 from dialframe.analytics.result_tables import Claim
 
 __all__ = [

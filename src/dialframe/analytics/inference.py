@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 
 #: Two-sided 95 % of the normal distribution.
 Z_95: Final = 1.959963984540054

@@ -29,7 +29,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.inference import Effects, shrunk_effects
 
 _STEPS: Final = 30

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import as_frame
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.frames_to_arrays import (
     MIX,
     Floats,
     Ints,

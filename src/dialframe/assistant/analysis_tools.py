@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dialframe import instants
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
-from dialframe.frames.columns import LEADS
+from dialframe.frames.frame_schemas import LEADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,8 +191,8 @@ def check_lead_list(asked: Asked) -> dict[str, Any]:
 
 def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
     """What would become of the list in a call's arguments, by the suppression list beside the stores."""
-    from dialframe.flows import lead_lists, lead_tables
-    from dialframe.flows.suppress import own_list
+    from dialframe.flows import cleaning_summary, lead_cleaning
+    from dialframe.flows.suppression_import import own_list
 
     content = str(arguments["content"])
     if len(content) > LIST_CHARS:
@@ -205,20 +205,20 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="dialframe-list-") as folder:
         path = Path(folder) / "list.csv"
         path.write_bytes(content.encode("utf-8", "replace"))
-        recipe = lead_lists.Recipe(
+        recipe = lead_cleaning.Recipe(
             region=region,
             mapping=arguments.get("mapping") or None,
             suppressed=own_list({}, stores).barred(),
         )
-        prepared = lead_lists.prepare([path], recipe)
+        prepared = lead_cleaning.prepare([path], recipe)
     cleaned = prepared.cleaned
     return {
         "units": f"rows of the list; numbers without a country code read as of {cleaned.region}; the firm's"
         " own suppression list was honored, the account's Do-Not-Call list was not asked (dnc_check does)",
         **cleaned.counts,
-        "columns": _rows(lead_tables.columns(cleaned).drop(columns="file")),
-        "reasons": _rows(lead_tables.reasons(cleaned)),
-        "mended": _rows(lead_tables.warnings(cleaned)),
+        "columns": _rows(cleaning_summary.columns(cleaned).drop(columns="file")),
+        "reasons": _rows(cleaning_summary.reasons(cleaned)),
+        "mended": _rows(cleaning_summary.warnings(cleaned)),
     }
 
 

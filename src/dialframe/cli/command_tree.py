@@ -23,7 +23,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 import dialframe
 from dialframe.cli import (
     audit_commands,
-    completion,
+    completion_words,
     contract_commands,
     gate_commands,
     leads_commands,
@@ -100,7 +100,7 @@ def demo(
         str,
         typer.Option(
             help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completion.of(completion.SIZES[1:]),
+            autocompletion=completion_words.of(completion_words.SIZES[1:]),
         ),
     ] = "small",
     seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,

@@ -35,7 +35,7 @@ from dialframe.serving import until_signal
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dialframe.flows.servers import Question
+    from dialframe.flows.gate_server import Question
 
 TOKEN_ENV: Final = "DIALFRAME_GATE_TOKEN"  # noqa: S105 - a variable's name
 #: Verdicts shown on a terminal; `--json` gives all.
@@ -97,14 +97,14 @@ def check(
         dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, suppress
+    from dialframe.flows import firm_records, suppression_import
 
     with in_options():
         phones = list(numbers or ())
-        for read in suppress.read(expanded(file or []), region=options.region):
+        for read in suppression_import.read(expanded(file or []), region=options.region):
             if read.unreadable:
                 raise ConfigError(
-                    f"{read.name}: {suppress.lines_named(read.unreadable)}: no number that can be read; "
+                    f"{read.name}: {suppression_import.lines_named(read.unreadable)}: no number that can be read; "
                     "correct them or take them out, so that every number has a verdict"
                 )
             phones += read.phones
@@ -120,7 +120,7 @@ def check(
             )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
     if as_json:
-        from dialframe.flows.servers import verdicts
+        from dialframe.flows.gate_server import verdicts
 
         answer({"asked": len(answers), "held": held, "verdicts": verdicts(answers)})
     else:
@@ -155,7 +155,7 @@ def serve(
         dialframe gate serve --port 8791
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, servers
+    from dialframe.flows import firm_records, gate_server
 
     with in_options():
         scope = options.scope()
@@ -170,7 +170,7 @@ def serve(
                 state_field=options.state_field, taxonomy=taxonomy, scope=scope,
             )  # fmt: skip
 
-        with servers.GateServer(decide, token=token, host=host, port=port) as gate:
+        with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:
             if as_json:
                 answer({"url": gate.url})
             else:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from platformdirs import user_data_path
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.lead_terminal_output import in_words
 from dialframe.cli.terminal import Region, current
 from dialframe.errors import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dialframe.flows.column_choices import Ask, AskRegion, Memory
-    from dialframe.flows.lead_lists import Recipe, Result
+    from dialframe.flows.lead_cleaning import Recipe, Result
     from dialframe.leads import ColumnMap, MappingDecision, Question, RegionDecision
     from dialframe.leads import Rules as LeadRules
     from dialframe.suppression import Barred, SuppressionList
@@ -151,7 +151,7 @@ class ListOptions:
             "--show",
             help="Reason code whose first 20 lines are shown. May be repeated.",
             show_default=False,
-            autocompletion=completion.of(completion.REASONS),
+            autocompletion=completion_words.of(completion_words.REASONS),
         ),
     ] = None
     duplicates: Annotated[
@@ -184,7 +184,7 @@ class ListOptions:
             "--suppress-codes",
             help="Scrubbing service whose result codes those files hold; else every row counts.",
             show_default=False,
-            autocompletion=completion.of(completion.SCRUBBERS),
+            autocompletion=completion_words.of(completion_words.SCRUBBERS),
         ),
     ] = None
     column: Annotated[
@@ -222,7 +222,7 @@ class ListOptions:
             "--encoding",
             help="Encoding, where the guess is wrong: cp1252, shift_jis...",
             show_default=False,
-            autocompletion=completion.of(completion.ENCODINGS),
+            autocompletion=completion_words.of(completion_words.ENCODINGS),
         ),
     ] = None
     delimiter: Annotated[
@@ -263,7 +263,7 @@ class OutputOptions:
             help="Column that is made from the number: line_type, country, state, time_zone (all that "
             "are possible). None by default; may be repeated.",
             show_default=False,
-            autocompletion=completion.of(completion.ADDITIONS),
+            autocompletion=completion_words.of(completion_words.ADDITIONS),
         ),
     ] = None
     names: Annotated[
@@ -312,7 +312,7 @@ def recipe(
         ConfigError: An option is not what it says.
     """
     from dialframe.flows.column_choices import remembered
-    from dialframe.flows.lead_lists import Recipe
+    from dialframe.flows.lead_cleaning import Recipe
     from dialframe.leads import CleanLayout, Rules, load_rules
 
     output = output or OutputOptions()
@@ -363,7 +363,7 @@ def suppression_list(store: Path | None, *, forgetting: bool = False) -> Suppres
         store: The option.
         forgetting: Whether a number is to be forgotten, so that a key is made where there is none.
     """
-    from dialframe.flows.suppress import own_list
+    from dialframe.flows.suppression_import import own_list
 
     return own_list(os.environ, store, forgetting=forgetting)
 
@@ -373,7 +373,7 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
 
     A list that cannot be written is a `problem` in words: what was cleaned is right without it.
     """
-    from dialframe.flows.suppress import opt_outs_of
+    from dialframe.flows.suppression_import import opt_outs_of
 
     firm_list, now = suppression_list(store), datetime.now(UTC)
     if not result.opted_out:
@@ -392,9 +392,9 @@ def _suppressed(
     barred = suppression_list(store).barred()
     if not files:
         return barred
-    from dialframe.flows import suppress
+    from dialframe.flows import suppression_import
 
-    for file in suppress.read(expanded(files), region=region, codes=codes):
+    for file in suppression_import.read(expanded(files), region=region, codes=codes):
         barred = barred.joined(file.barred)
     return barred
 

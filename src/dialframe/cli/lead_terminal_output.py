@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from dialframe.flows.column_choices import Memory
     from dialframe.flows.import_ledger import Ledger
+    from dialframe.flows.lead_cleaning import Result, Screening
     from dialframe.flows.lead_import import BroughtIn, Plan
-    from dialframe.flows.lead_lists import Result, Screening
     from dialframe.leads import CleanedFiles
     from dialframe.leads.writing.report import Outcome
 
@@ -166,9 +166,9 @@ def tell_plan(plan: Plan) -> None:
 
 
 def _lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
-    from dialframe.flows import lead_tables
+    from dialframe.flows import cleaning_summary
 
-    return lead_tables.kept_lines(cleaned)
+    return cleaning_summary.kept_lines(cleaned)
 
 
 def _tell_countries(cleaned: Outcome) -> None:
@@ -195,11 +195,11 @@ def _tell_suppressed(suppressed: Mapping[str, int | str]) -> None:
 
 
 def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
-    from dialframe.flows import lead_tables
+    from dialframe.flows import cleaning_summary
 
     for file in cleaned.files:
         say(
-            f"{file.name}: {file.records:,} records; {'; '.join(lead_tables.decided(file.decisions))}"
+            f"{file.name}: {file.records:,} records; {'; '.join(cleaning_summary.decided(file.decisions))}"
         )
         if memory is not None and memory.of(file.header) is not None:
             say(
@@ -207,7 +207,7 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
             )
         if file.region_decision is not None:
             say(f"  numbers of {file.region_decision.in_words()}")
-        rows = lead_tables.columns_of(file)
+        rows = cleaning_summary.columns_of(file)
         terminal.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
         others = file.columns.leftovers
         if others:
@@ -219,9 +219,9 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
 
 
 def _tell_outcome(cleaned: Outcome) -> None:
-    from dialframe.flows import lead_tables
+    from dialframe.flows import cleaning_summary
 
-    why = lead_tables.reasons(cleaned)
+    why = cleaning_summary.reasons(cleaned)
     for outcome in cleaned.reasons:
         rows = why[why["outcome"] == outcome]
         if rows.empty:
@@ -231,7 +231,7 @@ def _tell_outcome(cleaned: Outcome) -> None:
         terminal.grid(
             [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
         )
-    warned = lead_tables.warnings(cleaned)
+    warned = cleaning_summary.warnings(cleaned)
     if len(warned):
         say("\nclean, and mended:")
         terminal.grid(
@@ -285,11 +285,11 @@ def _tell_checks(screening: Screening) -> None:
 
 
 def _tell_ledger(ledger: Ledger) -> None:
-    from dialframe.flows import lead_tables
+    from dialframe.flows import cleaning_summary
 
     counts = ledger.counts
     say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
-    why = lead_tables.refusals(ledger)
+    why = cleaning_summary.refusals(ledger)
     terminal.grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
     if ledger.not_sent["set_aside"]:
         say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")

@@ -75,11 +75,11 @@ def check(
         dialframe leads check autumn.csv --column phone=Mobile --save-mapping columns.json
     """
     from dialframe.cli.lead_terminal_output import tell
-    from dialframe.flows import lead_lists
+    from dialframe.flows import lead_cleaning
 
     with in_options(), progress() as listen:
         chosen = recipe(options, store=store, as_json=as_json)
-        result = lead_lists.look(
+        result = lead_cleaning.look(
             expanded(files), chosen, engine=work.engine.value, scheduler=work.scheduler,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
@@ -107,11 +107,11 @@ def clean(
         dialframe leads clean autumn.csv --region US --for hubspot --add time_zone --names title
     """
     from dialframe.cli.lead_terminal_output import tell
-    from dialframe.flows import lead_lists
+    from dialframe.flows import lead_cleaning
 
     with in_options(), progress() as listen:
         chosen = recipe(options, output, store=store, as_json=as_json)
-        result = lead_lists.clean(
+        result = lead_cleaning.clean(
             expanded(files), chosen, out, form=output.form.value, engine=work.engine.value,
             scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
@@ -138,11 +138,11 @@ def screen(
         dialframe leads screen autumn.csv --region US --out cleaned
     """
     from dialframe.cli.lead_terminal_output import tell
-    from dialframe.flows import lead_lists
+    from dialframe.flows import lead_cleaning
 
     with in_options(), connect(base_url, store) as account, progress() as listen:
         chosen = recipe(options, output, store=store, as_json=as_json)
-        result = lead_lists.screen(
+        result = lead_cleaning.screen(
             expanded(files), chosen, account, out, max_age=max_age, form=output.form.value,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dialframe import instants
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.terminal import FINDINGS, AsJson, answer, say, show
 from dialframe.config import read_toml
 from dialframe.errors import ConfigError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dialframe.compliance import RuleBook
-    from dialframe.compliance.example_audit import Result
+    from dialframe.compliance.rule_examples import Result
     from dialframe.compliance.rules.rule_model import Rule
 
 app = typer.Typer(
@@ -38,7 +38,7 @@ Jurisdictions = Annotated[
         "--rules",
         help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
         show_default=False,
-        autocompletion=completion.rules,
+        autocompletion=completion_words.rules,
     ),
 ]
 RuleFile = Annotated[
@@ -93,7 +93,7 @@ def list_(
             "--kind",
             help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
             show_default=False,
-            autocompletion=completion.rule_kinds,
+            autocompletion=completion_words.rule_kinds,
         ),
     ] = None,
     own: Own = None,
@@ -132,7 +132,7 @@ def show_(
         str,
         typer.Argument(
             help="Id of a rule, us-fl-hours for instance.",
-            autocompletion=completion.rule_ids,
+            autocompletion=completion_words.rule_ids,
         ),
     ],
     own: Own = None,
@@ -171,7 +171,8 @@ def history(
     code: Annotated[
         str,
         typer.Argument(
-            help="A jurisdiction (us-ct) or a rule (us-ct-hours).", autocompletion=completion.rules
+            help="A jurisdiction (us-ct) or a rule (us-ct-hours).",
+            autocompletion=completion_words.rules,
         ),
     ],
     as_json: AsJson = False,
@@ -266,7 +267,7 @@ def new(
         typer.Option(
             "--kind",
             help=f"What it is about: {', '.join(_PARAMETERS)}.",
-            autocompletion=completion.rule_kinds,
+            autocompletion=completion_words.rule_kinds,
         ),
     ] = "calling_hours",
     to: Annotated[
@@ -338,7 +339,7 @@ def run_examples(
     """
     from dataclasses import replace
 
-    from dialframe.compliance.example_audit import run
+    from dialframe.compliance.rule_examples import run
 
     book = read_book() if file is None else _book_of(file)
     book = book.select(split(rules))
@@ -396,7 +397,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
 
     from pydantic import ValidationError
 
-    from dialframe.compliance.rules import rulebook, toml_forms
+    from dialframe.compliance.rules import rulebook, toml_validation
 
     try:
         text = _text(file)
@@ -407,7 +408,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
         position = re.search(r"at line (\d+)", str(error))
         return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
-        return sorted(toml_forms.form_problems(error, text))
+        return sorted(toml_validation.form_problems(error, text))
     if not rules and not read_toml(text).get("change"):
         return [
             (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.terminal import AsJson, BaseUrl, Host, Port, StoreFolder, answer, connect
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError, DialframeError, WebhookError
@@ -52,7 +52,7 @@ def serve_sandbox(
         str,
         typer.Option(
             help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completion.of(completion.SIZES),
+            autocompletion=completion_words.of(completion_words.SIZES),
         ),
     ] = "small",
     as_of: Annotated[
@@ -166,7 +166,7 @@ def listen(
 
         dialframe webhooks listen --port 8788 --path /hooks/calls
     """
-    from dialframe.flows.servers import keep_event
+    from dialframe.flows.gate_server import keep_event
     from dialframe.webhooks import receiver
 
     secrets = _secrets(os.environ, secret_env)

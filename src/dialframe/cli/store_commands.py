@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
@@ -28,10 +28,10 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
-    from dialframe.client.journal import Journal
-    from dialframe.frames.columns import Table
+    from dialframe.client.write_journal import Journal
+    from dialframe.frames.frame_schemas import Table
     from dialframe.store.backups import Beside
-    from dialframe.store.recovery import Problem
+    from dialframe.store.verify_and_repair import Problem
 
 JournalFolder = Annotated[
     Path | None,
@@ -108,9 +108,9 @@ def prune(
         list[str] | None,
         typer.Option(
             "--table",
-            help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion.PERSONAL)}.",
+            help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion_words.PERSONAL)}.",
             show_default=False,
-            autocompletion=completion.of(completion.PERSONAL),
+            autocompletion=completion_words.of(completion_words.PERSONAL),
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -188,15 +188,17 @@ def verify(
     """
     from dialframe.cli.lead_options import suppression_list
     from dialframe.flows.machine_checks import vanished_outputs
-    from dialframe.store import Store, recovery
+    from dialframe.store import Store, verify_and_repair
 
     vanished = vanished_outputs(_root(store)) if journal is None else []
     problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
     for path in _stores(store, needed=not vanished) if journal is None else ():
-        problems[path.name] = damages = [*recovery.verify(path), *_tool_calls(path)]
+        problems[path.name] = damages = [*verify_and_repair.verify(path), *_tool_calls(path)]
         if not damages:
             with Store.open(path) as whole:
-                damages += [recovery.Problem(*problem) for problem in whole.published_problems()]
+                damages += [
+                    verify_and_repair.Problem(*problem) for problem in whole.published_problems()
+                ]
     suppression, writes = suppression_list(store).file, _journal(store, journal)
     beside = {
         "suppression": suppression.problems() if suppression.exists and not journal else None,
@@ -204,7 +206,7 @@ def verify(
     }
     for name, lines in beside.items():
         if lines is not None:
-            problems[name] = [recovery.Problem(*_parted(line)) for line in lines]
+            problems[name] = [verify_and_repair.Problem(*_parted(line)) for line in lines]
     if as_json:
         answer(
             {
@@ -244,11 +246,11 @@ def repair(
         dialframe store repair
     """
     from dialframe.cli.lead_options import suppression_list
-    from dialframe.store import recovery
+    from dialframe.store import verify_and_repair
 
     now = datetime.now(UTC)
     done = {
-        path.name: recovery.repair(path, now, acknowledge=acknowledge)
+        path.name: verify_and_repair.repair(path, now, acknowledge=acknowledge)
         for path in (_stores(store) if journal is None else ())
     }
     suppression, writes = suppression_list(store).file, _journal(store, journal)
@@ -368,8 +370,8 @@ def _root(store: Path | None) -> Path:
 
 def _beside(store: Path | None) -> Beside:
     """The suppression list with its log and key, and the write journal, of this machine."""
-    from dialframe.client.journal import EVIDENCE
-    from dialframe.flows.suppress import key_file
+    from dialframe.client.write_journal import EVIDENCE
+    from dialframe.flows.suppression_import import key_file
     from dialframe.store.backups import Beside
     from dialframe.suppression import SuppressionList
 
@@ -381,7 +383,7 @@ def _beside(store: Path | None) -> Beside:
 def _journal(store: Path | None, folder: Path | None = None) -> Journal:
     """The write journal, of whichever account."""
     from dialframe.account.connecting import journal_folder
-    from dialframe.client.journal import Journal
+    from dialframe.client.write_journal import Journal
 
     settings = Settings.from_environment(os.environ, store=store)
     journal = Journal(folder or journal_folder(settings), "")
@@ -394,7 +396,7 @@ def _journal(store: Path | None, folder: Path | None = None) -> Journal:
 
 def _tool_calls(store: Path) -> list[Problem]:
     """What is wrong with the log of an assistant's calls, where there is one."""
-    from dialframe.store.recovery import Problem
+    from dialframe.store.verify_and_repair import Problem
 
     noted = store.with_name(f"{store.name}.assistant.jsonl.head").exists()
     if not noted and not list(store.glob("assistant.jsonl*")):
@@ -414,10 +416,10 @@ def _parted(problem: str) -> tuple[str, str]:
 
 
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
-    from dialframe.store import recovery
+    from dialframe.store import verify_and_repair
 
     root = _root(store)
-    folders = recovery.stores(root)
+    folders = verify_and_repair.stores(root)
     if not folders and needed:
         raise ConfigError(
             f"{root} holds no store; name its folder with --store or DIALFRAME_STORE"
@@ -445,7 +447,7 @@ def _tell(facts: Mapping[str, Any]) -> None:
 
 
 def _table(name: str) -> Table:
-    from dialframe.frames.columns import TABLES
+    from dialframe.frames.frame_schemas import TABLES
 
     if name not in TABLES:
         raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")

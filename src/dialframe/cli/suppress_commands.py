@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.lead_options import expanded, in_options, suppression_list
 from dialframe.cli.terminal import (
     FAILURE,
@@ -54,7 +54,7 @@ Codes = Annotated[
         "--codes",
         help="Scrubbing service whose result codes the file holds; else every row counts.",
         show_default=False,
-        autocompletion=completion.of(completion.SCRUBBERS),
+        autocompletion=completion_words.of(completion_words.SCRUBBERS),
     ),
 ]
 
@@ -85,13 +85,13 @@ def add(
         dialframe suppress add --file october/internal_dnc.csv --reason audit
         dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry
     """
-    from dialframe.flows import suppress
+    from dialframe.flows import suppression_import
     from dialframe.suppression import Entry
 
     with in_options():
         requested_on = day("--on", on) or _now().date()
         phones = _numbers(numbers, region)
-        files = suppress.read(expanded(file or []), region=region, codes=codes)
+        files = suppression_import.read(expanded(file or []), region=region, codes=codes)
         if not phones and not files:
             raise ConfigError("suppress add takes numbers, or a file with --file")
 
@@ -126,7 +126,7 @@ def add(
         say(f"{facts['free']:,} rows may be called, says the service that screened them")
     for file_read in files:
         if file_read.unreadable:
-            lines = suppress.lines_named(file_read.unreadable)
+            lines = suppression_import.lines_named(file_read.unreadable)
             say(f"{file_read.name}: {len(file_read.unreadable):,} cells hold no number, {lines}")
 
 
@@ -179,11 +179,11 @@ def check(
     Example:
         dialframe suppress check +12125550142
     """
-    from dialframe.flows import suppress
+    from dialframe.flows import suppression_import
 
     with in_options():
         phones = _numbers(numbers, region)
-        for file_read in suppress.read(expanded(file or []), region=region):
+        for file_read in suppression_import.read(expanded(file or []), region=region):
             phones += file_read.phones
         if not phones:
             raise ConfigError("suppress check takes numbers, or a file with --file")
@@ -271,10 +271,10 @@ def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
     Example:
         dialframe suppress push
     """
-    from dialframe.flows import suppress
+    from dialframe.flows import suppression_import
 
     with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
-        done = suppress.push(
+        done = suppression_import.push(
             suppression_list(store), account.client.dnc, now=_now, on_progress=listen
         )
     if as_json:
@@ -292,7 +292,7 @@ def codes_(as_json: AsJson = False) -> None:
     Example:
         dialframe suppress codes
     """
-    from dialframe.flows.suppress import code_tables
+    from dialframe.flows.suppression_import import code_tables
 
     rows = [
         {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dialframe import instants
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
@@ -48,7 +48,7 @@ def sync(
         typer.Argument(
             help="Tables to bring up to date; all of them by default.",
             show_default=False,
-            autocompletion=completion.of(completion.SYNCED),
+            autocompletion=completion_words.of(completion_words.SYNCED),
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -86,10 +86,10 @@ def sync(
 def _known(tables: Sequence[str]) -> None:
     """Refuse a table that no sync brings, before anybody is asked."""
     for name in tables:
-        if name not in completion.SYNCED:
-            close = get_close_matches(name, completion.SYNCED, n=1)
+        if name not in completion_words.SYNCED:
+            close = get_close_matches(name, completion_words.SYNCED, n=1)
             meant = f"did you mean {close[0]}?" if close else "choose from "
-            rest = "" if close else ", ".join(completion.SYNCED)
+            rest = "" if close else ", ".join(completion_words.SYNCED)
             raise ConfigError(f"there is no table {name!r} to sync; {meant}{rest}")
 
 
@@ -97,8 +97,8 @@ def export(
     table: Annotated[
         str,
         typer.Argument(
-            help=f"Table to write: {', '.join(completion.TABLES)}.",
-            autocompletion=completion.of(completion.TABLES),
+            help=f"Table to write: {', '.join(completion_words.TABLES)}.",
+            autocompletion=completion_words.of(completion_words.TABLES),
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
-from dialframe.cli import completion
+from dialframe.cli import completion_words
 from dialframe.config import OnProgress, Progress
 from dialframe.privacy import terminal_safe
 
@@ -70,7 +70,7 @@ Region = Annotated[
         callback=_capitals,
         help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
         show_default=False,
-        autocompletion=completion.of(completion.REGIONS),
+        autocompletion=completion_words.of(completion_words.REGIONS),
     ),
 ]
 NumbersRegion = Annotated[
@@ -80,7 +80,7 @@ NumbersRegion = Annotated[
         callback=_capitals,
         help="Country of numbers that are written without one: US, GB, DE...",
         show_default=False,
-        autocompletion=completion.of(completion.REGIONS),
+        autocompletion=completion_words.of(completion_words.REGIONS),
     ),
 ]
 OutFolder = Annotated[

@@ -12,12 +12,11 @@ from dialframe.client.client_settings import (
     parse_address,
     resolve_key,
 )
-from dialframe.client.journal import Journal
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter
 from dialframe.client.request_building import PlannedRequest, Write
 from dialframe.client.resources import method_path
-from dialframe.client.resources.contact_methods import DncChecked
+from dialframe.client.resources.dnc_and_message_methods import DncChecked
 from dialframe.client.resources.lead_methods import UNSET, Leads
 from dialframe.client.response_reading import Answered, ChangedSince, ListPage
 from dialframe.client.step_runners import Sync
@@ -30,6 +29,7 @@ from dialframe.client.transport import (
     Reply,
     Transport,
 )
+from dialframe.client.write_journal import Journal
 
 __all__ = [
     "MISSING_KEY",

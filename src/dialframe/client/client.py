@@ -23,14 +23,13 @@ from dialframe.client.client_settings import (
     Options,
     parse_address,
 )
-from dialframe.client.journal import Journal
 from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.resources.call_methods import Calls
-from dialframe.client.resources.contact_methods import (
+from dialframe.client.resources.dnc_and_message_methods import (
     Appointments,
     Callbacks,
     Consents,
@@ -51,10 +50,11 @@ from dialframe.client.transport import (
     HttpxTransport,
     Transport,
 )
+from dialframe.client.write_journal import Journal
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Answer
-from dialframe.contract.models.message_models import Me
+from dialframe.contract.models.dnc_and_message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 

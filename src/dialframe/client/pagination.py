@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dialframe import frames
-    from dialframe.frames.columns import Kind
+    from dialframe.frames.frame_schemas import Kind
 
 Row = TypeVar("Row")
 
@@ -337,7 +337,7 @@ def table_of(operation: str, model: type[Answer]) -> frames.Table:
 
 def record_of(table: frames.Table, row: Answer) -> dict[str, Any]:
     """A row as values that fit the table's columns; everything else goes to `_extra`."""
-    from dialframe.frames.columns import as_json
+    from dialframe.frames.frame_schemas import as_json
 
     record: dict[str, Any] = {}
     extra: dict[str, Any] = dict(row.model_extra or {})

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeVar
 
 from dialframe.client import request_building, response_reading
 from dialframe.client.client_settings import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.journal import Journal
 from dialframe.client.pagination import ListPlan
 from dialframe.client.request_building import PlannedRequest, State, Write, checked, reach_of
 from dialframe.client.response_reading import (
@@ -24,6 +23,7 @@ from dialframe.client.response_reading import (
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
 from dialframe.client.step_runners import Note, OnDisk, Steps
 from dialframe.client.tolerant_json import Mismatch, Novelties, novel_values, row_model
+from dialframe.client.write_journal import Journal
 from dialframe.contract.models.base_models import Answer, ListQuery, Page, Request
 from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import (

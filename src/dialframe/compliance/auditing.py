@@ -11,7 +11,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
-from dialframe.compliance import advisory, check_runner, hours, notes, pieces
+from dialframe.compliance import check_runner, hours, notes, partial_results, voluntary_codes
 from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
 from dialframe.compliance.check_runner import Engine, Stored
 from dialframe.compliance.checks import (
@@ -25,7 +25,7 @@ from dialframe.compliance.checks import (
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
-from dialframe.compliance.pieces import RULES, Piece, piece_of
+from dialframe.compliance.partial_results import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
 from dialframe.compliance.rules import rulebook as books
@@ -161,7 +161,7 @@ def audit(
 ) -> Audit:
     """Calls and numbers held against every rule that reaches them; the strictest answer counts.
 
-    Voluntary codes are evaluated apart (`advisory`): what is found there is no violation.
+    Voluntary codes are evaluated apart (`voluntary_codes`): what is found there is no violation.
 
     Args:
         leads: Frame of the leads table.
@@ -228,13 +228,13 @@ def _answer(
     callbacks: pd.DataFrame | None,
 ) -> Audit:
     run = question.examine(leads, calls, checks, callbacks)
-    near = advisory.reached(question.book.codes(), calls, run.view)
+    near = voluntary_codes.reached(question.book.codes(), calls, run.view)
     advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
     piece = piece_of(run)
     listed = [check for check in ALL_CHECKS if check.name in listed_in(piece)]
     return assembled(
         question, piece, advice, len(checks),
-        findings=Pending(lambda: pieces.findings(listed, run.view)),
+        findings=Pending(lambda: partial_results.findings(listed, run.view)),
         coverage=_coverage(run, question.book, leads, question.now),
         hours=Pending(lambda: hours.every_call(run.view)),
         listed=Pending(lambda: speaking(run.view)),
@@ -284,7 +284,7 @@ def assembled(
         if c.name in piece.tallies and _is_told(c.name, piece.tallies[c.name])
     ]
     counted = pd.DataFrame([_row(check, piece.tallies[check.name], law) for check in told])
-    advised, of_codes, said = advisory.told(advice, book.codes())
+    advised, of_codes, said = voluntary_codes.told(advice, book.codes())
     by_rule = [piece.by_rule, of_codes]
     more = {
         "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, told),

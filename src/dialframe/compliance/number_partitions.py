@@ -1,7 +1,7 @@
 """An audit in parts, each with all calls of its numbers: bounded memory, on one machine or on several.
 
 `split` lays the rows of an account into as many folders as there are parts, by the called number;
-`examine` audits one of them, wherever it runs; `in_parts` adds the sums up (`pieces`). The findings
+`examine` audits one of them, wherever it runs; `in_parts` adds the sums up (`partial_results`). The findings
 are those of one audit of all calls, whatever the number of parts.
 """
 
@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import dataset
 
-from dialframe.compliance import advisory, pack, pieces
+from dialframe.compliance import pack, partial_results, voluntary_codes
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.pieces import SUMMED, KeptFindings, Piece, piece_of
+from dialframe.compliance.partial_results import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
 from dialframe.compliance.tables import open_database
 from dialframe.compliance.tables.intake import (
@@ -434,7 +434,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
         return piece, None, False
     every = part.frame("calls")
     every = every.assign(_superseded=every["_row"].isin(part.superseded).to_numpy(dtype=bool))
-    near = advisory.reached(codes, every, run.view)
+    near = voluntary_codes.reached(codes, every, run.view)
     of_codes = question.by_codes().examine(
         leads, every.iloc[:0] if near is None else near, checks, part.callbacks
     )
@@ -449,7 +449,7 @@ def _listed(piece: Piece) -> list[str]:
 
 
 def _keep_findings(run: Engine, names: Sequence[str], path: Path) -> None:
-    rows = pieces.ordered_findings([BY_NAME[name] for name in names], run.view)
+    rows = partial_results.ordered_findings([BY_NAME[name] for name in names], run.view)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), path)
     path.chmod(0o600)
@@ -533,12 +533,12 @@ def _summed(
     advice: Audit | None = None,
 ) -> Audit:
     """The audit of all parts from their sums and the findings that they kept."""
-    total = pieces.added(found)
+    total = partial_results.added(found)
     calls = shaped(pd.DataFrame(), tuple(c for c in CALLS.columns if c.name in _NEEDED["calls"]))
     sums = question.tables(None, calls, None, None)
     sums.con.execute("update settings set oldest_at = ?", [total.oldest_at])
     if total.days is not None:
-        sums.db.load(pieces.DAYS, pieces.DAY_KINDS, total.days)
+        sums.db.load(partial_results.DAYS, partial_results.DAY_KINDS, total.days)
     for name in SUMMED:
         if name in total.tallies:
             sums.ran.add(name)

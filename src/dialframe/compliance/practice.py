@@ -16,7 +16,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
-from dialframe.compliance.rules.toml_forms import read_form
+from dialframe.compliance.rules.toml_validation import read_form
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 

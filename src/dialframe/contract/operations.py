@@ -11,7 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from dialframe.contract.models import call_models, lead_models, message_models, webhook_models
+from dialframe.contract.models import (
+    call_models,
+    dnc_and_message_models,
+    lead_models,
+    webhook_models,
+)
 from dialframe.contract.models.base_models import Answer, Empty, Media, Nothing, Page, Request
 from dialframe.contract.scopes import BY_NAME as SCOPES_BY_NAME
 
@@ -107,7 +112,7 @@ _UNSHOWN = "Endpoints: Operations whose payload is not fully shown"
 
 ME: Final = Operation(
     name="me", method="GET", path="/v1/me", scope=None,
-    request=Empty, response=message_models.Me,
+    request=Empty, response=dnc_and_message_models.Me,
     summary="Read who the key belongs to and what it may do.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
@@ -314,19 +319,19 @@ EVENTS_REPLAY: Final = Operation(
 
 DNC_CHECK: Final = Operation(
     name="dnc.check", method="POST", path="/v1/dnc/check", scope="dnc:check",
-    request=message_models.DncCheck, response=message_models.DncAnswer,
+    request=dnc_and_message_models.DncCheck, response=dnc_and_message_models.DncAnswer,
     summary="Check up to 100 numbers against Do-Not-Call.",
     source="Endpoints: Do-Not-Call", refusals=("batch_too_large",),
 )  # fmt: skip
 DNC_ADD: Final = Operation(
     name="dnc.add", method="POST", path="/v1/dnc", scope="dnc:add",
-    request=message_models.DncAdd, response=message_models.DncEntry, status=201, key="required",
+    request=dnc_and_message_models.DncAdd, response=dnc_and_message_models.DncEntry, status=201, key="required",
     summary="Add a number to the account's Do-Not-Call list.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
 CONSENTS_RECORD: Final = Operation(
     name="consents.record", method="POST", path="/v1/consents", scope="consent:write",
-    request=message_models.ConsentRecord, response=message_models.Consent, status=201, key="required",
+    request=dnc_and_message_models.ConsentRecord, response=dnc_and_message_models.Consent, status=201, key="required",
     summary="Record evidence of consent.",
     source=_UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
 )  # fmt: skip
@@ -409,7 +414,7 @@ APPOINTMENTS_RESCHEDULE: Final = Operation(
 
 SMS_SEND: Final = Operation(
     name="sms.send", method="POST", path="/v1/sms", scope="messages:send",
-    request=message_models.SmsSend, response=message_models.SmsMessage, status=202, key="required",
+    request=dnc_and_message_models.SmsSend, response=dnc_and_message_models.SmsMessage, status=202, key="required",
     summary="Send a text message.",
     source="Endpoints: SMS",
     refusals=("tier_not_enabled", "on_dnc", "blocked_country", "message_refused",
@@ -419,19 +424,19 @@ SMS_SEND: Final = Operation(
 )  # fmt: skip
 SMS_DELIVERY_REPORTS: Final = Operation(
     name="sms.delivery_reports", method="GET", path="/v1/sms/delivery-reports", scope="sms:read",
-    request=message_models.SmsReportQuery, response=Page[message_models.SmsDeliveryReport], paged=True,
+    request=dnc_and_message_models.SmsReportQuery, response=Page[dnc_and_message_models.SmsDeliveryReport], paged=True,
     summary="List what became of text messages.",
     source=_UNSHOWN, refusals=("invalid_cursor",), assumed=True,
 )  # fmt: skip
 SMS_USAGE: Final = Operation(
     name="sms.usage", method="GET", path="/v1/sms/usage", scope="sms:read",
-    request=Empty, response=message_models.SmsUsage,
+    request=Empty, response=dnc_and_message_models.SmsUsage,
     summary="Read how many text messages were sent.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
 WHATSAPP_SEND: Final = Operation(
     name="whatsapp.send", method="POST", path="/v1/whatsapp/messages", scope="whatsapp:send",
-    request=message_models.WhatsAppSend, response=message_models.WhatsAppMessage, status=202, key="required",
+    request=dnc_and_message_models.WhatsAppSend, response=dnc_and_message_models.WhatsAppMessage, status=202, key="required",
     summary="Send a WhatsApp message; refused for every account until it is announced.",
     source="What the service does; " + _UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
 )  # fmt: skip
@@ -441,7 +446,7 @@ WHATSAPP_SEND: Final = Operation(
 REPORTS_DISPOSITIONS: Final = Operation(
     name="reports.dispositions", method="GET", path="/v1/reports/dispositions",
     scope="reports:read",
-    request=message_models.DispositionQuery, response=message_models.DispositionReport,
+    request=dnc_and_message_models.DispositionQuery, response=dnc_and_message_models.DispositionReport,
     summary="Read disposition counts of up to 92 days.",
     source="Limits: report date range; " + _UNSHOWN, assumed=True,
 )  # fmt: skip

@@ -14,9 +14,9 @@ from typing import Final
 from dialframe import leads
 from dialframe.errors import ConfigError
 from dialframe.leads import ColumnMap, LeadFile, MappingDecision, Question, RegionDecision
-from dialframe.leads.clean_list_origin import origin_of
+from dialframe.leads.clean_list_sidecar import origin_of
 from dialframe.leads.columns.column_map import SEVERAL, Columns
-from dialframe.leads.judged_files import sampled
+from dialframe.leads.file_judgment import sampled
 
 #: Cells that a question shows of each candidate, and rows in which they are looked for.
 _CELLS: Final = 3

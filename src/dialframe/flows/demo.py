@@ -19,9 +19,9 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
-from dialframe.flows import firm_records, lead_import, lead_lists, lead_tables
+from dialframe.flows import cleaning_summary, firm_records, lead_cleaning, lead_import
 from dialframe.flows.import_ledger import Ledger
-from dialframe.flows.lead_lists import Prepared
+from dialframe.flows.lead_cleaning import Prepared
 from dialframe.reports import Page, Section, render, result_sections
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
@@ -116,7 +116,11 @@ def demo(
         prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
         synced = account.sync(on_progress=on_progress)
         audit = auditing.audit(
-            account, now=now, max_age=lead_lists.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
+            account,
+            now=now,
+            max_age=lead_cleaning.MAX_AGE,
+            scope=_FEDERAL,
+            on_progress=on_progress,
         )
         written |= auditing.write_evidence(audit, out / "audit")
         funnel, sentence = _funnel(account, ledger)
@@ -140,7 +144,7 @@ def _bring_in(
     with resources.as_file(packaged) as path:
         brought = lead_import.bring_in(
             [path],
-            lead_lists.Recipe("US"),
+            lead_cleaning.Recipe("US"),
             account,
             campaign_id=_campaign(account),
             out=out,
@@ -183,8 +187,8 @@ def _page(result: Demo, funnel: Section) -> Page:
         sections=(
             result_sections.lead_file(
                 cleaned.counts,
-                lead_tables.reasons(cleaned),
-                lead_tables.columns(cleaned),
+                cleaning_summary.reasons(cleaned),
+                cleaning_summary.columns(cleaned),
                 cleaned.files[0].name,
             ),
             result_sections.imports(

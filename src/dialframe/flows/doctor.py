@@ -37,8 +37,8 @@ from dialframe.contract.models.call_models import (
     CallQuery,
     CallRef,
 )
+from dialframe.contract.models.dnc_and_message_models import DispositionQuery, DncCheck, Me
 from dialframe.contract.models.lead_models import CampaignQuery, LeadQuery
-from dialframe.contract.models.message_models import DispositionQuery, DncCheck, Me
 from dialframe.contract.models.webhook_models import WebhookQuery
 from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import SCOPES, Scope

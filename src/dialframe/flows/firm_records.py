@@ -21,7 +21,7 @@ from dialframe.compliance.practice import Conduct, dialing_of, read_practice, sp
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
-from dialframe.flows.suppress import beside_store, lines_named
+from dialframe.flows.suppression_import import beside_store, lines_named
 from dialframe.phones import normalize
 from dialframe.suppression import E164
 

@@ -35,7 +35,7 @@ from dialframe.frames import (
     Table,
     from_records,
 )
-from dialframe.leads.cluster import dask_workers
+from dialframe.leads.dask_workers import dask_workers
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset

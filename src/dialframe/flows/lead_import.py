@@ -23,10 +23,10 @@ from dialframe.errors import (
     TransportError,
 )
 from dialframe.files import alone, publish, stage, write_bytes, write_text
-from dialframe.flows import lead_lists
+from dialframe.flows import lead_cleaning
 from dialframe.flows.import_batches import Importer, check_journal, import_leads
 from dialframe.flows.import_ledger import Journal, Ledger, ledger_of
-from dialframe.flows.lead_lists import Prepared, Recipe, Result
+from dialframe.flows.lead_cleaning import Prepared, Recipe, Result
 from dialframe.leads import CleanedFile, CleanedFiles, Form, Pipeline
 from dialframe.privacy import mask
 
@@ -167,7 +167,7 @@ def bring_in(
     now: Callable[[], datetime],
     confirm: Confirm | None = None,
     dry_run: bool = False,
-    max_age: str | None = lead_lists.MAX_AGE,
+    max_age: str | None = lead_cleaning.MAX_AGE,
     keep: Sequence[str] | None = None,
     form: Form = "csv",
     reasons: Sequence[str] = (),
@@ -206,7 +206,7 @@ def bring_in(
         StoreError: The journal in `out` belongs to another import, or another run is at work.
     """
     campaign = importable_campaign(account, campaign_id)
-    with alone(out), lead_lists.opened(paths, recipe, on_progress=on_progress) as pipeline:
+    with alone(out), lead_cleaning.opened(paths, recipe, on_progress=on_progress) as pipeline:
         plan = plan_of(pipeline, campaign, campaign_id, reasons)
         pipeline.custom_fields(keep)
         stem = leads.stem_in(out, pipeline.files, form)
@@ -219,7 +219,7 @@ def bring_in(
             files = {"plan": write_text(text + "\n", path)}
             return BroughtIn(plan, Result(plan.cleaned, files), None, files)
         refuse_doubts(plan)
-        result = lead_lists.screened(
+        result = lead_cleaning.screened(
             pipeline, recipe, account, out, max_age=max_age, form=form, reasons=reasons,
             on_progress=on_progress,
         )  # fmt: skip

@@ -32,7 +32,7 @@ from dialframe.files import Outputs
 from dialframe.flows.import_ledger import journal_of
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
-from dialframe.store import Store, recovery
+from dialframe.store import Store, verify_and_repair
 from dialframe.store.files.change_log import log_of
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.suppression import SuppressionList
@@ -223,7 +223,9 @@ def _stored(settings: Settings) -> Finding:
     check, root = "stored data", stores_folder(settings)
     beside = (Journal(journal_folder(settings), ""), SuppressionList.beside(root).file)
     try:
-        files = [folder / "store.sqlite" for folder in recovery.stores(root) if _begun(folder)]
+        files = [
+            folder / "store.sqlite" for folder in verify_and_repair.stores(root) if _begun(folder)
+        ]
         read = [_read(path) for path in files]
         missing = [sentence for _, sentences in read for sentence in sentences]
         missing += [sentence for kept in beside for sentence in kept.problems()]
@@ -240,7 +242,7 @@ def _stored(settings: Settings) -> Finding:
     return Finding(check, "ok", f"{detail}, can be read")
 
 
-def vanished_outputs(root: Path) -> list[recovery.Problem]:
+def vanished_outputs(root: Path) -> list[verify_and_repair.Problem]:
     """What the user's register of outputs knows of and is gone: stores of this folder, journals of imports."""
     register, gone = Outputs.of_this_user(), []
     for path in register.noted():
@@ -249,11 +251,11 @@ def vanished_outputs(root: Path) -> list[recovery.Problem]:
             sentence = (
                 f"the store is gone; restore a backup, or take its line out of {register.path}"
             )
-            gone.append(recovery.Problem(str(store), sentence, lost=True))
+            gone.append(verify_and_repair.Problem(str(store), sentence, lost=True))
         journal = journal_of(path)
         if journal is not None and not journal.exists():
             sentence = "its journal is gone; bring it back, or remove the ledger if that import is settled"
-            gone.append(recovery.Problem(str(path), sentence, lost=True))
+            gone.append(verify_and_repair.Problem(str(path), sentence, lost=True))
     return gone
 
 

@@ -1,6 +1,6 @@
 """Column tables and the frames made from them."""
 
-from dialframe.frames.columns import (
+from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
     CALLBACKS,
     CALLS,

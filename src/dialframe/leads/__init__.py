@@ -23,12 +23,12 @@ from dialframe.leads.columns.column_map import (
     saved_mapping,
 )
 from dialframe.leads.columns.list_region import RegionCandidate, RegionDecision, decide_region
-from dialframe.leads.judged_files import Choices
+from dialframe.leads.file_judgment import Choices
 from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
 from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
 from dialframe.leads.pipeline import Pipeline, clean, clean_files
-from dialframe.leads.reading.file_formats import ReadOptions, read, read_all
-from dialframe.leads.writing.clean_file import CleanLayout
+from dialframe.leads.reading.lead_file_reader import ReadOptions, read, read_all
+from dialframe.leads.writing.clean_list_columns import CleanLayout
 from dialframe.leads.writing.import_bodies import (
     LeadInput,
     custom_columns,

@@ -19,11 +19,10 @@ import pyarrow as pa
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
-from dialframe.leads.dedupe.record_comparison import (
+from dialframe.leads.dedupe.duplicate_detection import (
     Barring,
     Compared,
     InMemory,
@@ -33,7 +32,8 @@ from dialframe.leads.dedupe.record_comparison import (
     Settled,
     settle,
 )
-from dialframe.leads.judged_files import (
+from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
+from dialframe.leads.file_judgment import (
     LINE,
     Choices,
     ColumnChoice,
@@ -51,10 +51,10 @@ from dialframe.leads.judged_files import (
     unique_file_names,
     unpacked,
 )
-from dialframe.leads.judging.cell_shapes import numbers
+from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
-from dialframe.leads.reading.file_formats import ReadOptions
+from dialframe.leads.reading.lead_file_reader import ReadOptions
 from dialframe.leads.reading.reading_in_blocks import (
     expanded,
     take_in_all,
@@ -62,7 +62,7 @@ from dialframe.leads.reading.reading_in_blocks import (
 from dialframe.leads.reading.spilled_tables import MEMORY_BYTES, Spool
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
-from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
+from dialframe.leads.writing.clean_list_columns import CleanColumns, CleanLayout
 from dialframe.leads.writing.import_bodies import LeadInput, custom_fields, inputs_of, once
 from dialframe.leads.writing.outcome_counts import CleanedFiles, Tally
 from dialframe.leads.writing.output_files import Form, Outputs, Render, Target, outputs, targets_of
@@ -140,7 +140,7 @@ class Pipeline:
 
         Args:
             paths: Files, folders, globs, archives, or URLs, cleaned against each other in this order.
-            workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does.
+            workers: Reads and judges every file elsewhere, as `dask_workers.dask_workers` does.
 
         Raises:
             LeadFileError: A file cannot be read, changed while it was read, or has no phone column.
@@ -272,7 +272,9 @@ class Pipeline:
         found = [_NONE]
         for key, table in self.tables():
             if key == "clean":
-                found += [numbers(texts.whole(table[name])) for name in ("phone", "phone_other")]
+                found += [
+                    numbers(arrow_text.whole(table[name])) for name in ("phone", "phone_other")
+                ]
                 found = [np.unique(np.concatenate(found))]
         every: np.ndarray = found[0]
         return np.asarray(every[every != 0])
@@ -535,7 +537,7 @@ def clean_files(
         scratch: Folder for what does not fit into memory; the system's without it.
         engine: What compares the records with each other; the result is the same.
         memory_bytes: Bytes of leads that may wait in memory before the disk is used.
-        workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does; the result
+        workers: Reads and judges every file elsewhere, as `dask_workers.dask_workers` does; the result
             is the same.
         show: Reason codes whose first records are kept in `CleanedFiles.lines`.
         on_progress: Told of records.

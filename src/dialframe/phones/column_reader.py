@@ -202,7 +202,7 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
 
 def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
     """The column by compiled code, with few rows handed over."""
-    from dialframe.phones import kernel, scanner
+    from dialframe.phones import kernel, number_lexer
 
     names = tuple(plan().regions.tolist())
     places = {name: index for index, name in enumerate(names)} | {None: ABROAD}
@@ -217,7 +217,7 @@ def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
     e164_at, extension_at = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
     # Only the pages that are written to become memory.
     e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
-    extension = np.empty(size * scanner.EXTENSION_ROOM, np.uint8)
+    extension = np.empty(size * number_lexer.EXTENSION_ROOM, np.uint8)
     kernel.loaded()(
         _read_only(data or b"\0", np.uint8),
         starts, nulls, homes, int(len(homes) > 1), outcome, kind, region, possible,

@@ -18,11 +18,11 @@ import numba
 import numpy as np
 from phonenumbers import NumberParseException, PhoneNumberType, ValidationResult
 
-from dialframe.phones import outcomes, scanner
+from dialframe.phones import number_lexer, outcomes
 from dialframe.phones.number_automata import LONGEST
+from dialframe.phones.number_lexer import HANDED, VIABLE, character, plain, scan
 from dialframe.phones.numbering_plans import LENGTHS, fingerprint
 from dialframe.phones.outcomes import NOWHERE
-from dialframe.phones.scanner import HANDED, VIABLE, character, plain, scan
 from dialframe.phones.vectorized import ABROAD, plan
 
 #: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.
@@ -33,7 +33,7 @@ _SCRATCH: Final = 3 * _ROOM
 
 _PLAN: Final = plan()
 #: What the compiled code depends on besides this file, whose age numba watches itself.
-_FINGERPRINT: Final = fingerprint(_PLAN, outcomes, scanner)
+_FINGERPRINT: Final = fingerprint(_PLAN, outcomes, number_lexer)
 _REGION, _KIND, _LONE, _HOME, _STEP = (
     _PLAN.region, _PLAN.kind, _PLAN.lone_region, _PLAN.home, _PLAN.step,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from dialframe.analytics import Result, wilson
 from dialframe.analytics.analyses.outcome_mix import GOAL_WORDS
-from dialframe.analytics.attempt.arrays import require
+from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import BY_NAME, Family
 from dialframe.analytics.result_tables import compact, count, interval, plural, share

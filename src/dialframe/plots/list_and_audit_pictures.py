@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from dialframe.analytics.attempt.arrays import require
+from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.result_tables import count, plural, share
 from dialframe.errors import ConfigError

@@ -7,7 +7,7 @@ It is held to the contract and shares no code with the client. `start` runs it i
 until a signal ends the process.
 """
 
-from dialframe.sandbox.console import Console
+from dialframe.sandbox.console_api import Console
 from dialframe.sandbox.launch import Sandbox, serve, start
 
 __all__ = ["Console", "Sandbox", "serve", "start"]

@@ -28,12 +28,12 @@ from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox import request_handling
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.replies import Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.handlers.requests_and_replies import Handler, Inbound, Reply, refusal_answer
 from dialframe.sandbox.request_handling import AcceptedRequest, Outcome
 from dialframe.sandbox.webhook_delivery import DeliveryLoop
 from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Refusal, invalid, problem_slug
-from dialframe.sandbox.world.state import World
+from dialframe.sandbox.world.runtime_state import World
 from dialframe.serving import timed_protocol
 
 if TYPE_CHECKING:  # a type checker takes no class that is made by a call for a base

@@ -31,7 +31,7 @@ from dialframe.contract.models.webhook_models import EventType
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.sandbox import request_handling
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
-from dialframe.sandbox.world import clients_and_keys, clock, events, state_file
+from dialframe.sandbox.world import clients_and_keys, clock, events, sandbox_database
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
@@ -42,7 +42,7 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
 )
 from dialframe.sandbox.world.clients_and_keys import Address, Settings
-from dialframe.sandbox.world.state import Rule, World, add_fault
+from dialframe.sandbox.world.runtime_state import Rule, World, add_fault
 
 
 def _scope(name: str) -> str:
@@ -323,11 +323,11 @@ def create_client(visit: Visit, body: NewClient) -> Json:
     key = clients_and_keys.add_key(
         visit.db, client.number, sending=body.sending, now_us=visit.now_us
     )
-    account = state_file.account_of(
+    account = sandbox_database.account_of(
         seed=first_start.seed, size=body.size, as_of=as_of, client=client.number
     )
     if account is not None:
-        state_file.load(visit.db, account, client.number)
+        sandbox_database.load(visit.db, account, client.number)
     visit.world.access = clients_and_keys.load(visit.db)
     return {"client_id": client.client_id, "api_key": key}
 
@@ -407,7 +407,7 @@ def create_campaign(visit: Visit, body: NewCampaign) -> Json:
         "started_at": visit.now_us if started else None,
         "completed_at": visit.now_us if body.status == "completed" else None,
     }
-    state_file.insert(visit.db, "campaigns", visit.client, values)
+    sandbox_database.insert(visit.db, "campaigns", visit.client, values)
     return CAMPAIGN.find(visit.db, visit.client, str(values["id"]))
 
 
@@ -426,7 +426,7 @@ def putting(table: str) -> Callable[[Visit, BaseModel], Json]:
 
     def put(visit: Visit, body: BaseModel) -> Json:
         values = body.model_dump()
-        state_file.insert(visit.db, table, visit.client, values, replace=True)
+        sandbox_database.insert(visit.db, table, visit.client, values, replace=True)
         return values
 
     return put
@@ -492,7 +492,7 @@ def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyC
     values = [_values(kind, row, new, visit.now_us) for row, new in zip(rows, ids, strict=True)]
     try:
         for row in values:
-            state_file.insert(visit.db, f"{kind}s", visit.client, row)
+            sandbox_database.insert(visit.db, f"{kind}s", visit.client, row)
     except sqlite3.IntegrityError:
         refusal = invalid("/id", "duplicate_id", "An id is there already, or given twice.")
         raise unprocessable(refusal) from None

@@ -18,9 +18,9 @@ from starlette.applications import Starlette
 from dialframe.background import in_thread
 from dialframe.sandbox import asgi_app
 from dialframe.sandbox.asgi_app import CONSOLE, Connection, Hosts
-from dialframe.sandbox.console import Console, ConsoleEndpoint
+from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
-from dialframe.sandbox.world.state import FIRST, FirstStart, World
+from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
 from dialframe.serving import ServerThread, listen, until_signal, url_of
 
 #: Idle connections stay open for so long; a client that reuses one should not find it closed.

@@ -23,13 +23,19 @@ from dialframe.contract.operations import Operation
 from dialframe.sandbox import request_checks
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.replies import Context, Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.handlers.requests_and_replies import (
+    Context,
+    Handler,
+    Inbound,
+    Reply,
+    refusal_answer,
+)
 from dialframe.sandbox.request_checks import query_pairs, validate
 from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import Json, Refusal, invalid
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state import ReservedKey, Rule, World, key_reused, released
+from dialframe.sandbox.world.runtime_state import ReservedKey, Rule, World, key_reused, released
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
 REPLAYED: Final = ("Idempotency-Replayed", "true")

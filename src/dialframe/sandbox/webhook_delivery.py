@@ -21,7 +21,7 @@ from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state import World
+from dialframe.sandbox.world.runtime_state import World
 
 if TYPE_CHECKING:
     import httpx

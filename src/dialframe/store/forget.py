@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
+from dialframe.store.compaction import rewrite, writing_parts
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
@@ -34,7 +35,6 @@ from dialframe.store.forgotten_numbers import (
     national_digits,
     read_key,
 )
-from dialframe.store.seal import rewrite, writing_parts
 
 
 @dataclass(frozen=True, slots=True)

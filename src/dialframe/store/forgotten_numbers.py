@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from dialframe.errors import StoreError
 from dialframe.files import write_text
-from dialframe.frames.columns import as_json
+from dialframe.frames.frame_schemas import as_json
 from dialframe.store.files.sqlite_rows import Row, Value
 from dialframe.store.files.table_layouts import Layout
 

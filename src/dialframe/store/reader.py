@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import StoreError
 from dialframe.files import shared
-from dialframe.frames.columns import Column, Table
+from dialframe.frames.frame_schemas import Column, Table
 from dialframe.store.files.catalog import live_parts, read_meta, read_patches
 from dialframe.store.files.change_log import HEADS
 from dialframe.store.files.damaged_files import (

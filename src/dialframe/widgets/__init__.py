@@ -18,8 +18,8 @@ from dialframe import extras
 if TYPE_CHECKING:
     from dialframe.widgets.dashboard_models import CoverageModel, FunnelModel, FunnelState
     from dialframe.widgets.dashboards import CoverageDashboard, FunnelExplorer
-    from dialframe.widgets.lead_bench import LeadBench
     from dialframe.widgets.lead_workbench import Workbench
+    from dialframe.widgets.lead_workbench_model import LeadBench
 
 __all__ = [
     "CoverageDashboard",
@@ -39,7 +39,7 @@ if not TYPE_CHECKING:
         "FunnelExplorer": "dashboards",
         "FunnelModel": "dashboard_models",
         "FunnelState": "dashboard_models",
-        "LeadBench": "lead_bench",
+        "LeadBench": "lead_workbench_model",
         "Workbench": "lead_workbench",
     }
 

@@ -19,8 +19,8 @@ from dialframe.errors import ConfigError
 from dialframe.widgets.file_transfer import script
 from dialframe.widgets.html_and_controls import html, paragraph, tabs
 from dialframe.widgets.jobs import outcome, sentence
-from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.lead_workbench import Workbench
+from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.page_server import FOLDER
 
 TITLES: Final = ("Leads", "Funnel", "Coverage")

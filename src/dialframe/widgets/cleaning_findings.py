@@ -12,7 +12,7 @@ import pandas as pd
 
 from dialframe.errors import LeadFileError
 from dialframe.flows.import_ledger import Ledger
-from dialframe.flows.lead_lists import Screening
+from dialframe.flows.lead_cleaning import Screening
 from dialframe.leads import Cleaned, CleanedFile, LeadFile, MappingDecision
 from dialframe.leads.lead_file import LEAD_COLUMNS
 from dialframe.privacy import mask

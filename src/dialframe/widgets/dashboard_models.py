@@ -25,7 +25,7 @@ from dialframe.flows import firm_records
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
 from dialframe.widgets.cleaning_findings import Page, masked, page_of
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.work_folder import inside, write_manifest
 
 Order = Literal["ordered", "strict", "any"]

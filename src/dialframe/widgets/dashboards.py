@@ -40,7 +40,7 @@ from dialframe.widgets.html_and_controls import (
     turns,
 )
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.lead_workbench_model import Connect
 
 _ORDERS = (
     ("in this order", "ordered"),

@@ -16,8 +16,8 @@ from platformdirs import user_state_path
 from dialframe.config import OnProgress
 from dialframe.errors import ConfigError
 from dialframe.files import note_outputs
-from dialframe.flows import lead_tables
-from dialframe.flows.suppress import own_list
+from dialframe.flows import cleaning_summary
+from dialframe.flows.suppression_import import own_list
 from dialframe.leads import MappingDecision
 from dialframe.leads.columns.column_map import FIELDS, ColumnMap, Columns
 from dialframe.leads.reading.header_row import HeaderChoice
@@ -38,7 +38,7 @@ from dialframe.widgets.html_and_controls import (
     turns,
 )
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.lead_bench import Connect, LeadBench
+from dialframe.widgets.lead_workbench_model import Connect, LeadBench
 from dialframe.widgets.work_folder import names, work_path
 
 #: Endings of lead files, and of house rules.
@@ -425,7 +425,7 @@ def detected(model: LeadBench) -> str:
     """How the open file was read, and what is not sure about its columns."""
     if not model.files:
         return paragraph("No file is open.")
-    lines = [f"{file.name}: {'; '.join(lead_tables.decided(file.decisions))}"
+    lines = [f"{file.name}: {'; '.join(cleaning_summary.decided(file.decisions))}"
              for file in model.files]  # fmt: skip
     return bullets([*lines, *questions(model.decisions)])
 
@@ -438,9 +438,9 @@ def outcome_html(model: LeadBench) -> str:
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in cleaned.counts.items())
     parts = [paragraph(f"{counts}.")]
     for caption, frame in (
-        ("Why records were set aside", lead_tables.reasons(cleaned)),
-        ("Clean, and mended", lead_tables.warnings(cleaned)),
-        ("Columns", lead_tables.columns(cleaned)),
+        ("Why records were set aside", cleaning_summary.reasons(cleaned)),
+        ("Clean, and mended", cleaning_summary.warnings(cleaned)),
+        ("Columns", cleaning_summary.columns(cleaned)),
     ):
         if len(frame):
             parts.append(table(caption, frame))
@@ -451,6 +451,6 @@ def ledger_html(model: LeadBench) -> str:
     """What became of the leads that were sent, and why some were not accepted."""
     if model.ledger is None:
         return paragraph("Nothing was sent yet.")
-    why = lead_tables.refusals(model.ledger)
+    why = cleaning_summary.refusals(model.ledger)
     counts = ", ".join(f"{n:,} {name}" for name, n in model.ledger.counts.items())
     return paragraph(f"{counts}.") + (table("Not accepted", why) if len(why) else "")

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.files import note_files, write_text
-from dialframe.flows.lead_lists import Recipe
+from dialframe.flows.lead_cleaning import Recipe
 from dialframe.leads import ColumnMap, LeadFile
 from dialframe.leads.columns.column_map import Columns
 

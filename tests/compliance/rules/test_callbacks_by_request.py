@@ -12,8 +12,8 @@ import pytest
 
 from compliance import hand
 from dialframe.compliance import rulebook
-from dialframe.compliance.example_audit import phone_of, run
 from dialframe.compliance.practice import Practice
+from dialframe.compliance.rule_examples import phone_of, run
 from dialframe.compliance.rules.rule_model import Example, Exemption, Rule
 from dialframe.compliance.rules.rulebook import RuleBook
 

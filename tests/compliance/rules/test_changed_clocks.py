@@ -11,7 +11,7 @@ import pytest
 from compliance import hand
 from dialframe.compliance import hours, rulebook
 from dialframe.compliance.practice import Practice
-from dialframe.compliance.tables import clocks
+from dialframe.compliance.tables import utc_offsets
 
 BOOK = rulebook.load().select(["ca"])
 DAY = datetime(2026, 12, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ def graded() -> pd.DataFrame:
 def test_the_pinned_clocks_stay_on_summer_time(zone: str) -> None:
     """Whatever the machine's own database says."""
     offset = CHANGED[zone][1]
-    assert DAY.astimezone(clocks.zone(zone)).utcoffset() == timedelta(hours=offset)
+    assert DAY.astimezone(utc_offsets.zone(zone)).utcoffset() == timedelta(hours=offset)
     assert f"T09:00:00{offset:+03d}:00 {zone}" in graded().loc[f"{zone} 09:00", "local_times"]
 
 

@@ -8,7 +8,7 @@ from datetime import time
 from functools import cache
 
 from dialframe.compliance import rulebook
-from dialframe.compliance.example_audit import Result, phone_of, run
+from dialframe.compliance.rule_examples import Result, phone_of, run
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts
 from dialframe.compliance.rules.rule_model import (
     DAYS,

@@ -13,7 +13,6 @@ from typing import Final, Literal
 
 import numpy as np
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.attempt_table import (
     MOST_ATTEMPTS,
     Attempts,
@@ -26,6 +25,7 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.inference import (
     Effects,

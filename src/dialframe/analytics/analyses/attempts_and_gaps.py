@@ -20,8 +20,8 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import OUTCOMES
 from dialframe.analytics.result_tables import (

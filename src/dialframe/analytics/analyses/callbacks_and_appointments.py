@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.frames_to_arrays import (
     NEVER,
     NO_TIME,
     Ints,
@@ -22,8 +24,6 @@ from dialframe.analytics.attempt.arrays import (
     numbered,
     require,
 )
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result_tables import plural, rated, share, sums, table

@@ -22,7 +22,9 @@ from dialframe.analytics.analyses.adjusted_effects import (
 from dialframe.analytics.analyses.caller_ids import sick_calls
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, local_match
+from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NEVER,
     Floats,
@@ -35,8 +37,6 @@ from dialframe.analytics.attempt.arrays import (
     micros_of,
     numbered,
 )
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, local_match
-from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.rate_ratios import joined
 from dialframe.analytics.result_tables import (
     Claim,

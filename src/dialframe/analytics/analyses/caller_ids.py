@@ -18,8 +18,8 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, digest, instants
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import POWER, holm
 from dialframe.analytics.rate_ratios import day_variance, joined

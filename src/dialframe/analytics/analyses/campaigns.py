@@ -22,15 +22,6 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import (
-    NO_TIME,
-    Floats,
-    Ints,
-    Mask,
-    is_word,
-    micros,
-    require,
-)
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     attempt_level,
@@ -38,6 +29,15 @@ from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
     hour_level,
     source_level,
+)
+from dialframe.analytics.attempt.frames_to_arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    is_word,
+    micros,
+    require,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy

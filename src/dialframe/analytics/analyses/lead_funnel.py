@@ -11,7 +11,10 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Funnel
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import mapping_warnings
+from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
+from dialframe.analytics.attempt.classify import Classes, classes
+from dialframe.analytics.attempt.frames_to_arrays import (
     NEVER,
     NO_TIME,
     Ints,
@@ -24,9 +27,6 @@ from dialframe.analytics.attempt.arrays import (
     require,
     within,
 )
-from dialframe.analytics.attempt.attempt_table import mapping_warnings
-from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
-from dialframe.analytics.attempt.classify import Classes, classes
 from dialframe.analytics.attempt.lead_match import Matched, known_campaign, lead_groups, match_rows
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,

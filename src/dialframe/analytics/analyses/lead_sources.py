@@ -15,9 +15,9 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.inference import Effects, false_discovery, rates, tested_level

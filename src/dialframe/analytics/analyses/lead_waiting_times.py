@@ -29,7 +29,8 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import CampaignSelection, analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NEVER,
     NO_TIME,
@@ -41,7 +42,6 @@ from dialframe.analytics.attempt.arrays import (
     require,
     word_of,
 )
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.inference import Z_95
 from dialframe.analytics.result_tables import (

@@ -10,7 +10,8 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, Summary, result_of
 from dialframe.analytics.attempt.argument_checks import CampaignSelection, Selection, analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NEVER,
     NO_TIME,
@@ -21,7 +22,6 @@ from dialframe.analytics.attempt.arrays import (
     numbered,
     require,
 )
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import OUTCOMES
 from dialframe.analytics.inference import clustered

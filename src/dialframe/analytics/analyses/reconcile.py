@@ -9,7 +9,9 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.call_scope import known_then
+from dialframe.analytics.attempt.frames_to_arrays import (
     NO_TIME,
     Ints,
     Mask,
@@ -20,8 +22,6 @@ from dialframe.analytics.attempt.arrays import (
     repeated,
     require,
 )
-from dialframe.analytics.attempt.attempt_table import count_attempts
-from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.result_tables import plural, table
 from dialframe.errors import ConfigError

@@ -13,7 +13,10 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
+from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
+from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NO_TIME,
     Mask,
@@ -26,9 +29,6 @@ from dialframe.analytics.attempt.arrays import (
     seconds,
     text,
 )
-from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
-from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
-from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
 from dialframe.analytics.result_tables import plural, rated, sums, table, table_of_rows

@@ -10,8 +10,8 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
     Field,

@@ -21,7 +21,6 @@ from dialframe.analytics.analyses.adjusted_effects import (
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     clock_of,
@@ -29,6 +28,7 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     weekday_level,
 )
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.result_tables import (

@@ -18,8 +18,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe import frames
-from dialframe.analytics.attempt.arrays import blocks
 from dialframe.analytics.attempt.call_scope import known_then
+from dialframe.analytics.attempt.frames_to_arrays import blocks
 from dialframe.analytics.attempt.lead_match import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.errors import ConfigError

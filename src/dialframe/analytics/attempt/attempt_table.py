@@ -13,7 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
+from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NO_TIME,
     Floats,
@@ -33,8 +35,6 @@ from dialframe.analytics.attempt.arrays import (
     seconds,
     word_of,
 )
-from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
-from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
 from dialframe.analytics.attempt.lead_match import (
     GIVEN_LEAD,
     NUMBERED,

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import (
+    Attempts,
+    clock_of,
+    count_attempts,
+    local_match,
+    source_level,
+)
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NO_TIME,
     Floats,
@@ -24,13 +31,6 @@ from dialframe.analytics.attempt.arrays import (
     micros,
     require,
     text,
-)
-from dialframe.analytics.attempt.attempt_table import (
-    Attempts,
-    clock_of,
-    count_attempts,
-    local_match,
-    source_level,
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     EPOCH,
     NO_TIME,

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.frames_to_arrays import (
     Ints,
     Mask,
     arrow,

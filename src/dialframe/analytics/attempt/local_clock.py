@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.frames_to_arrays import (
     NANP_LENGTH,
     NO_TIME,
     Ints,

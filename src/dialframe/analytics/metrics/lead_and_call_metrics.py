@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.frames_to_arrays import (
     NO_TIME,
     Floats,
     Ints,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialframe.analytics.metrics import account_metrics
+from dialframe.analytics.metrics import caller_and_compliance_metrics
 from dialframe.analytics.metrics import lead_and_call_metrics as own
 from dialframe.analytics.metrics.metric_types import Definition
 
@@ -98,28 +98,28 @@ METRICS: Final[tuple[Definition, ...]] = (
                "people that its own rate before gives reason for, at the mix of its calls",
                "caller IDs with fewer dials than judged, lately or before",
                "own; see caller_ids for the test",
-               account_metrics.caller_id_drop),
+               caller_and_compliance_metrics.caller_id_drop),
     Definition(21, "caller_ids_alerted", "share", "caller IDs whose answers dropped",
                "caller IDs with enough dials", "caller IDs with fewer dials than judged",
-               "Page (1954), cumulative sum", account_metrics.caller_ids_alerted),
+               "Page (1954), cumulative sum", caller_and_compliance_metrics.caller_ids_alerted),
     Definition(22, "local_presence_lift", "difference", "rate with a local caller ID",
                "rate with another (subtracted)", "strata without both kinds of calls",
-               "Mantel and Haenszel; an area code is not a place", account_metrics.presence_lift),
+               "Mantel and Haenszel; an area code is not a place", caller_and_compliance_metrics.presence_lift),
     Definition(23, "dnc_coverage", "share", "of these, numbers with a recent enough check",
                "callable numbers, and numbers called", "none", "compliance audit, coverage",
-               account_metrics.dnc_coverage, ("audit",)),
+               caller_and_compliance_metrics.dnc_coverage, ("audit",)),
     Definition(24, "dnc_risk_calls", "share",
                "calls to numbers proven to be listed or to have asked", "calls that the audit checked",
-               _GRADED, "compliance audit, listed_number", account_metrics.dnc_risk, ("audit",)),
+               _GRADED, "compliance audit, listed_number", caller_and_compliance_metrics.dnc_risk, ("audit",)),
     Definition(25, "dnc_honor", "share", "requests shown as honored in time",
                "requests that the audit checked", _GRADED, "compliance audit, internal_dnc",
-               account_metrics.dnc_honor, ("audit",)),
+               caller_and_compliance_metrics.dnc_honor, ("audit",)),
     Definition(26, "calling_hours_breach", "share", "calls proven to be outside the hours",
                "calls that the audit checked", _GRADED, "compliance audit, calling_hours",
-               account_metrics.calling_hours, ("audit",)),
+               caller_and_compliance_metrics.calling_hours, ("audit",)),
     Definition(27, "frequency_breach", "share", "calls proven to be beyond a cap",
                "calls that the audit checked", _GRADED, "compliance audit, attempt_caps",
-               account_metrics.frequency, ("audit",)),
+               caller_and_compliance_metrics.frequency, ("audit",)),
     Definition(28, "abandon_rate_ftc", "share", "calls dropped by us in the last 30 days",
                "calls that a person answered in these days", "machines, bad numbers, no answers",
                "16 CFR 310.4(b)(4)", own.abandoned_of_people),
@@ -129,7 +129,7 @@ METRICS: Final[tuple[Definition, ...]] = (
     Definition(30, "callback_kept", "share",
                "callbacks dialed from 15 minutes before to 60 after their time",
                "callbacks due and not cancelled", "cancelled, not due, without a lead",
-               "Genesys callback summary", account_metrics.callback_kept, ("callbacks", "leads")),
+               "Genesys callback summary", caller_and_compliance_metrics.callback_kept, ("callbacks", "leads")),
     Definition(31, "speed_to_lead", "seconds", "seconds from arrival to first attempt (median)",
                "leads dialed", "leads not dialed: see quick_first_dial", "Velocify",
                own.speed_to_lead, ("leads",)),
@@ -138,14 +138,14 @@ METRICS: Final[tuple[Definition, ...]] = (
                own.quick_first_dial, ("leads",)),
     Definition(32, "appointment_show", "share", "appointments completed", "completed and no-show",
                "cancelled, to come; of a campaign: those of other numbers", "service contract, appointment states",
-               account_metrics.appointment_show, ("appointments",)),
+               caller_and_compliance_metrics.appointment_show, ("appointments",)),
     Definition(33, "missing_disposition", "share",
                "answered calls of 30 s or more without a disposition an hour after",
                "answered calls", "calls that ended within the hour", "own",
-               account_metrics.missing_disposition),
+               caller_and_compliance_metrics.missing_disposition),
     Definition(34, "report_delta", "ratio", "sum over days, campaigns and codes of how much report and calls differ",
                "calls of the service's report", "none; the reasons are counted", "own",
-               account_metrics.report_delta, ("report",)),
+               caller_and_compliance_metrics.report_delta, ("report",)),
 )  # fmt: skip
 
 #: What this API cannot give, and why; asked for by name, it is refused with these words.

@@ -13,8 +13,8 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import named
 from dialframe.analytics.attempt.argument_checks import analysis, plain_value
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.inference import clustered, clustered_mean, wilson

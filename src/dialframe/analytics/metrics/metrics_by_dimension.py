@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.reconcile import report_days
-from dialframe.analytics.attempt.arrays import (
+from dialframe.analytics.attempt.attempt_table import Attempts
+from dialframe.analytics.attempt.frames_to_arrays import (
     NO_TIME,
     Floats,
     Ints,
@@ -24,7 +25,6 @@ from dialframe.analytics.attempt.arrays import (
     in_order,
     micros,
 )
-from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import rates

@@ -14,6 +14,7 @@ from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.step_runners import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
+from dialframe.contract.models.dnc_and_message_models import DispositionReport
 from dialframe.contract.models.lead_models import (
     Campaign,
     CampaignProgress,
@@ -26,7 +27,6 @@ from dialframe.contract.models.lead_models import (
     LeadInput,
     LeadStatus,
 )
-from dialframe.contract.models.message_models import DispositionReport
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pandas as pd
 from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.tables import Database
 from dialframe.frames import Column
-from dialframe.frames.columns import DTYPES
+from dialframe.frames.frame_schemas import DTYPES
 
 if TYPE_CHECKING:
     import duckdb

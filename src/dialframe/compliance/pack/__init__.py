@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 from dialframe.compliance.check_runner import CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check
 from dialframe.compliance.checks.check_results import query as query_of
-from dialframe.compliance.tables import Database, clocks
+from dialframe.compliance.tables import Database, utc_offsets
 from dialframe.frames import csv_safety
 
 if TYPE_CHECKING:
@@ -256,7 +256,9 @@ def versions() -> dict[str, str]:
     """Versions of everything that the grades depend on beside the rule book."""
     names = ("duckdb", "holidays", "phonenumbers", "tzdata")
     found = {name: metadata.version(name) for name in names}
-    return found | {"zones": f"tzdata {clocks.version()}, from the package and never the host"}
+    return found | {
+        "zones": f"tzdata {utc_offsets.version()}, from the package and never the host"
+    }
 
 
 def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:

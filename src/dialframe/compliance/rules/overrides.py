@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from dialframe.compliance.rules import toml_forms
+from dialframe.compliance.rules import toml_validation
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AnyRule, Change, HoursRule, OwnRules, Rule
 from dialframe.compliance.rules.rulebook import Origin, RuleBook, adopted, contradiction
@@ -39,11 +39,11 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             the book, adds one whose id is taken, or asks less than the book does without saying
             so; the line is named.
     """
-    changes = toml_forms.read_form(_FILE, text, name)
+    changes = toml_validation.read_form(_FILE, text, name)
     rules = {rule.id: rule for rule in book.rules}
     origins = list(book.origins)
     for change in changes.change:
-        where = f"{name}, line {toml_forms.of_rule(text, change.id)}"
+        where = f"{name}, line {toml_validation.of_rule(text, change.id)}"
         if change.id not in rules:
             raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
         old = rules[change.id]
@@ -66,14 +66,16 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         else:
             rules[change.id] = adopted(new) if change.adopt else new
     for added in changes.add:
-        where = f"{name}, line {toml_forms.of_rule(text, added.rule.id)}"
+        where = f"{name}, line {toml_validation.of_rule(text, added.rule.id)}"
         if added.rule.id in rules:
             raise ConfigError(f"{where}: the id {added.rule.id!r} is taken; choose another")
         rules[added.rule.id] = added.rule
         origins.append((added.rule.id, Origin(added.by, added.why, added.on, "added")))
     problem = contradiction(tuple(rules.values()))
     if problem is not None:
-        raise ConfigError(f"{name}, line {toml_forms.of_rule(text, problem[0])}: {problem[1]}")
+        raise ConfigError(
+            f"{name}, line {toml_validation.of_rule(text, problem[0])}: {problem[1]}"
+        )
     both = hashlib.sha256(f"{book.sha256}\n{text}".encode()).hexdigest()
     return RuleBook(
         f"{book.version}+own",
@@ -146,7 +148,7 @@ def _changed(rule: Rule, change: Change, where: str) -> Rule:
     try:
         return _RULE.validate_python(values)
     except ValidationError as error:
-        (_, words), *_ = toml_forms.form_problems(error, "")
+        (_, words), *_ = toml_validation.form_problems(error, "")
         raise ConfigError(f"{where}: {words}; correct the text") from error
 
 
@@ -181,7 +183,7 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
         ConfigError: The text is not TOML, misses a field, has an unknown one, ends a spell
             before it begins, or declares more days than any emergency has; the line is named.
     """
-    spells = toml_forms.read_form(_DECLARED, text, name).declared
+    spells = toml_validation.read_form(_DECLARED, text, name).declared
     declared: dict[str, dict[date, str]] = {}
     count = 0
     for spell in spells:
@@ -191,7 +193,7 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
         last = spell.last or spell.first
         count += (last - spell.first).days + 1
         if count > _MOST_DAYS:
-            where = f"{name}, line {toml_forms.of_rule(text, spell.rule)}"
+            where = f"{name}, line {toml_validation.of_rule(text, spell.rule)}"
             raise ConfigError(
                 f"{where}: more than {_MOST_DAYS:,} days are declared; correct the text"
             )

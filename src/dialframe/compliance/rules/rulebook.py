@@ -17,7 +17,7 @@ from typing import Final, TypeVar, cast
 
 from pydantic import TypeAdapter
 
-from dialframe.compliance.rules import toml_forms
+from dialframe.compliance.rules import toml_validation
 from dialframe.compliance.rules.calendars import day_of, is_known, statutory_calendars
 from dialframe.compliance.rules.rule_model import (
     DAYS,
@@ -235,12 +235,12 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
         ConfigError: The text is not TOML, misses a field, has an unknown one, names a rule twice
             or lets a rule overlap the one that it replaces; the line is named.
     """
-    book = toml_forms.read_form(_BOOK, text, name)
+    book = toml_validation.read_form(_BOOK, text, name)
     problem = contradiction(book.rule)
     if problem is not None:
         rule_id, fault = problem
         raise ConfigError(
-            f"{name}, line {toml_forms.of_rule(text, rule_id)}: {fault}; correct the text"
+            f"{name}, line {toml_validation.of_rule(text, rule_id)}: {fault}; correct the text"
         )
     return RuleBook(
         version=book.meta.version,
@@ -371,7 +371,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
     """What a rule lacks that makes it worth believing: a sentence, an address, a first day, examples."""
     problems = []
     for rule in rules:
-        line = toml_forms.of_rule(text, rule.id)
+        line = toml_validation.of_rule(text, rule.id)
         lacks = []
         if not rule.quotation:
             lacks.append(

@@ -13,7 +13,7 @@ from dialframe.compliance.rules.rule_parameters import ExemptionCode
 from dialframe.compliance.tables.law import KINDS
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
-from dialframe.frames.columns import DTYPES
+from dialframe.frames.frame_schemas import DTYPES
 
 if TYPE_CHECKING:
     from dialframe.compliance.rules.rulebook import RuleBook

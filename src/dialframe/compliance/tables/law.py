@@ -37,7 +37,7 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
 )
 from dialframe.compliance.rules.rule_parameters import HonorParameters
-from dialframe.compliance.tables import clocks
+from dialframe.compliance.tables import utc_offsets
 from dialframe.phones.zones import Zones
 
 if TYPE_CHECKING:
@@ -250,9 +250,9 @@ class Law:
         """Table `fixed_clocks`: rules that go by one clock wherever the called party is."""
         for rule, law in self.of_kind(HoursRule):
             if law.parameters.timezone is not None:
-                there = clocks.zone(law.parameters.timezone)
+                there = utc_offsets.zone(law.parameters.timezone)
                 offset = datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
-                yield rule, int(offset.total_seconds()) * clocks.SECOND_US
+                yield rule, int(offset.total_seconds()) * utc_offsets.SECOND_US
 
     def special_days(
         self, first: date, last: date, reached: Collection[int]
@@ -321,9 +321,9 @@ class Law:
             yield (
                 rule, p.registry, p.check, timedelta(days=p.max_age_days),
                 p.basis == "quarter_of_call", timedelta(days=p.listed_grace_days),
-                None if check is None else _start(check.since) or clocks.ALWAYS,
+                None if check is None else _start(check.since) or utc_offsets.ALWAYS,
                 None if check is None else timedelta(days=check.refreshed_days),
-                None if screen is None else _start(screen.since) or clocks.ALWAYS,
+                None if screen is None else _start(screen.since) or utc_offsets.ALWAYS,
             )  # fmt: skip
 
     def request_rules(self) -> Iterator[tuple[Any, ...]]:
@@ -369,8 +369,8 @@ class Law:
         for rule, zone, day in asked:
             law = self.by_number[rule]
             end = last_day(_as_request(law), day) + timedelta(days=1)
-            midnight = datetime.combine(end, time(), clocks.zone(zone)).astimezone(
-                clocks.zone("UTC")
+            midnight = datetime.combine(end, time(), utc_offsets.zone(zone)).astimezone(
+                utc_offsets.zone("UTC")
             )
             yield rule, zone, day, midnight.replace(tzinfo=None) - timedelta(microseconds=1)
 
@@ -406,7 +406,7 @@ def _window_words(rule: CapRule) -> str:
 def of_day(clock: time) -> int:
     """Microseconds from midnight by the clock."""
     seconds = (clock.hour * 60 + clock.minute) * 60 + clock.second
-    return seconds * clocks.SECOND_US + clock.microsecond
+    return seconds * utc_offsets.SECOND_US + clock.microsecond
 
 
 def _check(rule: Rule) -> str:

@@ -22,7 +22,7 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe.compliance.practice import Practice, Setting
-from dialframe.compliance.tables import Database, clocks
+from dialframe.compliance.tables import Database, utc_offsets
 from dialframe.compliance.tables.law import KINDS, Law
 from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
 
@@ -134,7 +134,7 @@ def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
     if at is None or pd.isna(at):
         return None
     moment = at.to_pydatetime() if isinstance(at, pd.Timestamp) else at
-    return moment.astimezone(clocks.zone("UTC")).replace(tzinfo=None)
+    return moment.astimezone(utc_offsets.zone("UTC")).replace(tzinfo=None)
 
 
 def arrow(frame: pd.DataFrame) -> pa.Table:
@@ -566,7 +566,7 @@ def _clocks(db: Database) -> tuple[date, date]:
         z for (z,) in db.execute("select distinct zone from place_clocks order by 1").fetchall()
     ]
     db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
-         clocks.offsets(zones, low, high))  # fmt: skip
+         utc_offsets.offsets(zones, low, high))  # fmt: skip
     return low, high
 
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import phonenumbers
 
-from dialframe.leads import headers
+from dialframe.leads import header_vocabulary
 from dialframe.opt_outs import plain
 
 #: The region of national numbers: one for all rows, or one each.
@@ -131,7 +131,7 @@ def _last_code(tokens: Sequence[str], words: Sequence[str]) -> str | None:
     if code == "NO" and {"telefon", "mobil", "mobiltelefon", "tlf"}.intersection(words[:-1]):
         return code
     if code in _words("no_codes") or (
-        code == "PH" and not headers.PHONE_WORDS.intersection(words[:-1])
+        code == "PH" and not header_vocabulary.PHONE_WORDS.intersection(words[:-1])
     ):
         return None
     if (

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from dialframe import opt_outs
-from dialframe.leads import headers
-from dialframe.leads.headers import NAMES
-from dialframe.leads.headers import word_set as words_of
+from dialframe.leads import header_vocabulary
+from dialframe.leads.header_vocabulary import NAMES
+from dialframe.leads.header_vocabulary import word_set as words_of
 from dialframe.opt_outs import plain, prohibits, read_remark, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
@@ -216,7 +216,7 @@ _FRILLS: Final = frozenset(
     {"customer", "client", "contact", "lead", "primary", "main", "your", "person", "the", "best"}
 )
 #: Names that another meaning has as soon as such a word is taken away: `customer number`.
-_NOT_BARE: Final = frozenset({"id", "country", "land"}) | headers.VAGUE_NUMBERS
+_NOT_BARE: Final = frozenset({"id", "country", "land"}) | header_vocabulary.VAGUE_NUMBERS
 _MAIL_STATUS: Final = frozenset(
     {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
     | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2", "not", "no"}
@@ -226,14 +226,14 @@ _OTHER_MAIL: Final = frozenset(
     | {"invalid", "referrer", "assigned", "notfall", "urgence", "emergencia"}
 )
 #: Headers of a flag about the number, which no phone column bears.
-_WRONG_FLAGS: Final = headers.listed(
+_WRONG_FLAGS: Final = header_vocabulary.listed(
     "wrong number | bad number | invalid number | disconnected | wrong phone | bad phone"
     "| invalid phone | number disconnected | phone disconnected | is wrong number | not in service"
     "| wrong number flag | bad phone flag | dead number | numero equivocado | telefono erroneo"
     "| mauvais numero | faux numero | falsche nummer | numero errado | numero invalido | 番号違い"
 )
 #: Headers that are a permission where their cells are answers.
-_CALL_FLAGS: Final = headers.listed(
+_CALL_FLAGS: Final = header_vocabulary.listed(
     "call | calls | contact | dial | ring | calling | by phone | call yes no"
     "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
     "| telefonisch | telefonkontakt | telefonmarketing | telefonforsaljning | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
@@ -262,11 +262,11 @@ def header_score(header: str, field: str) -> float:
     words = plain(header)
     if not words:
         return 0.0
-    if words in headers.NAMES[field]:
-        return _WEAK if field == "phone" and words in headers.VAGUE_NUMBERS else _EXACT
+    if words in header_vocabulary.NAMES[field]:
+        return _WEAK if field == "phone" and words in header_vocabulary.VAGUE_NUMBERS else _EXACT
     tokens = words.split()
     bare = " ".join(token for token in tokens if token not in _FRILLS)
-    if bare and bare in headers.NAMES[field] and bare not in _NOT_BARE:
+    if bare and bare in header_vocabulary.NAMES[field] and bare not in _NOT_BARE:
         return _FRILLED
     return _PARTS[field](words, tokens)
 
@@ -275,7 +275,7 @@ def phone_rank(header: str) -> int:
     """Place of the phone column in the order of preference: mobile, phone, home, work, further."""
     words = plain(header)
     tokens = set(words.split())
-    for rank, (_, names) in enumerate(headers.PHONE_KINDS):
+    for rank, (_, names) in enumerate(header_vocabulary.PHONE_KINDS):
         if tokens & names or words in names:
             return rank
     return next((rank for part, rank in _KINDS_BY_PART if part in words), 1)
@@ -286,10 +286,10 @@ def is_not_phone(header: str) -> bool:
     words = plain(header)
     tokens = words.split()
     return bool(
-        headers.NOT_PHONE.intersection(tokens)
-        or any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens)
-        or any(token.endswith(headers.NOT_PHONE_ENDINGS) for token in tokens)
-        or any(part in words.replace(" ", "") for part in headers.NOT_PHONE_PARTS)
+        header_vocabulary.NOT_PHONE.intersection(tokens)
+        or any(token.startswith(header_vocabulary.NOT_PHONE_PREFIXES) for token in tokens)
+        or any(token.endswith(header_vocabulary.NOT_PHONE_ENDINGS) for token in tokens)
+        or any(part in words.replace(" ", "") for part in header_vocabulary.NOT_PHONE_PARTS)
     )
 
 
@@ -316,17 +316,21 @@ def is_call_flag(header: str) -> bool:
 
 
 def _phone(words: str, tokens: Sequence[str]) -> float:
-    if words in headers.NAMES["phone_other"] or is_not_phone(words):
+    if words in header_vocabulary.NAMES["phone_other"] or is_not_phone(words):
         return 0.0
-    named = headers.PHONE_WORDS.intersection(tokens) or any(
-        token.startswith(headers.PHONE_PREFIXES) for token in tokens
+    named = header_vocabulary.PHONE_WORDS.intersection(tokens) or any(
+        token.startswith(header_vocabulary.PHONE_PREFIXES) for token in tokens
     )
-    if named and not headers.PHONE_WORDS.intersection(tokens) - headers.VAGUE_NUMBERS:
-        vague = headers.VAGUE_NUMBERS.intersection(tokens)
+    if (
+        named
+        and not header_vocabulary.PHONE_WORDS.intersection(tokens)
+        - header_vocabulary.VAGUE_NUMBERS
+    ):
+        vague = header_vocabulary.VAGUE_NUMBERS.intersection(tokens)
         return _WEAK if vague else _PART
-    if named or any(part in words for part in headers.PHONE_PARTS):
+    if named or any(part in words for part in header_vocabulary.PHONE_PARTS):
         return _PART
-    return _PLACE if words in headers.PHONE_PLACES else 0.0
+    return _PLACE if words in header_vocabulary.PHONE_PLACES else 0.0
 
 
 def _fax(words: str, tokens: Sequence[str]) -> float:
@@ -350,19 +354,23 @@ def _email(words: str, tokens: Sequence[str]) -> float:
 
 def _full_name(words: str, tokens: Sequence[str]) -> float:
     if plain("氏名") in words or "full name" in words:
-        return 0.0 if headers.NOT_LEAD_NAME.intersection(tokens) else _PART
-    if headers.NOT_LEAD_NAME.intersection(tokens):
+        return 0.0 if header_vocabulary.NOT_LEAD_NAME.intersection(tokens) else _PART
+    if header_vocabulary.NOT_LEAD_NAME.intersection(tokens):
         return 0.0
     if tokens[-1] == "name" and len(tokens) > 1:
         return _ENDING
-    compound = tokens[-1].endswith("name") and not tokens[-1].startswith(headers.NOT_LEAD_COMPOUND)
-    known = tokens[-1] in headers.NAMES["first_name"] | headers.NAMES["last_name"]
+    compound = tokens[-1].endswith("name") and not tokens[-1].startswith(
+        header_vocabulary.NOT_LEAD_COMPOUND
+    )
+    known = (
+        tokens[-1] in header_vocabulary.NAMES["first_name"] | header_vocabulary.NAMES["last_name"]
+    )
     return _WEAK if (compound and len(tokens) == 1 and not known) or words == "名称" else 0.0
 
 
 def _holding(*phrases: str) -> Callable[[str, Sequence[str]], float]:
     def score(words: str, tokens: Sequence[str]) -> float:
-        if headers.NOT_LEAD_NAME.intersection(tokens):
+        if header_vocabulary.NOT_LEAD_NAME.intersection(tokens):
             return 0.0
         return _PART if any(f" {phrase} " in f" {words} " for phrase in phrases) else 0.0
 
@@ -377,7 +385,9 @@ def _source(words: str, tokens: Sequence[str]) -> float:
 
 def _extension(words: str, tokens: Sequence[str]) -> float:
     named = {"ext", "extn", "extension", "durchwahl", "ramal"}.intersection(tokens)
-    about_a_phone = headers.PHONE_WORDS.union(headers.PHONE_PLACES).intersection(tokens)
+    about_a_phone = header_vocabulary.PHONE_WORDS.union(
+        header_vocabulary.PHONE_PLACES
+    ).intersection(tokens)
     return _PART if (named and about_a_phone) or plain("内線") in words else 0.0
 
 
@@ -388,9 +398,9 @@ def _external_id(words: str, tokens: Sequence[str]) -> float:
 
 def _country(words: str, tokens: Sequence[str]) -> float:
     del words
-    if headers.NOT_COUNTRY.intersection(tokens):
+    if header_vocabulary.NOT_COUNTRY.intersection(tokens):
         return 0.0
-    return _ENDING if headers.COUNTRY_WORDS.intersection(tokens) else 0.0
+    return _ENDING if header_vocabulary.COUNTRY_WORDS.intersection(tokens) else 0.0
 
 
 def _phone_other(words: str, tokens: Sequence[str]) -> float:

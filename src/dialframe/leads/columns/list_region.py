@@ -19,7 +19,6 @@ import pandas as pd
 import phonenumbers
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import (
     ColumnDoubt,
@@ -39,6 +38,7 @@ from dialframe.leads.columns.region_signs import (
 )
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
+from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.phones import check_region
 from dialframe.phones.plan_likelihood import plan_fits
 from dialframe.phones.vectorized import are_valid

@@ -20,8 +20,8 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumberFormat
 
-from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.country_names import read_region
+from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain, plain_parts
 from dialframe.phones.vectorized import line_types
 

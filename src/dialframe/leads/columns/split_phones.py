@@ -13,10 +13,10 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.leads import headers
-from dialframe.leads.cells import is_nothing, tidy
+from dialframe.leads import header_vocabulary
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import header_score
+from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain
 from dialframe.phones import normalize
 
@@ -167,8 +167,10 @@ def _regions(
 def _is_area(sample: pd.DataFrame, column: str) -> bool:
     words = plain(column)
     tokens = set(words.split())
-    named = words in headers.AREA_NAMES or bool(tokens & headers.AREA_WORDS)
-    if not named and not ({"area"} <= tokens and tokens & ({"code"} | headers.PHONE_WORDS)):
+    named = words in header_vocabulary.AREA_NAMES or bool(tokens & header_vocabulary.AREA_WORDS)
+    if not named and not (
+        {"area"} <= tokens and tokens & ({"code"} | header_vocabulary.PHONE_WORDS)
+    ):
         return False
     return _share_of_digits(sample[column], 1, _AREA_DIGITS) >= _MOSTLY
 
@@ -190,7 +192,7 @@ def _groups(
 
 def _is_local(sample: pd.DataFrame, column: str) -> bool:
     words = plain(column)
-    if words not in headers.LOCAL_NAMES and not header_score(column, "phone"):
+    if words not in header_vocabulary.LOCAL_NAMES and not header_score(column, "phone"):
         return False
     return _share_of_digits(sample[column], 2, _WHOLE_DIGITS) >= _MOSTLY
 
@@ -201,7 +203,7 @@ def _runs(
     """Neighboring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
     short = [
         name in free
-        and (header_score(name, "phone") > 0 or plain(name) in headers.LOCAL_NAMES)
+        and (header_score(name, "phone") > 0 or plain(name) in header_vocabulary.LOCAL_NAMES)
         and _share_of_digits(sample[name], 1, _PIECE_DIGITS) >= _MOSTLY
         for name in columns
     ]

@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.files import FILE_MODE, FOLDER_MODE
-from dialframe.leads.dedupe.record_comparison import Again
-from dialframe.leads.judging import cell_shapes
+from dialframe.leads.dedupe.duplicate_detection import Again
+from dialframe.leads.judging import plain_cell_detection
 
 #: Parts; a hundred million keys make parts of some 1,600,000.
 PARTS: Final = 64
@@ -55,7 +55,7 @@ class Partitions:
         if isinstance(keys, np.ndarray):
             rows[:, 2], rows[:, 3] = keys, 0
         else:
-            rows[:, 2], rows[:, 3] = cell_shapes.keys(keys)
+            rows[:, 2], rows[:, 3] = plain_cell_detection.keys(keys)
         self._waiting.append(rows)
         self._rows += len(rows)
         self._last = int(records[-1])

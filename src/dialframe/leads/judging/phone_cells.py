@@ -18,16 +18,24 @@ from typing import Final, NamedTuple
 
 from phonenumbers import PhoneMetadata, country_code_for_region
 
-from dialframe.leads import headers
-from dialframe.leads.cells import is_nothing, tidy
+from dialframe.leads import header_vocabulary
 from dialframe.leads.judging.rules import Policy
+from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import phrase_set, plain, read_remark, text_parts, word_set
 from dialframe.phones import Reading, is_placeholder, read_number
 
 #: Beginnings of the words for a fax in compounds.
 _FAX_STEMS: Final = ("telefax", "faxn", "telecop", "facsim")
 _TYPE_WORDS: Final = frozenset(["type", "typ", "tipo", "art", "kind", "label"])
-_PHONE_HEADS: Final = headers.PHONE_WORDS | {"1", "primary", "main", "contact", "line", "de", "du"}
+_PHONE_HEADS: Final = header_vocabulary.PHONE_WORDS | {
+    "1",
+    "primary",
+    "main",
+    "contact",
+    "line",
+    "de",
+    "du",
+}
 _LONGEST_NAME: Final = 12
 
 
@@ -72,7 +80,9 @@ def is_fax(kind: str) -> bool:
     return (
         bool(alone)
         and all(
-            word in word_set("fax") or word.startswith(_FAX_STEMS) or word in headers.PHONE_PLACES
+            word in word_set("fax")
+            or word.startswith(_FAX_STEMS)
+            or word in header_vocabulary.PHONE_PLACES
             for word in alone
         )
         and any(word in word_set("fax") or word.startswith(_FAX_STEMS) for word in alone)

@@ -14,13 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from phonenumbers import country_code_for_region
 
-from dialframe.leads import texts
-from dialframe.leads.cells import read_name
+from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions
 from dialframe.leads.columns.split_phones import join_columns
-from dialframe.leads.judging import cell_shapes
-from dialframe.leads.judging.cell_shapes import numbers
+from dialframe.leads.judging import plain_cell_detection
 from dialframe.leads.judging.phone_cells import (
     RESERVED,
     TWO_NUMBERS_DIGITS,
@@ -32,8 +30,10 @@ from dialframe.leads.judging.phone_cells import (
     type_column,
     zeroed_digits,
 )
+from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import Policy
+from dialframe.leads.names_and_emails import read_name
 from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
@@ -53,7 +53,7 @@ def phone_cells(cells: Columns, columns: ColumnMap) -> dict[str, pa.Array]:
         if name in columns.joined:
             parts = columns.joined[name]
             frame = pd.DataFrame({part: pd.array(cells[part], dtype="str") for part in parts})
-            found[name] = texts.of_series(join_columns(frame, parts))
+            found[name] = arrow_text.of_series(join_columns(frame, parts))
         else:
             found[name] = cells[name]
     return found
@@ -97,7 +97,7 @@ def choose_phones(
     for name, one in read.items():
         for rank in np.unique(one.remark[one.remark != NOTHING_SAID]).tolist():
             rows = np.flatnonzero(one.remark == rank)
-            notes.find(rows, np.full(len(rows), rank), name, texts.take(own[name], rows))
+            notes.find(rows, np.full(len(rows), rank), name, arrow_text.take(own[name], rows))
     for place, one in enumerate(tried):
         _chosen(tried, place, one, best, policy, blocked, notes)
     _no_number(cells, own, columns, tried, np.flatnonzero(none), notes)
@@ -110,8 +110,8 @@ def choose_phones(
         )
     }
     if columns.extension is not None:
-        which, values = texts.by_distinct(cells[columns.extension], read_extension)
-        told = texts.column(values).take(pa.array(which))
+        which, values = arrow_text.by_distinct(cells[columns.extension], read_extension)
+        told = arrow_text.column(values).take(pa.array(which))
         fields["phone_extension"] = _or_other(fields["phone_extension"], told)
     if columns.phone_other is not None:
         name = columns.phone_other
@@ -161,9 +161,9 @@ def each_number(
     places = np.flatnonzero(counts[source] > 1)
     single = {}
     for place, (name, text) in enumerate(own.items()):
-        alone = texts.put(text.take(pa.array(source)), places, [""] * len(places))
+        alone = arrow_text.put(text.take(pa.array(source)), places, [""] * len(places))
         ours = columns_of[several] == place
-        single[name] = texts.put(alone, places[ours], spoken.take(pa.array(several[ours])))
+        single[name] = arrow_text.put(alone, places[ours], spoken.take(pa.array(several[ours])))
     return source, single
 
 
@@ -179,23 +179,27 @@ def _usable(
     """Records, numbers and texts: the first number of each cell of a phone column, then the others."""
     phones = _taken(cells, columns, name, _read_certain(text, regions, doubt), policy)
     rows = np.flatnonzero(phones.reason == FOUND)
-    e164, extension = (texts.take(one, rows) for one in (phones.e164, phones.extension))
-    dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", texts.TEXT))
-    with_extension = np.flatnonzero(texts.sizes(extension) > 0)
-    yield rows, numbers(e164), texts.put(e164, with_extension, texts.take(dialed, with_extension))
-    beside = np.flatnonzero((phones.reason == FOUND) & (texts.sizes(phones.other) > 0))
+    e164, extension = (arrow_text.take(one, rows) for one in (phones.e164, phones.extension))
+    dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", arrow_text.TEXT))
+    with_extension = np.flatnonzero(arrow_text.sizes(extension) > 0)
+    yield (
+        rows,
+        numbers(e164),
+        arrow_text.put(e164, with_extension, arrow_text.take(dialed, with_extension)),
+    )
+    beside = np.flatnonzero((phones.reason == FOUND) & (arrow_text.sizes(phones.other) > 0))
     if not len(beside):
         return
-    which, readings = _read(texts.take(text, beside), _of(regions, beside))
+    which, readings = _read(arrow_text.take(text, beside), _of(regions, beside))
     pairs = [
         (row, number)
         for row, at in zip(beside.tolist(), which.tolist(), strict=True)
         for number in (readings[at].other, *readings[at].more)
     ]
-    others = _fit(read_phones(texts.column([number for _, number in pairs]), None), policy)
+    others = _fit(read_phones(arrow_text.column([number for _, number in pairs]), None), policy)
     good = np.flatnonzero(others.reason == FOUND)
     told = np.array([row for row, _ in pairs], np.int64)[good]
-    yield told, others.numbers[good], texts.take(others.e164, good)
+    yield told, others.numbers[good], arrow_text.take(others.e164, good)
 
 
 def _taken(
@@ -206,8 +210,8 @@ def _taken(
     kind = type_column(name, columns.phone, columns.leftovers)
     if kind is None:
         return fitted
-    which, faxes = texts.by_distinct(cells[kind], is_fax)
-    rows = np.flatnonzero(texts.picked(faxes, which, np.bool_) & (fitted.reason == FOUND))
+    which, faxes = arrow_text.by_distinct(cells[kind], is_fax)
+    rows = np.flatnonzero(arrow_text.picked(faxes, which, np.bool_) & (fitted.reason == FOUND))
     return _refused(fitted, rows, "fax_only")
 
 
@@ -229,15 +233,15 @@ def _is_reserved(phones: Phones) -> np.ndarray:
 def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
     if not len(rows):
         return phones
-    blank = texts.constant("", len(rows))
+    blank = arrow_text.constant("", len(rows))
     reason, warned, kind = phones.reason.copy(), phones.warned.copy(), phones.kind.copy()
     reason[rows], warned[rows], kind[rows] = RANK[code], 0, -1
     plain = phones.plain.copy()
     plain[rows] &= code != "phone_ambiguous_region"  # its other numbers are to be found too
     return Phones(
-        e164=texts.put(phones.e164, rows, blank),
-        extension=texts.put(phones.extension, rows, blank),
-        other=texts.put(phones.other, rows, blank),
+        e164=arrow_text.put(phones.e164, rows, blank),
+        extension=arrow_text.put(phones.extension, rows, blank),
+        other=arrow_text.put(phones.other, rows, blank),
         region=phones.region,
         reason=reason,
         warned=warned,
@@ -274,7 +278,7 @@ def _chosen(
     barred = [at for at, region in enumerate(one.regions) if region in blocked]
     if barred:
         found = np.flatnonzero(used & np.isin(one.region, barred))
-        notes.find(found, "blocked_country", "phone", texts.take(one.e164, found))
+        notes.find(found, "blocked_country", "phone", arrow_text.take(one.e164, found))
 
 
 def _no_number(
@@ -290,14 +294,16 @@ def _no_number(
     for text, one in zip(own.values(), tried, strict=True):
         rows = none[one.reason[none] != missing]
         filled |= one.reason[none] != missing
-        notes.find(rows, one.reason[rows], "phone", texts.take(text, rows))
+        notes.find(rows, one.reason[rows], "phone", arrow_text.take(text, rows))
     empty = none[~filled]
     faxes = [""] * len(empty)
     for name in reversed(columns.fax):
-        told = texts.take(cells[name], empty).to_pylist()
+        told = arrow_text.take(cells[name], empty).to_pylist()
         faxes = [cell if read_name(cell) else fax for cell, fax in zip(told, faxes, strict=True)]
     is_filled = np.array([bool(fax) for fax in faxes], np.bool_)
-    notes.find(empty[is_filled], "fax_only", "phone", texts.column([fax for fax in faxes if fax]))
+    notes.find(
+        empty[is_filled], "fax_only", "phone", arrow_text.column([fax for fax in faxes if fax])
+    )
     notes.find(empty[~is_filled], "missing_phone", "phone")
 
 
@@ -305,16 +311,16 @@ def _of_best(columns: Sequence[pa.Array], best: np.ndarray) -> pa.Array:
     """Each row's text from the column that was chosen for it, empty where none was."""
     if len(columns) == 1:
         return columns[0]
-    found = texts.constant("", len(best))
+    found = arrow_text.constant("", len(best))
     for place, column in enumerate(columns):
         rows = np.flatnonzero(best == place)
-        found = texts.put(found, rows, texts.take(column, rows))
+        found = arrow_text.put(found, rows, arrow_text.take(column, rows))
     return found
 
 
 def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(texts.sizes(own) == 0)
-    return texts.put(own, rows, texts.take(other, rows))
+    rows = np.flatnonzero(arrow_text.sizes(own) == 0)
+    return arrow_text.put(own, rows, arrow_text.take(other, rows))
 
 
 #: Cells that begin with 00, which read again as a number abroad may be one, or that have digits for two numbers.
@@ -377,30 +383,34 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         regions: Known region of national numbers or None, one for all cells or one each.
     """
     rows = len(cells)
-    shape, readable = cell_shapes.phone_shapes(cells)
+    shape, readable = plain_cell_detection.phone_shapes(cells)
     read = read_column(readable, regions)
     valid = read.outcome == outcomes.VALID
     phones = Phones(
         e164=read.e164.fill_null(""),
         extension=read.extension.fill_null(""),
-        other=texts.constant("", rows),
+        other=arrow_text.constant("", rows),
         region=read.region.astype(np.int16),
         reason=_RANKS[read.outcome],
-        warned=np.where((shape == cell_shapes.FLOAT) & valid, 1, 0),
+        warned=np.where((shape == plain_cell_detection.FLOAT) & valid, 1, 0),
         kind=_KINDS[read.kind],
         remark=np.full(rows, NOTHING_SAID, np.int16),
-        plain=valid & (shape >= cell_shapes.PLAIN) & (shape != cell_shapes.LABELED),
+        plain=valid
+        & (shape >= plain_cell_detection.PLAIN)
+        & (shape != plain_cell_detection.LABELED),
         regions=read.regions,
         warnings=[(), _REPAIRED],
     )
     _drop_extensions(phones, read)
-    phones.reason[shape == cell_shapes.EMPTY] = RANK["missing_phone"]
+    phones.reason[shape == plain_cell_detection.EMPTY] = RANK["missing_phone"]
     invalid = ~valid
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
-    unknown = (shape == cell_shapes.UNKNOWN) | ((shape == cell_shapes.LABELED) & invalid)
-    wrong = np.flatnonzero(invalid & (shape >= cell_shapes.PLAIN))
-    more = pc.match_substring_regex(texts.take(readable, wrong), _OF_MORE)
+    unknown = (shape == plain_cell_detection.UNKNOWN) | (
+        (shape == plain_cell_detection.LABELED) & invalid
+    )
+    wrong = np.flatnonzero(invalid & (shape >= plain_cell_detection.PLAIN))
+    more = pc.match_substring_regex(arrow_text.take(readable, wrong), _OF_MORE)
     unknown[wrong[more.to_numpy(zero_copy_only=False)]] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
@@ -417,18 +427,18 @@ def _read_certain(cells: pa.Array, regions: Regions, doubt: ColumnDoubt | None) 
         return phones
     each = _each_region(regions, len(cells))
     held = np.zeros(len(cells), np.bool_)
-    found = (phones.reason == FOUND) & (texts.sizes(phones.e164) > 0)
+    found = (phones.reason == FOUND) & (arrow_text.sizes(phones.e164) > 0)
     own = pc.match_substring_regex(cells, _OWN_CODE).to_numpy(zero_copy_only=False)
     bare = pc.match_substring_regex(cells, _WITHOUT_ZERO).to_numpy(zero_copy_only=False)
     for region in {regions} if isinstance(regions, str | None) else set(regions):
         if region is None:
             continue
         if doubt.is_of_another(region):
-            held |= each(region) & found & (~own | (texts.sizes(phones.other) > 0))
+            held |= each(region) & found & (~own | (arrow_text.sizes(phones.other) > 0))
         if not doubt.keeps_zero:
             continue
         rows = np.flatnonzero(each(region) & found & bare)
-        spoken, e164 = (texts.take(one, rows).to_pylist() for one in (cells, phones.e164))
+        spoken, e164 = (arrow_text.take(one, rows).to_pylist() for one in (cells, phones.e164))
         kinds = [TYPES[kind] if kind >= 0 else None for kind in phones.kind[rows].tolist()]
         for row, *number in zip(rows.tolist(), spoken, e164, kinds, strict=True):
             held[row] |= may_lack_area(number[0], number[1], region, number[2])
@@ -454,11 +464,11 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
             continue
         code = str(country_code_for_region(region))
         # Taken whole, the cell is as long as its number without `+` and calling code.
-        whole = texts.sizes(phones.e164) - texts.sizes(readable) <= 1 + len(code)
+        whole = arrow_text.sizes(phones.e164) - arrow_text.sizes(readable) <= 1 + len(code)
         begins = pc.starts_with(phones.e164, f"+{code}{code}").to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(begins & whole & each(region))
-        digits = [re.sub(r"\D", "", cell) for cell in texts.take(readable, rows).to_pylist()]
-        e164 = texts.take(phones.e164, rows).to_pylist()
+        digits = [re.sub(r"\D", "", cell) for cell in arrow_text.take(readable, rows).to_pylist()]
+        e164 = arrow_text.take(phones.e164, rows).to_pylist()
         doubtful = [
             (row, f"+{number}")
             for row, number, taken in zip(rows.tolist(), digits, e164, strict=True)
@@ -479,28 +489,32 @@ def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
 
 def _drop_extensions(phones: Phones, read: Column) -> None:
     """Cells without a number have no extension either."""
-    rows = np.flatnonzero((read.outcome != outcomes.VALID) & (texts.sizes(phones.extension) > 0))
-    phones.extension = texts.put(phones.extension, rows, [""] * len(rows))
+    rows = np.flatnonzero(
+        (read.outcome != outcomes.VALID) & (arrow_text.sizes(phones.extension) > 0)
+    )
+    phones.extension = arrow_text.put(phones.extension, rows, [""] * len(rows))
 
 
 def _with_zero(
     phones: Phones, readable: pa.Array, shape: np.ndarray, wrong: np.ndarray, regions: Regions
 ) -> None:
     """Digits that are no number, as if a leading zero was lost."""
-    rows = np.flatnonzero(wrong & ((shape == cell_shapes.DIGITS) | (shape == cell_shapes.FLOAT)))
+    rows = np.flatnonzero(
+        wrong & ((shape == plain_cell_detection.DIGITS) | (shape == plain_cell_detection.FLOAT))
+    )
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
     own = _of(regions, rows)
     codes = [own] * len(rows) if isinstance(own, str | None) else own
     pairs = zip(cells.to_pylist(), codes, strict=True)
-    zeroed = texts.column([zeroed_digits(cell, region) for cell, region in pairs])
+    zeroed = arrow_text.column([zeroed_digits(cell, region) for cell, region in pairs])
     read = read_column(zeroed, own)
     good = np.flatnonzero(read.outcome == outcomes.VALID)
     if len(good):
         found, at = rows[good], pa.array(good)
-        phones.e164 = texts.put(phones.e164, found, read.e164.take(at))
-        phones.extension = texts.put(
+        phones.e164 = arrow_text.put(phones.e164, found, read.e164.take(at))
+        phones.extension = arrow_text.put(
             phones.extension, found, read.extension.take(at).fill_null("")
         )
         phones.region[found] = read.region[good]
@@ -515,34 +529,38 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
         return
     places = {name: at for at, name in enumerate(phones.regions)} | {None: -1}
     known = {codes: at for at, codes in enumerate(phones.warnings)}
-    which, readings = _read(texts.take(cells, rows), _of(regions, rows))
+    which, readings = _read(arrow_text.take(cells, rows), _of(regions, rows))
     for reading in readings:
         known.setdefault(reading.warnings, len(known))
     phones.warnings = list(known)
 
     def each(name: str) -> pa.Array:
-        values = texts.column([getattr(one, name) for one in readings])
+        values = arrow_text.column([getattr(one, name) for one in readings])
         return values.take(pa.array(which))
 
-    phones.e164 = texts.put(phones.e164, rows, each("e164"))
-    phones.extension = texts.put(phones.extension, rows, each("extension"))
-    phones.other = texts.put(phones.other, rows, each("other"))
-    phones.region[rows] = texts.picked([_place(one, places) for one in readings], which, np.int16)
-    phones.reason[rows] = texts.picked(
+    phones.e164 = arrow_text.put(phones.e164, rows, each("e164"))
+    phones.extension = arrow_text.put(phones.extension, rows, each("extension"))
+    phones.other = arrow_text.put(phones.other, rows, each("other"))
+    phones.region[rows] = arrow_text.picked(
+        [_place(one, places) for one in readings], which, np.int16
+    )
+    phones.reason[rows] = arrow_text.picked(
         [RANK[one.reason] if one.reason else FOUND for one in readings], which, np.int16
     )
-    phones.warned[rows] = texts.picked([known[one.warnings] for one in readings], which, np.int64)
-    phones.kind[rows] = texts.picked(
+    phones.warned[rows] = arrow_text.picked(
+        [known[one.warnings] for one in readings], which, np.int64
+    )
+    phones.kind[rows] = arrow_text.picked(
         [_PLACE_OF_TYPE.get(one.type or "", -1) for one in readings], which, np.int16
     )
-    phones.remark[rows] = texts.picked(
+    phones.remark[rows] = arrow_text.picked(
         [RANK[one.remark] if one.remark else NOTHING_SAID for one in readings], which, np.int16
     )
 
 
 def _read(cells: pa.Array, regions: Regions) -> tuple[np.ndarray, list[PhoneReading]]:
     if isinstance(regions, str | None):
-        return texts.by_distinct(cells, lambda cell: _read_again(cell, regions))
+        return arrow_text.by_distinct(cells, lambda cell: _read_again(cell, regions))
     known: dict[tuple[str, str | None], int] = {}
     pairs = zip(cells.to_pylist(), regions, strict=True)
     which = np.array([known.setdefault(pair, len(known)) for pair in pairs], np.int64)

@@ -1,7 +1,7 @@
 """Records of one file judged one by one, whole columns at a time: mapped fields, opt-outs, findings, warnings.
 
-What a cell means is told by the functions of `cells`, `phone_cells` and `answers`. They are asked
-once for each distinct text, and not at all for texts of which `cell_shapes` knows that they stay as they
+What a cell means is told by the functions of `names_and_emails`, `phone_cells` and `answers`. They are asked
+once for each distinct text, and not at all for texts of which `plain_cell_detection` knows that they stay as they
 are.
 """
 
@@ -19,14 +19,12 @@ import pyarrow.compute as pc
 
 from dialframe import opt_outs
 from dialframe.contract import limits
-from dialframe.leads import texts
-from dialframe.leads.cells import is_nothing, read_email, read_name, tidy, turn_name
+from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region
 from dialframe.leads.columns.header_match import answer_reader
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
-from dialframe.leads.judging import cell_shapes
-from dialframe.leads.judging.cell_shapes import numbers
+from dialframe.leads.judging import plain_cell_detection
 from dialframe.leads.judging.phone_cells import every_number
 from dialframe.leads.judging.phone_columns import (
     Doubts,
@@ -36,9 +34,11 @@ from dialframe.leads.judging.phone_columns import (
     phone_cells,
     read_phones,
 )
+from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows
+from dialframe.leads.names_and_emails import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.reasons import BY_CODE, REASONS
 from dialframe.opt_outs import (
     Scope,
@@ -119,11 +119,11 @@ def row_regions(
         # `State/Country`: CA is California or Canada, DE Delaware or Germany.
         return None if states and is_division(cell) else read_region(cell), False
 
-    which, found = texts.by_distinct(cells[columns.country], read)
+    which, found = arrow_text.by_distinct(cells[columns.country], read)
     regions = [found[at][0] for at in which.tolist()]
-    blank = np.flatnonzero(texts.picked([one[1] for one in found], which, np.bool_))
+    blank = np.flatnonzero(arrow_text.picked([one[1] for one in found], which, np.bool_))
     for column in phone_cells(cells, columns).values() if beside else ():
-        spoken = texts.take(column, blank).to_pylist()
+        spoken = arrow_text.take(column, blank).to_pylist()
         for other in beside:
             valid = np.array(are_valid(spoken, [other] * len(spoken)), np.bool_)
             for row in blank[valid].tolist():
@@ -150,7 +150,7 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
         single: Phone columns with the one number of each, as `leads_of` gives them.
     """
     notes, count = Notes(), len(rows)
-    empty = texts.constant("", count)
+    empty = arrow_text.constant("", count)
     fields = dict.fromkeys(LEAD_COLUMNS, empty)
     for code in dict.fromkeys(rows.faults.values()):
         found = [row for row, fault in rows.faults.items() if fault == code]
@@ -224,26 +224,26 @@ def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Not
         cells = rows.columns[column]
         values = tidied(cells)
         if name == "full_name" and judging.turned:
-            which, turned = texts.by_distinct(values, turn_name)
-            values = texts.column(turned).take(pa.array(which))
+            which, turned = arrow_text.by_distinct(values, turn_name)
+            values = arrow_text.column(turned).take(pa.array(which))
         fields[name] = values
         if name == "source":
             continue
         most = _NAME_CHARS.get(name, limits.EXTERNAL_ID_CHARS[1])
-        if len(values) and int(texts.sizes(values).max()) > most:
+        if len(values) and int(arrow_text.sizes(values).max()) > most:
             long = pc.greater(pc.utf8_length(values), most).to_numpy(zero_copy_only=False)
             found = np.flatnonzero(long)
             code = "name_length" if name in _NAME_CHARS else f"{name}_length"
-            notes.find(found, code, name, texts.take(cells, found))
+            notes.find(found, code, name, arrow_text.take(cells, found))
 
 
 def tidied(cells: pa.Array) -> pa.Array:
     """`read_name` of each cell."""
-    rows = cell_shapes.untidy(cells)
+    rows = plain_cell_detection.untidy(cells)
     if not len(rows):
         return cells
-    which, values = texts.by_distinct(texts.take(cells, rows), read_name)
-    return texts.put(cells, rows, texts.column(values).take(pa.array(which)))
+    which, values = arrow_text.by_distinct(arrow_text.take(cells, rows), read_name)
+    return arrow_text.put(cells, rows, arrow_text.column(values).take(pa.array(which)))
 
 
 def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
@@ -251,13 +251,13 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
     if column is None:
         return
     cells = rows.columns[column]
-    odd = cell_shapes.odd_emails(cells)
+    odd = plain_cell_detection.odd_emails(cells)
     if not len(odd):
         fields["email"] = cells
         return
-    which, readings = texts.by_distinct(texts.take(cells, odd), read_email)
-    values = texts.column([one.email for one in readings]).take(pa.array(which))
-    fields["email"] = texts.put(cells, odd, values)
+    which, readings = arrow_text.by_distinct(arrow_text.take(cells, odd), read_email)
+    values = arrow_text.column([one.email for one in readings]).take(pa.array(which))
+    fields["email"] = arrow_text.put(cells, odd, values)
     said = [(code, at) for at, one in enumerate(readings) for code in one.warnings]
     reject = judging.policy.bad_email == "reject"
     if not reject:
@@ -268,12 +268,14 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
     for code in dict.fromkeys(one.reason for one in readings if one.reason and reject):
         own = np.array([at for at, one in enumerate(readings) if one.reason == code])
         found = odd[np.isin(which, own)]
-        notes.find(found, str(code), "email", texts.take(cells, found))
+        notes.find(found, str(code), "email", arrow_text.take(cells, found))
 
 
 def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: Notes) -> None:
     kept = [rows.columns[name] for name in kept_names(list(rows.columns), columns)]
-    total = sum((texts.sizes(cells) for cells in (*fields.values(), *kept)), np.zeros(len(rows)))
+    total = sum(
+        (arrow_text.sizes(cells) for cells in (*fields.values(), *kept)), np.zeros(len(rows))
+    )
     notes.find(np.flatnonzero(total > MAX_RECORD_BYTES), "row_too_large")
 
 
@@ -286,13 +288,13 @@ def _rule(
     elif rule.column in own:
         cells = rows.columns[own[rule.column]]
     else:
-        cells = texts.constant("", len(rows))
-    which, broken = texts.by_distinct(cells, rule.is_broken_by)
-    found = np.flatnonzero(texts.picked(broken, which, np.bool_))
+        cells = arrow_text.constant("", len(rows))
+    which, broken = arrow_text.by_distinct(cells, rule.is_broken_by)
+    found = np.flatnonzero(arrow_text.picked(broken, which, np.bool_))
     if rule.severity == "warn":
         notes.warn(found, "field_rule")
     else:
-        notes.find(found, "field_rule", rule.field, texts.take(cells, found))
+        notes.find(found, "field_rule", rule.field, arrow_text.take(cells, found))
 
 
 #: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
@@ -339,14 +341,14 @@ def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes
         said = _answers(cells[column], answer_reader(column))
         for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
             found = np.flatnonzero(said == _ANSWERS.index(answer))
-            notes.find(found, code, column, texts.take(cells[column], found))
+            notes.find(found, code, column, arrow_text.take(cells[column], found))
     for column in columns.consent:
         said = _answers(cells[column], opt_outs.read_consent)
         refused = ["no"] if policy.blank_consent == "clean" else ["no", "blank"]
         found = np.flatnonzero(np.isin(said, [_ANSWERS.index(one) for one in refused]))
-        notes.find(found, "no_consent", column, texts.take(cells[column], found))
+        notes.find(found, "no_consent", column, arrow_text.take(cells[column], found))
         found = np.flatnonzero(said == _ANSWERS.index("unclear"))
-        notes.find(found, "opt_out_unclear", column, texts.take(cells[column], found))
+        notes.find(found, "opt_out_unclear", column, arrow_text.take(cells[column], found))
 
 
 def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
@@ -356,13 +358,13 @@ def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) ->
         if not len(rows):
             continue
         read = partial(opt_outs.read_remark, scope=remark_scope(columns, column))
-        which, said = texts.by_distinct(texts.take(cells[column], rows), read)
+        which, said = arrow_text.by_distinct(arrow_text.take(cells[column], rows), read)
         for remark in dict.fromkeys(one for one in said if one is not None):
             own = rows[np.isin(which, [at for at, one in enumerate(said) if one == remark])]
             if getattr(policy, REMARK_POLICY.get(remark, "remark")) == "warn":
                 notes.warn(own, "remark")
             else:
-                notes.find(own, remark, column, texts.take(cells[column], own))
+                notes.find(own, remark, column, arrow_text.take(cells[column], own))
 
 
 def damaged(
@@ -390,7 +392,7 @@ def damaged(
         if (found := said[raws.get(row, "")]) is not None:
             rows.setdefault((*found, fault), []).append(row)
     for (code, column, fault), own in rows.items():
-        notes.find(np.array(own), code, column, texts.constant(fault, len(own)))
+        notes.find(np.array(own), code, column, arrow_text.constant(fault, len(own)))
 
 
 def forbidding(notes: Notes) -> np.ndarray:
@@ -448,7 +450,7 @@ def reached(
     for row in (row for row in rows.tolist() if row in raws):
         region = regions if isinstance(regions, str | None) else regions[row]
         spoken = [one for piece in PIECES.split(raws[row]) for one in every_number(piece, region)]
-        found.append((np.full(len(spoken), row), numbers(texts.column(spoken))))
+        found.append((np.full(len(spoken), row), numbers(arrow_text.column(spoken))))
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
 
 
@@ -456,16 +458,16 @@ def _spoken(
     cells: pa.Array, phones: Phones | None, rows: np.ndarray, regions: Regions
 ) -> tuple[np.ndarray, np.ndarray]:
     """All numbers in one column's cells of some records."""
-    texts_ = texts.take(cells, rows)
+    texts_ = arrow_text.take(cells, rows)
     if phones is None:
         phones, at = read_phones(texts_, regions), np.arange(len(rows))
     else:
         at = rows
     plain = np.flatnonzero(phones.plain[at])
-    found = [(rows[plain], numbers(texts.take(phones.e164, at[plain])))]
-    others = np.flatnonzero(~phones.plain[at] & (texts.sizes(texts_) > 0))
+    found = [(rows[plain], numbers(arrow_text.take(phones.e164, at[plain])))]
+    others = np.flatnonzero(~phones.plain[at] & (arrow_text.sizes(texts_) > 0))
     asked = zip(
-        texts.take(texts_, others).to_pylist(),
+        arrow_text.take(texts_, others).to_pylist(),
         _each(_of(regions, others), len(others)),
         strict=True,
     )
@@ -477,7 +479,7 @@ def _spoken(
             known[pair] = every_number(*pair)
         spoken += known[pair]
         by += [row] * len(known[pair])
-    found.append((np.array(by, np.int64), numbers(texts.column(spoken))))
+    found.append((np.array(by, np.int64), numbers(arrow_text.column(spoken))))
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
 
 
@@ -504,17 +506,17 @@ def _suspects(cells: pa.Array) -> np.ndarray:
 
 
 def _matching(cells: pa.Array) -> np.ndarray:
-    rows = cell_shapes.worded(cells)
+    rows = plain_cell_detection.worded(cells)
     if not len(rows):
         return rows
     if len(rows) <= _FEW_CELLS:
         # Compiling the pattern takes as long as some thousand cells.
-        suspect = [opt_outs.is_suspect(cell) for cell in texts.take(cells, rows).to_pylist()]
+        suspect = [opt_outs.is_suspect(cell) for cell in arrow_text.take(cells, rows).to_pylist()]
         return rows[np.array(suspect, np.bool_)]
-    found = pc.match_substring_regex(texts.take(cells, rows), opt_outs.suspect_pattern())
+    found = pc.match_substring_regex(arrow_text.take(cells, rows), opt_outs.suspect_pattern())
     return np.asarray(rows[found.to_numpy(zero_copy_only=False)])
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:
-    which, values = texts.by_distinct(cells, read)
-    return texts.picked([_ANSWERS.index(one) for one in values], which, np.uint8)
+    which, values = arrow_text.by_distinct(cells, read)
+    return arrow_text.picked([_ANSWERS.index(one) for one in values], which, np.uint8)

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.reasons import RANK, REASONS
 
-_CODES = texts.column([reason.code for reason in REASONS])
+_CODES = arrow_text.column([reason.code for reason in REASONS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ class Findings:
                     dict.fromkeys(REASONS[rank].code for rank in ranks.tolist())
                 )
             keys.append(key)
-        return texts.put(self.codes(begins), several, [joined[key] for key in keys])
+        return arrow_text.put(self.codes(begins), several, [joined[key] for key in keys])
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Notes:
         self.rows.append(np.asarray(rows, np.int64))
         self.ranks.append(np.full(len(rows), RANK[code]) if one else np.asarray(code, np.int64))  # type: ignore[index]
         self.fields.append(name)
-        self.cells.append(texts.constant("", len(rows)) if values is None else values)
+        self.cells.append(arrow_text.constant("", len(rows)) if values is None else values)
 
     def warn(self, rows: np.ndarray, code: str) -> None:
         """Note a warning."""
@@ -112,7 +112,7 @@ class Notes:
     def warnings(self, rows: int) -> pa.Array:
         """Warning codes of each record, joined by `;`."""
         if not self.warned:
-            return texts.constant("", rows)
+            return arrow_text.constant("", rows)
         seen = np.bincount(np.concatenate([own for own, _ in self.warned]), minlength=rows)
         which = np.zeros(rows, np.int64)
         several: dict[int, dict[str, None]] = {}
@@ -123,7 +123,7 @@ class Notes:
                 several.setdefault(row, {})[code] = None
         for row, codes in several.items():
             which[row] = values.setdefault(";".join(codes), len(values))
-        return texts.column(values).take(pa.array(which))
+        return arrow_text.column(values).take(pa.array(which))
 
 
 def in_order(
@@ -136,7 +136,7 @@ def in_order(
     names = tuple(dict.fromkeys(fields))
     if not rows:
         empty = np.zeros(0, np.int64)
-        return Findings(empty, empty, empty, texts.column([]), names)
+        return Findings(empty, empty, empty, arrow_text.column([]), names)
     places = {name: at for at, name in enumerate(names)}
     all_rows, all_ranks = np.concatenate(rows), np.concatenate(ranks)
     which = np.concatenate(
@@ -151,4 +151,4 @@ def in_order(
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     found = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return pc.cast(found, texts.TEXT)
+    return pc.cast(found, arrow_text.TEXT)

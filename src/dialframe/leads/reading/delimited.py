@@ -23,10 +23,10 @@ from dialframe.leads.lead_file import (
     unique_names,
 )
 from dialframe.leads.reading import dialect as dialects
+from dialframe.leads.reading.chunked_text import PIECE_BYTES, Content, LineView
 from dialframe.leads.reading.delimited_blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, find_top, lay_out
-from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView
 
 #: How the header of a file that this package wrote goes on behind its own columns.
 OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
+from dialframe.leads.reading.chunked_text import last_line_end, line_bounds
 from dialframe.leads.reading.layout import is_blank
 from dialframe.leads.reading.parser import Parser
-from dialframe.leads.reading.utf8_text import last_line_end, line_bounds
 
 _NEAR_LINES: Final = 8
 _RUN_LINES: Final = 5_000
@@ -210,7 +210,7 @@ class _Walk:
             order[list(odd)] = np.arange(len(odd)) + len(usual) + 1
             for at, column in enumerate(columns):
                 beside = [one.cells[at] if at < len(one.cells) else "" for one in odd.values()]
-                columns[at] = pa.concat_arrays([column, texts.column(["", *beside])]).take(
+                columns[at] = pa.concat_arrays([column, arrow_text.column(["", *beside])]).take(
                     pa.array(order)
                 )
         return replace(block, usual=block.usual - not_usual)
@@ -225,7 +225,7 @@ class _Walk:
             return "skip"
 
         if not len(lines):
-            return [texts.column([])] * len(names), np.array(others, np.int64)
+            return [arrow_text.column([])] * len(names), np.array(others, np.int64)
         if bytes(lines[: len(_MARK)]) == _MARK:
             lines = _MARK + bytes(lines)  # one is taken off
         table = csv.read_csv(
@@ -239,11 +239,11 @@ class _Walk:
             ),
             csv.ConvertOptions(
                 check_utf8=False,
-                column_types=dict.fromkeys(names, texts.TEXT),
+                column_types=dict.fromkeys(names, arrow_text.TEXT),
                 strings_can_be_null=False,
             ),
         )
-        return [texts.whole(column) for column in table.columns], np.array(others, np.int64)
+        return [arrow_text.whole(column) for column in table.columns], np.array(others, np.int64)
 
 
 class _Window:
@@ -324,13 +324,13 @@ def _are_leads(columns: list[pa.Array]) -> np.ndarray:
     """Which records are certainly leads."""
     filled = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        data, starts = texts.raw(column)
+        data, starts = arrow_text.raw(column)
         heads = data.take(starts[:-1], mode="clip")
         filled += (np.diff(starts) > 0) & (heads > ord(" ")) & (heads < _DELETE)
     is_lead = (filled > _NARROW) & (filled > len(columns) // 2)
     for column in columns:
         unknown = np.flatnonzero(~is_lead)
-        is_lead[unknown] = _are_contacts(texts.take(column, unknown))
+        is_lead[unknown] = _are_contacts(arrow_text.take(column, unknown))
     return is_lead
 
 
@@ -340,7 +340,7 @@ def _are_contacts(cells: pa.Array) -> np.ndarray:
     shaped = pc.match_substring_regex(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
     found = np.asarray(shaped.to_numpy(zero_copy_only=False))
     rows = np.flatnonzero(found)
-    digits = pc.count_substring_regex(texts.take(cells, rows), "[0-9]")
+    digits = pc.count_substring_regex(arrow_text.take(cells, rows), "[0-9]")
     found[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS
     return found
 

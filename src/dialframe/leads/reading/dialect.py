@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dialframe.errors import ConfigError
-from dialframe.leads.headers import known
+from dialframe.leads.header_vocabulary import known
 from dialframe.leads.lead_file import MOST_COLUMNS, Dialect, Shape, has_many_digits
 from dialframe.leads.reading import cell_kinds, quoting
 from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan

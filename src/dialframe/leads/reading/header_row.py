@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from dialframe.errors import ConfigError
-from dialframe.leads import headers
+from dialframe.leads import header_vocabulary
 from dialframe.leads.lead_file import Records
 
 #: What `header=` may say: find it, there is none, its physical line (1-based), or the names.
@@ -83,7 +83,7 @@ def known_names(row: Sequence[str]) -> int:
     data = sum(bool(cell.strip()) and _DATA.fullmatch(cell) is not None for cell in row)
     if data > _STRAY_DATA_SHARE * len(row):
         return 0
-    return len({name for name in map(headers.known, row) if name})
+    return len({name for name in map(header_vocabulary.known, row) if name})
 
 
 def is_contact(cell: str) -> bool:

@@ -15,21 +15,21 @@ import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.files import note_files
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
 from dialframe.leads.reading import delimited, text_plausibility
+from dialframe.leads.reading.chunked_text import Content, open_utf8
 from dialframe.leads.reading.delimited import Surveyed, survey
 from dialframe.leads.reading.delimited_blocks import Block
 from dialframe.leads.reading.file_bytes import kind_of
 from dialframe.leads.reading.file_discovery import reaching, tables_in
-from dialframe.leads.reading.file_formats import (
+from dialframe.leads.reading.lead_file_reader import (
     ReadOptions,
     begins_like_json,
     read_all,
     read_as,
 )
 from dialframe.leads.reading.spilled_tables import Spool
-from dialframe.leads.reading.utf8_text import Content, open_utf8
 
 #: Rows of a block of a file that was read whole.
 _ROWS: Final = 50_000
@@ -94,8 +94,8 @@ def take_in(path: str | os.PathLike[str], options: ReadOptions, spool: Spool) ->
     A folder, or an archive of which nothing is said, may hold several.
 
     Raises:
-        LeadFileError: As `file_formats.read`, and where the file changed meanwhile.
-        ConfigError: As `file_formats.read`.
+        LeadFileError: As `lead_file_reader.read`, and where the file changed meanwhile.
+        ConfigError: As `lead_file_reader.read`.
     """
     is_here = "://" not in os.fspath(path)
     content = (
@@ -178,12 +178,12 @@ def _sampled(taken: TakenIn, spool: Spool) -> pd.DataFrame:
         rows = np.arange(-done % step, len(batch.lines), step)
         done += len(batch.lines)
         for name in names:
-            found[name].append(texts.take(batch.rows.columns[name], rows))
+            found[name].append(arrow_text.take(batch.rows.columns[name], rows))
     return pd.DataFrame({name: delimited.text(_joined(own)) for name, own in found.items()})
 
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
-    return pa.concat_arrays(parts) if parts else texts.column([])
+    return pa.concat_arrays(parts) if parts else arrow_text.column([])
 
 
 def _keep(block: Block, spool: Spool) -> int:
@@ -212,7 +212,7 @@ def _notes(
 
 def take_in_all(file: LeadFile, spool: Spool) -> TakenIn:
     """A file that was read whole, cut into blocks."""
-    columns = [texts.of_series(file.frame[name]) for name in file.frame.columns]
+    columns = [arrow_text.of_series(file.frame[name]) for name in file.frame.columns]
     numbers = []
     for begin in range(0, len(file.frame), _ROWS):
         stop = min(begin + _ROWS, len(file.frame))
@@ -269,7 +269,7 @@ def _batch(
     if surveyed is not None:
         rows = surveyed.leads_between(int(ordinals[0]), len(lines)) if len(lines) else rows
         ordinals = ordinals - surveyed.first + 1
-    columns = {name: texts.take(batch.column(at), rows) for at, name in enumerate(names)}
+    columns = {name: arrow_text.take(batch.column(at), rows) for at, name in enumerate(names)}
     places = (
         {row: at for at, row in enumerate(rows.tolist())}
         if any(notes[name] for name in ("faults", "warnings", "raws"))

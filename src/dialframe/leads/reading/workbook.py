@@ -18,7 +18,7 @@ from typing import Final
 import python_calamine as calamine
 
 from dialframe.errors import LeadFileError
-from dialframe.leads import headers
+from dialframe.leads import header_vocabulary
 from dialframe.leads.lead_file import Records, check_width, has_many_digits
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
@@ -213,7 +213,7 @@ def _likeness(rows: list[list[str]]) -> float:
     looked_at = rows[:_LOOKED_AT_ROWS]
     if not looked_at:
         return -1.0
-    names = max(len({headers.known(cell) for cell in row} - {None}) for row in looked_at)
+    names = max(len({header_vocabulary.known(cell) for cell in row} - {None}) for row in looked_at)
     numbered = sum(any(map(has_many_digits, row)) for row in looked_at)
     return _NAME_POINTS * names + numbered / len(looked_at) + min(len(rows), 10**6) / 10**7
 

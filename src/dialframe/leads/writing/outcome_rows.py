@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import texts
-from dialframe.leads.dedupe.record_comparison import Found
+from dialframe.leads import arrow_text
+from dialframe.leads.dedupe.duplicate_detection import Found
 from dialframe.leads.judging.row_notes import Findings, in_order
 from dialframe.leads.lead_file import INTEGERS, LEAD_COLUMNS, META
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
@@ -75,17 +75,19 @@ class Part:
         }
 
     def _clean(self, rows: np.ndarray) -> pa.Table:
-        own = {name: texts.take(self.fields[name], rows) for name in LEAD_COLUMNS}
-        own |= {name: texts.take(self.columns[column], rows) for column, name in self.kept.items()}
-        warnings = texts.take(self.warnings, rows)
+        own = {name: arrow_text.take(self.fields[name], rows) for name in LEAD_COLUMNS}
+        own |= {
+            name: arrow_text.take(self.columns[column], rows) for column, name in self.kept.items()
+        }
+        warnings = arrow_text.take(self.warnings, rows)
         if len(self.silenced):
             silent = np.flatnonzero(np.isin(rows, self.silenced))
-            own["phone_other"] = texts.put(own["phone_other"], silent, [""] * len(silent))
+            own["phone_other"] = arrow_text.put(own["phone_other"], silent, [""] * len(silent))
             codes = [
                 [*filter(None, [told]), _SILENCED]
-                for told in texts.take(warnings, silent).to_pylist()
+                for told in arrow_text.take(warnings, silent).to_pylist()
             ]
-            warnings = texts.put(warnings, silent, [";".join(both) for both in codes])
+            warnings = arrow_text.put(warnings, silent, [";".join(both) for both in codes])
         return pa.table(own | self._place("clean", rows) | {"_warnings": warnings})
 
     def _aside(self, outcome: str, rows: np.ndarray, firsts: np.ndarray) -> pa.Table:
@@ -93,21 +95,23 @@ class Part:
         found = self.findings
         place = np.searchsorted(found.rows[firsts], rows)
         own = firsts[place]
-        names = texts.column(found.names).take(pa.array(found.fields[own])) if len(own) else own
+        names = (
+            arrow_text.column(found.names).take(pa.array(found.fields[own])) if len(own) else own
+        )
         kept_file, kept_line = self._kept(rows)
-        raws = texts.constant("", len(rows))
+        raws = arrow_text.constant("", len(rows))
         if self.raws:
             raw = np.flatnonzero(np.isin(rows, list(self.raws)))
-            raws = texts.put(raws, raw, [self.raws[row] for row in rows[raw].tolist()])
+            raws = arrow_text.put(raws, raw, [self.raws[row] for row in rows[raw].tolist()])
         return pa.table(
-            {name: texts.take(column, rows) for name, column in self.columns.items()}
+            {name: arrow_text.take(column, rows) for name, column in self.columns.items()}
             | self._place(outcome, rows)
             | {
                 "_reason": found.codes(own),
-                "_field": names if len(own) else texts.column([]),
+                "_field": names if len(own) else arrow_text.column([]),
                 "_value": found.cells.take(pa.array(own)),
                 "_all_reasons": found.all_codes(place),
-                "_warnings": texts.take(self.warnings, rows),
+                "_warnings": arrow_text.take(self.warnings, rows),
                 "_kept_file": kept_file,
                 "_kept_line": kept_line,
                 "_raw": raws,
@@ -116,21 +120,21 @@ class Part:
 
     def _place(self, outcome: str, rows: np.ndarray) -> dict[str, pa.Array]:
         return {
-            "_file": texts.constant(self.file, len(rows)),
+            "_file": arrow_text.constant(self.file, len(rows)),
             "_line": pa.array(self.lines[rows], pa.int64()),
             "_row": pa.array(self.rows[rows], pa.int64()),
-            "_outcome": texts.constant(outcome, len(rows)),
+            "_outcome": arrow_text.constant(outcome, len(rows)),
         }
 
     def _kept(self, rows: np.ndarray) -> tuple[pa.Array, pa.Array]:
         """File and line of the records that these repeat or obey."""
-        files = texts.constant("", len(rows))
+        files = arrow_text.constant("", len(rows))
         lines = np.zeros(len(rows), np.int64)
         known = np.zeros(len(rows), np.bool_)
         for own, names, others in self.others:
             place = np.flatnonzero(np.isin(rows, own) & ~known)
             at = np.searchsorted(own, rows[place])
-            files = texts.put(files, place, names.take(pa.array(at)))
+            files = arrow_text.put(files, place, names.take(pa.array(at)))
             lines[place] = others[at]
             known[place] = True
         return files, pa.array(lines, pa.int64(), mask=~known)
@@ -147,9 +151,9 @@ def with_settled(
         rows.append(one.records)
         ranks.append(np.full(len(one.records), RANK[one.code]))
         names.append(one.field)
-        value = texts.take(fields[one.field], one.records)
+        value = arrow_text.take(fields[one.field], one.records)
         if one.field == "email":
-            value = texts.column([text.strip().casefold() for text in value.to_pylist()])
+            value = arrow_text.column([text.strip().casefold() for text in value.to_pylist()])
         values.append(value)
     return in_order(rows, ranks, names, values)
 
@@ -164,7 +168,7 @@ def others(
         names: Names of all files.
         begins: First record of each file.
     """
-    files = texts.column(names)
+    files = arrow_text.column(names)
     return [
         (
             one.records,
@@ -180,13 +184,13 @@ def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
     """The records of `LeadFile.skipped` as rows of their outcome."""
     records = frame[frame["_row"].notna().to_numpy()]
     count = len(records)
-    blank = texts.constant("", count)
+    blank = arrow_text.constant("", count)
     cells = {column: _text(records[column]) for column in columns}
     meta = {
-        "_file": texts.constant(name, count),
+        "_file": arrow_text.constant(name, count),
         "_line": pa.array(records["_line"], pa.int64()),
         "_row": pa.array(records["_row"], pa.int64()),
-        "_outcome": texts.constant("skipped", count),
+        "_outcome": arrow_text.constant("skipped", count),
         "_reason": _text(records["_code"]),
         "_all_reasons": _text(records["_code"]),
         "_kept_line": pa.nulls(count, pa.int64()),
@@ -197,7 +201,7 @@ def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
 
 def aligned(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The table with these columns; those that it does not have are empty."""
-    blank = texts.constant("", len(table))
+    blank = arrow_text.constant("", len(table))
     # Arrow makes the list of its names anew each time it is asked.
     known = set(table.column_names)
     return pa.table({name: table[name] if name in known else blank for name in names})
@@ -209,7 +213,7 @@ def of_frame(records: pd.DataFrame) -> pa.Table:
         {
             str(name): pa.array(records[name], pa.int64(), from_pandas=True)
             if name in INTEGERS
-            else texts.of_series(records[name])
+            else arrow_text.of_series(records[name])
             for name in records.columns
         }
     )
@@ -218,7 +222,7 @@ def of_frame(records: pd.DataFrame) -> pa.Table:
 def empty(names: Sequence[str]) -> pa.Table:
     """A table of these columns without rows."""
     return pa.table(
-        {name: pa.array([], pa.int64() if name in INTEGERS else texts.TEXT) for name in names}
+        {name: pa.array([], pa.int64() if name in INTEGERS else arrow_text.TEXT) for name in names}
     )
 
 
@@ -240,5 +244,5 @@ def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
 
 
 def _text(column: pd.Series) -> pa.Array:
-    found = pc.cast(pa.array(column, from_pandas=True), texts.TEXT)
+    found = pc.cast(pa.array(column, from_pandas=True), arrow_text.TEXT)
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

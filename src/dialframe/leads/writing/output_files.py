@@ -20,12 +20,12 @@ import pyarrow as pa
 from dialframe import files as staging
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.clean_list_origin import Origin, Source, path_of, read_origin
+from dialframe.leads.clean_list_sidecar import Origin, Source, path_of, read_origin
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.lead_file import LEAD_COLUMNS
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
-from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
+from dialframe.leads.writing.clean_list_columns import CleanColumns, CleanLayout
 from dialframe.leads.writing.output_formats import Add, Form, sink
 from dialframe.leads.writing.report import Outcome, report
 

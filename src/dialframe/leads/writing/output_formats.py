@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import LeadFileError
 from dialframe.frames.csv_safety import PATTERNS, escape
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import INTEGERS, SHEET_NAME
 
 Form = Literal["csv", "xlsx", "parquet", "jsonl"]
@@ -40,9 +40,9 @@ _SUSPECT[list("' \u00a0=+-@\t\r\n＝".encode())] = True
 _SURE, _SIGN = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 _SURE[list(b"=+-@\t\r\n")] = True
 _SIGN[list(b"+-")] = True
-_EMPTY: Final = pa.scalar("", texts.TEXT)
+_EMPTY: Final = pa.scalar("", arrow_text.TEXT)
 _QUOTE, _APOSTROPHE, _COMMA, _LINE_END = (
-    pa.scalar(sign, texts.TEXT) for sign in ('"', "'", ",", "\r\n")
+    pa.scalar(sign, arrow_text.TEXT) for sign in ('"', "'", ",", "\r\n")
 )
 
 
@@ -84,7 +84,7 @@ def _csv(
     file.write((_BOM if mark else b"") + text.getvalue().encode())
 
     def add(rows: pa.Table) -> None:
-        cells = [texts.whole(column) for column in rows.columns]
+        cells = [arrow_text.whole(column) for column in rows.columns]
         for begin in range(0, len(rows), _ROWS):
             file.write(_csv_rows([own.slice(begin, _ROWS) for own in cells], guard=guard))
 
@@ -97,26 +97,28 @@ def _csv_rows(columns: Sequence[pa.Array], *, guard: bool) -> memoryview:
     if len(cells) == 1:
         cells[0] = pc.if_else(pc.equal(cells[0], _EMPTY), '""', cells[0])
     cells[-1] = pc.binary_join_element_wise(cells[-1], _LINE_END, _EMPTY)
-    data, starts = texts.raw(pc.binary_join_element_wise(*cells, _COMMA))
+    data, starts = arrow_text.raw(pc.binary_join_element_wise(*cells, _COMMA))
     return data[starts[0] : starts[-1]].data
 
 
 def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
     """Cells with an apostrophe or quotes where they need them; few are looked at one by one."""
-    data, starts = texts.raw(cells)
+    data, starts = arrow_text.raw(cells)
     if guard:
         rows = _run_by_spreadsheets(cells, data, starts)
         if len(rows):
-            own = pc.binary_join_element_wise(_APOSTROPHE, texts.take(cells, rows), _EMPTY)
-            cells = texts.put(cells, rows, own)
-            data, starts = texts.raw(cells)
+            own = pc.binary_join_element_wise(_APOSTROPHE, arrow_text.take(cells, rows), _EMPTY)
+            cells = arrow_text.put(cells, rows, own)
+            data, starts = arrow_text.raw(cells)
     span = data[starts[0] : starts[-1]]
     special = (span == ord('"')) | (span == ord(",")) | (span == ord("\r")) | (span == ord("\n"))
     if not special.any():
         return cells
-    rows = texts.rows_of(np.flatnonzero(special) + starts[0], starts)
-    doubled = pc.replace_substring(texts.take(cells, rows), '"', '""')
-    return texts.put(cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY))
+    rows = arrow_text.rows_of(np.flatnonzero(special) + starts[0], starts)
+    doubled = pc.replace_substring(arrow_text.take(cells, rows), '"', '""')
+    return arrow_text.put(
+        cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY)
+    )
 
 
 def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -137,11 +139,11 @@ def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) 
         return rows[
             :0
         ]  # nothing but digits with a sign before some of them, as in a column of numbers
-    own = texts.take(cells, rows)
+    own = arrow_text.take(cells, rows)
     run = ~pc.match_substring_regex(own, _NUMBER).to_numpy(zero_copy_only=False)
     # Behind blanks and apostrophes the cell may begin with anything.
     hidden = np.flatnonzero(run & ~_SURE[heads])
-    formula = pc.match_substring_regex(texts.take(own, hidden), _FORMULA)
+    formula = pc.match_substring_regex(arrow_text.take(own, hidden), _FORMULA)
     run[hidden] = formula.to_numpy(zero_copy_only=False)
     return np.asarray(rows[run])
 
@@ -192,7 +194,7 @@ SINKS: Final[dict[Form, Callable[[BinaryIO, Sequence[str]], AbstractContextManag
 
 
 def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    found = column if column.type == texts.TEXT else pc.cast(column, texts.TEXT)
+    found = column if column.type == arrow_text.TEXT else pc.cast(column, arrow_text.TEXT)
     return found.fill_null("") if found.null_count else found
 
 

@@ -23,8 +23,8 @@ from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
-from dialframe.sandbox.world.state import World
-from dialframe.sandbox.world.state_file import read_meta, write_meta
+from dialframe.sandbox.world.runtime_state import World
+from dialframe.sandbox.world.sandbox_database import read_meta, write_meta
 
 #: What an advance counts.
 COUNTED: Final = (

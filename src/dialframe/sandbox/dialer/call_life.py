@@ -23,7 +23,7 @@ from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import APPOINTMENT, CALL, Json
 from dialframe.sandbox.world.clients_and_keys import DialerSettings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
+from dialframe.sandbox.world.sandbox_database import insert
 
 Step = Literal["end", "log", "ring", "answer", "callback", "first", "dial", "tick"]
 

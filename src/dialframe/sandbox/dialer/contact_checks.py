@@ -22,7 +22,7 @@ from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import Json, Refusal
 from dialframe.sandbox.world.clients_and_keys import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
+from dialframe.sandbox.world.sandbox_database import insert
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"
 _MINUTE_US: Final = 60 * SECOND_US

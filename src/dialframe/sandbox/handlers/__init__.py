@@ -6,7 +6,7 @@ from dialframe.sandbox.handlers import (
     lead_handlers,
     webhook_handlers,
 )
-from dialframe.sandbox.handlers.replies import HANDLERS
+from dialframe.sandbox.handlers.requests_and_replies import HANDLERS
 
 __all__ = [
     "HANDLERS",

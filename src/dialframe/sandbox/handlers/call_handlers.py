@@ -8,13 +8,13 @@ from typing import Any, Final
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import CallRef, CallStart
+from dialframe.contract.models.dnc_and_message_models import DispositionQuery
 from dialframe.contract.models.lead_models import CampaignRef
-from dialframe.contract.models.message_models import DispositionQuery
 from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
-from dialframe.sandbox.handlers import replies
-from dialframe.sandbox.handlers.replies import Context, Reply, answer, on
+from dialframe.sandbox.handlers import requests_and_replies
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
 from dialframe.sandbox.world import clock, recordings_and_transcripts
 from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
@@ -23,8 +23,8 @@ READY: Final = "ready"
 
 
 # Contract, Endpoints, Calls: `created_at` descending, then `id` descending.
-replies.lists(operations.CALLS_LIST, CALL)
-replies.finds(operations.CALLS_GET, CALL)
+requests_and_replies.lists(operations.CALLS_LIST, CALL)
+requests_and_replies.finds(operations.CALLS_GET, CALL)
 
 
 @on(operations.CALLS_RECORDING)
@@ -178,8 +178,8 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
 
 
 # Contract, Resources, Campaign: archived ones are not listed.
-replies.lists(operations.CAMPAIGNS_LIST, CAMPAIGN, "status <> 'archived'")
-replies.finds(operations.CAMPAIGNS_GET, CAMPAIGN)
+requests_and_replies.lists(operations.CAMPAIGNS_LIST, CAMPAIGN, "status <> 'archived'")
+requests_and_replies.finds(operations.CAMPAIGNS_GET, CAMPAIGN)
 
 
 @on(operations.CAMPAIGNS_PROGRESS)

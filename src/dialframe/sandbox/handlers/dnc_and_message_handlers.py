@@ -17,7 +17,7 @@ from dialframe.contract.models.call_models import (
     CallbackRef,
     CallbackReschedule,
 )
-from dialframe.contract.models.message_models import (
+from dialframe.contract.models.dnc_and_message_models import (
     ConsentRecord,
     DncAdd,
     DncCheck,
@@ -27,8 +27,8 @@ from dialframe.contract.models.message_models import (
 )
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.contact_checks import Sent
-from dialframe.sandbox.handlers import replies
-from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.handlers import requests_and_replies
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, Source, answer, on
 from dialframe.sandbox.world import clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
@@ -157,7 +157,7 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
             "error_code": error_code,
         }
 
-    return replies.page(context, Source("messages", _REPORTED, {}), render)
+    return requests_and_replies.page(context, Source("messages", _REPORTED, {}), render)
 
 
 @on(operations.SMS_USAGE)
@@ -189,7 +189,7 @@ def whatsapp(context: Context[WhatsAppSend]) -> Reply:
 
 
 # Contract, Endpoints, Callbacks: a campaign of another account yields an empty page.
-replies.lists(operations.CALLBACKS_LIST, CALLBACK)
+requests_and_replies.lists(operations.CALLBACKS_LIST, CALLBACK)
 
 
 @on(operations.CALLBACKS_CREATE)
@@ -264,8 +264,8 @@ def _plan_lead(context: Context[Any], lead_id: str | None, next_us: int | None) 
     )
 
 
-replies.lists(operations.APPOINTMENTS_LIST, APPOINTMENT)
-replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
+requests_and_replies.lists(operations.APPOINTMENTS_LIST, APPOINTMENT)
+requests_and_replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
 
 
 @on(operations.APPOINTMENTS_CREATE)
@@ -288,7 +288,7 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     }
     booked = context.find(APPOINTMENT, context.add("appointments", "appointment", values))
     _tell(context, "appointment.booked", booked)
-    return replies.shown(context, booked, status=201)
+    return requests_and_replies.shown(context, booked, status=201)
 
 
 @on(operations.APPOINTMENTS_CANCEL)
@@ -300,12 +300,12 @@ def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     check_if_match(context.if_match, booked)
     # States, Appointment: a cancelled one stays so, with 200.
     if booked["status"] == "cancelled":
-        return replies.shown(context, booked)
+        return requests_and_replies.shown(context, booked)
     _refuse_in(_FINAL, booked)
     changes = {"status": "cancelled", "updated_at": context.now_us}
     booked = context.change(APPOINTMENT, identifier, changes)
     _tell(context, "appointment.cancelled", booked)
-    return replies.shown(context, booked)
+    return requests_and_replies.shown(context, booked)
 
 
 @on(operations.APPOINTMENTS_RESCHEDULE)
@@ -326,7 +326,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
         changes["timezone"] = request.timezone
     booked = context.change(APPOINTMENT, request.appointment_id, changes)
     _tell(context, "appointment.moved", booked)
-    return replies.shown(context, booked)
+    return requests_and_replies.shown(context, booked)
 
 
 def _check_zone(name: str | None) -> None:

@@ -25,8 +25,15 @@ from dialframe.contract.models.lead_models import (
     LeadUpdate,
 )
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
-from dialframe.sandbox.handlers import replies
-from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on, taking
+from dialframe.sandbox.handlers import requests_and_replies
+from dialframe.sandbox.handlers.requests_and_replies import (
+    Context,
+    Reply,
+    Source,
+    answer,
+    on,
+    taking,
+)
 from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
@@ -266,8 +273,8 @@ _HISTORY_COLUMNS: Final = (
 )  # fmt: skip
 
 
-replies.lists(operations.LEADS_LIST, LEAD)
-replies.finds(operations.LEADS_GET, LEAD)
+requests_and_replies.lists(operations.LEADS_LIST, LEAD)
+requests_and_replies.finds(operations.LEADS_GET, LEAD)
 
 
 @on(operations.LEADS_HISTORY)
@@ -276,7 +283,7 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
     context.find(LEAD, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
     table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
-    return replies.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
+    return requests_and_replies.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
 
 
 @taking(operations.LEADS_IMPORT, ImportRows)
@@ -353,11 +360,11 @@ def update(context: Context[LeadUpdate]) -> Reply:
             raise invalid("/custom_fields", "too_long")
         changes["custom_fields"] = present
     if all(lead[name] == value for name, value in changes.items()):
-        return replies.shown(context, lead)
+        return requests_and_replies.shown(context, lead)
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
-    return replies.shown(context, context.change(LEAD, request.lead_id, changes))
+    return requests_and_replies.shown(context, context.change(LEAD, request.lead_id, changes))
 
 
 def _entry(row: tuple[Any, ...]) -> Json:

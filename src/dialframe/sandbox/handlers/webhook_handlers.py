@@ -16,8 +16,8 @@ from dialframe.contract.models.webhook_models import (
     WebhookRef,
     WebhookUpdate,
 )
-from dialframe.sandbox.handlers import replies
-from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.handlers import requests_and_replies
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, Source, answer, on
 from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import EVENT, FieldError, Json, Refusal, encode, invalid
 from dialframe.sandbox.world.clock import SECOND_US
@@ -33,7 +33,7 @@ _NEVER_NULL: Final = ("url", "events", "enabled")
 @on(operations.WEBHOOKS_LIST)
 def list_webhooks(context: Context[WebhookQuery]) -> Reply:
     """All endpoints, newest first; the shape of the list is assumed."""
-    return replies.page(context, Source("webhooks", _COLUMNS, {}), _shown)
+    return requests_and_replies.page(context, Source("webhooks", _COLUMNS, {}), _shown)
 
 
 @on(operations.WEBHOOKS_GET)
@@ -195,7 +195,9 @@ def list_events(context: Context[EventQuery]) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
     # Events, Delivery 7: history is kept 30 days.
     since = {"created_at > ?": context.now_us - events.HISTORY_US}
-    return replies.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
+    return requests_and_replies.page(
+        context, Source(EVENT.table, EVENT.columns, since), EVENT.render
+    )
 
 
 @on(operations.EVENTS_GET)

@@ -7,6 +7,6 @@ sheet, are in `planted_faults`, `after_the_calls` and `answer_sheet`.
 
 from dialframe.sandbox.seed.generate import generate
 from dialframe.sandbox.seed.people_and_calendar import REGISTRY_BLOCKS
-from dialframe.sandbox.seed.sizes_and_tables import EMPTY, SIZES, SyntheticAccount, Table
+from dialframe.sandbox.seed.sizes_and_columns import EMPTY, SIZES, SyntheticAccount, Table
 
 __all__ = ["EMPTY", "REGISTRY_BLOCKS", "SIZES", "SyntheticAccount", "Table", "generate"]

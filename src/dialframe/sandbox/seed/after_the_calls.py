@@ -20,7 +20,7 @@ from dialframe.sandbox.seed.people_and_calendar import (
     is_sunday,
 )
 from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, Cast
-from dialframe.sandbox.seed.sizes_and_tables import (
+from dialframe.sandbox.seed.sizes_and_columns import (
     DURATION_IS_TOTAL,
     VOICEMAIL_AS_COMPLETED,
     FaultPlan,

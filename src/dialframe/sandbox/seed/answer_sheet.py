@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dialframe.privacy import mask
-from dialframe.sandbox.seed import sizes_and_tables
+from dialframe.sandbox.seed import sizes_and_columns
 from dialframe.sandbox.seed.after_the_calls import (
     APPOINTMENT_STATUSES,
     REQUEST,
@@ -22,7 +22,7 @@ from dialframe.sandbox.seed.call_history import Traffic, World
 from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, HUMAN, OUTCOMES, STATUS, STATUSES
 from dialframe.sandbox.seed.people_and_calendar import DAY, SECOND, ZONES, iso
 from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, THREE_CAMPAIGNS, TOO_OFTEN, Cast
-from dialframe.sandbox.seed.sizes_and_tables import (
+from dialframe.sandbox.seed.sizes_and_columns import (
     DURATION_IS_TOTAL,
     VOICEMAIL_AS_COMPLETED,
     Coded,
@@ -198,7 +198,7 @@ def table(
     events.sort(key=lambda event: (event.at, event.kind))
     return Table.of(
         {
-            "id": Texts(sizes_and_tables.draw(rng, "evt_", len(events))),
+            "id": Texts(sizes_and_columns.draw(rng, "evt_", len(events))),
             "type": Coded(np.array([event.kind for event in events], dtype=np.int64), KINDS),
             "created_at": Integers(
                 np.array([event.at for event in events], dtype=np.int64) * 1_000

@@ -24,7 +24,7 @@ from dialframe.sandbox.seed.people_and_calendar import (
     weekday,
 )
 from dialframe.sandbox.seed.planted_faults import Script
-from dialframe.sandbox.seed.sizes_and_tables import Flags, Ints
+from dialframe.sandbox.seed.sizes_and_columns import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialframe.sandbox.seed.people_and_calendar import SECOND
-from dialframe.sandbox.seed.sizes_and_tables import Flags, Floats, Ints
+from dialframe.sandbox.seed.sizes_and_columns import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dialframe.sandbox.seed import (
     call_history,
     people_and_calendar,
     planted_faults,
-    sizes_and_tables,
+    sizes_and_columns,
 )
 from dialframe.sandbox.seed.after_the_calls import (
     APPOINTMENT_STATUSES,
@@ -28,7 +28,7 @@ from dialframe.sandbox.seed.answer_sheet import History, truths
 from dialframe.sandbox.seed.call_history import Callbacks
 from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
 from dialframe.sandbox.seed.people_and_calendar import PLACES, SOURCES, WEB_FORM, ZONES, Place, iso
-from dialframe.sandbox.seed.sizes_and_tables import (
+from dialframe.sandbox.seed.sizes_and_columns import (
     EMPTY,
     SIZES,
     Coded,
@@ -146,7 +146,7 @@ def write(
     """Every table of the account."""
     names = full_names(rng, len(history.lead_ids))
     booked, agents = left.appointments, size.agents
-    booked_ids = sizes_and_tables.draw(rng, "appt_", len(booked.row))
+    booked_ids = sizes_and_columns.draw(rng, "appt_", len(booked.row))
     return {
         "campaigns": _campaigns(history),
         "leads": _leads(rng, history, left.states, names),
@@ -282,7 +282,7 @@ def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks)
     note = rng.integers(-1, len(_NOTES), count)
     return Table.of(
         {
-            "id": Texts(sizes_and_tables.draw(rng, "cb_", count)),
+            "id": Texts(sizes_and_columns.draw(rng, "cb_", count)),
             "lead_id": Coded(callbacks.who, history.lead_ids),
             "campaign_id": Coded(
                 history.world.people.campaign[callbacks.who], history.campaign_ids
@@ -397,9 +397,9 @@ def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
         marks=logged,
         dnc=dnc,
         created=created,
-        call_ids=sizes_and_tables.draw(rng, "call_", size.calls),
-        lead_ids=sizes_and_tables.draw(rng, "lead_", size.leads),
-        campaign_ids=sizes_and_tables.draw(rng, "cmp_", len(size.campaigns)),
+        call_ids=sizes_and_columns.draw(rng, "call_", size.calls),
+        lead_ids=sizes_and_columns.draw(rng, "lead_", size.leads),
+        campaign_ids=sizes_and_columns.draw(rng, "cmp_", len(size.campaigns)),
     )
     left = Leavings(states, dialed.callbacks, booked)
     return write(rng, history, left, size)

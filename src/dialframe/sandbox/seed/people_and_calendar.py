@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from dialframe.sandbox.seed.sizes_and_tables import CampaignPlan, Flags, Floats, Ints, Size
+from dialframe.sandbox.seed.sizes_and_columns import CampaignPlan, Flags, Floats, Ints, Size
 
 
 @dataclass(frozen=True, slots=True)

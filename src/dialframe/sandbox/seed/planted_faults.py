@@ -23,7 +23,7 @@ from dialframe.sandbox.seed.people_and_calendar import (
     People,
     weekday,
 )
-from dialframe.sandbox.seed.sizes_and_tables import FaultPlan, Size
+from dialframe.sandbox.seed.sizes_and_columns import FaultPlan, Size
 
 AFTER_DNC = "call_after_dnc_disposition"
 DST_WEEK = "out_of_hours_dst_week"

@@ -15,8 +15,8 @@ from typing import Any, Final
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
+from dialframe.contract.models.dnc_and_message_models import SmsMessage
 from dialframe.contract.models.lead_models import Campaign, Lead
-from dialframe.contract.models.message_models import SmsMessage
 from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
 from dialframe.sandbox.world import clock
 

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from dialframe.contract.models.base_models import PREFIXES
 from dialframe.contract.models.webhook_models import SECRET_PREFIX
 from dialframe.contract.scopes import KEY_PREFIXES
-from dialframe.sandbox.world import state_file
+from dialframe.sandbox.world import sandbox_database
 
 # Contract, Authentication 1.
 CREDENTIAL: Final = re.compile(
@@ -266,7 +266,7 @@ def load(db: sqlite3.Connection) -> Access:
         "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
     )
     return Access(
-        Settings.model_validate_json(state_file.read_meta(db, "settings")),
+        Settings.model_validate_json(sandbox_database.read_meta(db, "settings")),
         {
             number: Client(
                 number,
@@ -320,4 +320,4 @@ def add_key(db: sqlite3.Connection, client: int, *, sending: bool, now_us: int) 
 
 def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
     """Keep the account's settings."""
-    state_file.write_meta(db, "settings", settings.model_dump_json())
+    sandbox_database.write_meta(db, "settings", settings.model_dump_json())

@@ -25,7 +25,7 @@ from dialframe.sandbox.world.api_objects import (
     encode,
 )
 from dialframe.sandbox.world.clock import DAY_US
-from dialframe.sandbox.world.state_file import insert
+from dialframe.sandbox.world.sandbox_database import insert
 
 HISTORY_US: Final = limits.WEBHOOK_HISTORY_DAYS * DAY_US
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dialframe.frames.columns import Kind, as_json
+from dialframe.frames.frame_schemas import Kind, as_json
 from dialframe.store.files.table_layouts import FEW, FOREVER, SCHEMA_VERSION, Layout
 
 #: Arrow type of each kind, in parts and in what is read. Long offsets are what pandas wants.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from dialframe.frames.columns import (
+from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
     CALLBACKS,
     CALLS,

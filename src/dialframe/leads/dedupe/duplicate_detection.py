@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import texts
-from dialframe.leads.judging import cell_shapes
-from dialframe.leads.judging.cell_shapes import numbers
+from dialframe.leads import arrow_text
+from dialframe.leads.judging import plain_cell_detection
+from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.record_judgment import Assessed, forbidding
 from dialframe.leads.reasons import RANK
 
@@ -64,7 +64,7 @@ class Compared:
         for rows in notes.rows:
             free[rows] = False
         forbids = forbidding(notes)
-        told = {name: texts.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
+        told = {name: arrow_text.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
         self.free.append(free)
         self.forbids.append(forbids + self.count)
         self.reach.append((assessed.reach[0] + self.count, assessed.reach[1]))
@@ -99,7 +99,7 @@ def _opted_out(assessed: Assessed) -> np.ndarray:
         np.concatenate(
             [
                 spoken[np.isin(said, records)],
-                numbers(texts.take(assessed.fields["phone"], records)),
+                numbers(arrow_text.take(assessed.fields["phone"], records)),
             ]
         )
     )
@@ -180,11 +180,11 @@ class InMemory:
         if isinstance(keys[0], pa.Array):
             own = pa.concat_arrays(keys)
             # Texts whose hash no other has are not looked at: external ids are hardly ever the same.
-            (hashes,) = cell_shapes.keys(own, 1)
+            (hashes,) = plain_cell_detection.keys(own, 1)
             ordered = np.sort(hashes)
             alike = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
             records, lines = records[alike], lines[alike]
-            encoded = texts.take(own, alike).dictionary_encode()
+            encoded = arrow_text.take(own, alike).dictionary_encode()
             codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
         else:
             codes, distinct = pd.factorize(np.concatenate(keys))
@@ -440,8 +440,8 @@ def _same_id(
     begin = 0
     for part in parts():
         ids = part.fields["external_id"]
-        rows = np.flatnonzero(wanted[begin : begin + len(ids)] & (texts.sizes(ids) > 0))
-        repeats.add(rows + begin, texts.take(ids, rows), part.lines[rows])
+        rows = np.flatnonzero(wanted[begin : begin + len(ids)] & (arrow_text.sizes(ids) > 0))
+        repeats.add(rows + begin, arrow_text.take(ids, rows), part.lines[rows])
         begin += len(ids)
     found = repeats.found()
     return found if record is None else (_whole_records(one, record, free) for one in found)
@@ -484,7 +484,7 @@ def _barred(
         for part in parts():
             span = [begin, begin + len(part.lines)]
             own = forbids[slice(*np.searchsorted(forbids, span).tolist())]
-            more.append(numbers(texts.take(part.fields["phone"], own - begin)))
+            more.append(numbers(arrow_text.take(part.fields["phone"], own - begin)))
             begin = span[1]
         phones = np.concatenate(more)
         new = (phones != 0) & ~np.isin(phones, every)
@@ -524,7 +524,7 @@ class _Persons:
         records = [record for own in compared.forbids for record in own.tolist()]
         ids, keys = (_first(spoken, records) for spoken in compared.spoken)
         addresses = sorted({_lower(one.partition("\n")[0]) for one in keys})
-        return cls(ids, keys, texts.column(ids), texts.column(addresses))
+        return cls(ids, keys, arrow_text.column(ids), arrow_text.column(addresses))
 
     def among(
         self, fields: Fields, forbids: np.ndarray
@@ -533,11 +533,13 @@ class _Persons:
         found = {}
         if self.ids:
             rows = np.flatnonzero(~forbids & _is_in(fields["external_id"], self.known_ids))
-            kept = [self.ids[key] for key in texts.take(fields["external_id"], rows).to_pylist()]
+            kept = [
+                self.ids[key] for key in arrow_text.take(fields["external_id"], rows).to_pylist()
+            ]
             found["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
         if self.keys:
             rows = np.flatnonzero(~forbids & _may_be(fields["email"], self.addresses))
-            own = _persons({name: texts.take(fields[name], rows) for name in _PERSON})
+            own = _persons({name: arrow_text.take(fields[name], rows) for name in _PERSON})
             hit = np.array([key in self.keys for key in own], np.bool_)
             kept = [self.keys[key] for key in own if key in self.keys]
             found["opt_out_elsewhere", "email"] = rows[hit], np.array(kept, np.int64)
@@ -576,4 +578,4 @@ def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
 
 
 def _lower(text: str) -> str:
-    return str(pc.utf8_lower(pa.scalar(text, texts.TEXT)).as_py())
+    return str(pc.utf8_lower(pa.scalar(text, arrow_text.TEXT)).as_py())

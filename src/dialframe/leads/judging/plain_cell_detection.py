@@ -1,6 +1,6 @@
 """Separates cells that need no repair from all others by their bytes, whole columns at once; whoever is in doubt asks the reader.
 
-Each test is one-sided: a cell that passes is one for which the reading function of `cells` or
+Each test is one-sided: a cell that passes is one for which the reading function of `names_and_emails` or
 `phone_cells` has a plain answer, and any other cell is left to that function itself.
 """
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.contract.limits import EMAIL_CHARS, EXTERNAL_ID_CHARS
-from dialframe.leads import texts
-from dialframe.leads.cells import NOTHING
+from dialframe.leads import arrow_text
+from dialframe.leads.names_and_emails import NOTHING
 
 #: Shapes of phone cells: no text; a text that the reading function must see.
 EMPTY: Final = 0
@@ -53,7 +53,7 @@ _IN_WORDS: Final = _among(_LETTERS + b"\x7f", beyond_ascii=True)
 
 
 def untidy(cells: pa.Array) -> np.ndarray:
-    """Rows whose text `cells.read_name` may change: all but those of visible signs with single blanks between."""
+    """Rows whose text `names_and_emails.read_name` may change: all but those of visible signs with single blanks between."""
     data, starts = _bytes_of(cells)
     filled = np.flatnonzero(np.diff(starts))
     if not len(filled):
@@ -66,7 +66,7 @@ def untidy(cells: pa.Array) -> np.ndarray:
     accented = np.where(byte == _LATIN, after != _SHARP_S, (byte < 0xC0) & (before == _LATIN))
     single = (byte == _BLANK) & ~edge[at] & ~edge[at + 1] & (before != _BLANK)
     odd = np.zeros(len(cells), np.bool_)
-    odd[texts.rows_of(at[~single & ~((byte >= 0x80) & accented)], starts)] = True
+    odd[arrow_text.rows_of(at[~single & ~((byte >= 0x80) & accented)], starts)] = True
     short = filled[np.diff(starts)[filled] <= _LONGEST]
     first, last = _LOWER[data[starts[short]]], _LOWER[data[starts[short + 1] - 1]]
     odd[short] |= _NOTHINGS[np.diff(starts)[short], first, last]
@@ -90,7 +90,7 @@ _EMAIL: Final = (
 def odd_emails(cells: pa.Array) -> np.ndarray:
     """Rows that are neither empty nor a plain address."""
     plain = pc.match_substring_regex(cells, _EMAIL).to_numpy(zero_copy_only=False)
-    sizes = texts.sizes(cells)
+    sizes = arrow_text.sizes(cells)
     return np.flatnonzero((sizes > _SAFE_BYTES) | (~plain & (sizes > 0)))
 
 
@@ -138,12 +138,12 @@ def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
     marked = np.flatnonzero(good & (seen & (_DOT | _COMMA) != 0) & (seen & _LETTER == 0))
     shapes[marked[_matching(cells, marked, _THOUSANDS)]] = UNKNOWN
     floats = marked[_matching(cells, marked, _FLOAT)]
-    whole = pc.replace_substring_regex(texts.take(cells, floats), "[.,]0+$", "")
+    whole = pc.replace_substring_regex(arrow_text.take(cells, floats), "[.,]0+$", "")
     shapes[floats] = np.where(counts_on(whole), UNKNOWN, FLOAT)
     lettered = np.flatnonzero(good & (seen & _LETTER != 0) & (seen & _COMMA == 0))
     shapes[lettered[_matching(cells, lettered, _LABELED)]] = LABELED
-    readable = texts.put(cells, floats, whole)
-    return shapes, pc.if_else(pa.array(shapes >= PLAIN), readable, pa.scalar("", texts.TEXT))
+    readable = arrow_text.put(cells, floats, whole)
+    return shapes, pc.if_else(pa.array(shapes >= PLAIN), readable, pa.scalar("", arrow_text.TEXT))
 
 
 #: What a digit is behind another one: the same, the next, the one before.
@@ -167,7 +167,7 @@ def counts_on(cells: pa.Array) -> np.ndarray:
     steps[are_digits] = _steps(*(own[are_digits] for own in tail[:2]))
     steps[are_digits] &= _steps(*(own[are_digits] for own in tail[1:]))
     rows = rows[steps != 0]
-    found[rows] = _all_count_on(texts.take(cells, rows))
+    found[rows] = _all_count_on(arrow_text.take(cells, rows))
     return found
 
 
@@ -234,7 +234,7 @@ def _mixed(words: np.ndarray) -> np.ndarray:
 
 def _bytes_of(cells: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """The bytes of the texts, and where each begins in them."""
-    data, starts = texts.raw(cells)
+    data, starts = arrow_text.raw(cells)
     return data[starts[0] : starts[-1]], starts - starts[0]
 
 
@@ -248,5 +248,5 @@ def _any_of(bits: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _matching(cells: pa.Array, rows: np.ndarray, pattern: str) -> np.ndarray:
-    found = pc.match_substring_regex(texts.take(cells, rows), pattern)
+    found = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
     return np.asarray(found.to_numpy(zero_copy_only=False))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.frames.csv_safety import unescape
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import SINGLE
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import read_number
@@ -154,8 +154,8 @@ def as_they_stand(cells: pa.Array, region: str | None) -> pa.Array:
         found = {read_number(f"+{text}", None).e164, read_number(text, region).e164} - {None}
         return str(found.pop()) if len(found) == 1 else cell
 
-    which, values = texts.by_distinct(cells, read)
-    return texts.column(values).take(pa.array(which))
+    which, values = arrow_text.by_distinct(cells, read)
+    return arrow_text.column(values).take(pa.array(which))
 
 
 def restored(columns: Mapping[str, pa.Array], origin: Origin) -> dict[str, pa.Array]:
@@ -169,7 +169,9 @@ def restored(columns: Mapping[str, pa.Array], origin: Origin) -> dict[str, pa.Ar
 
 def _unguarded(cells: pa.Array) -> pa.Array:
     rows = np.flatnonzero(pc.starts_with(cells, "'").to_numpy(zero_copy_only=False))
-    return texts.put(cells, rows, [unescape(cell) for cell in texts.take(cells, rows).to_pylist()])
+    return arrow_text.put(
+        cells, rows, [unescape(cell) for cell in arrow_text.take(cells, rows).to_pylist()]
+    )
 
 
 def _seal(facts: Mapping[str, Any]) -> str:

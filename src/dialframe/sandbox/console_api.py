@@ -15,9 +15,9 @@ from starlette.types import Receive, Scope, Send
 from dialframe.errors import ConfigError
 from dialframe.sandbox import console_actions, request_checks
 from dialframe.sandbox.asgi_app import inbound_of, refused, send_reply
-from dialframe.sandbox.handlers.replies import Inbound, Reply, answer
+from dialframe.sandbox.handlers.requests_and_replies import Inbound, Reply, answer
 from dialframe.sandbox.world.api_objects import Json, Refusal
-from dialframe.sandbox.world.state import Drop, World
+from dialframe.sandbox.world.runtime_state import Drop, World
 
 
 class Console:

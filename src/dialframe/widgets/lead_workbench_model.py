@@ -20,9 +20,9 @@ from dialframe.background import alongside
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.base_models import kind_of
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.flows import lead_import, lead_lists, suppress
+from dialframe.flows import lead_cleaning, lead_import, suppression_import
 from dialframe.flows.import_ledger import Ledger
-from dialframe.flows.lead_lists import Prepared, Recipe
+from dialframe.flows.lead_cleaning import Prepared, Recipe
 from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.suppression import SuppressionList
 from dialframe.widgets import cleaning_findings
@@ -249,7 +249,7 @@ class LeadBench:
             ApiError: The service refused.
         """
         with self._account() as account:
-            prepared = lead_lists.prepare(
+            prepared = lead_cleaning.prepare(
                 [self._opened()], self._honoring(), account=account, on_progress=on_progress
             )
         self._set(prepared)
@@ -414,7 +414,7 @@ class LeadBench:
         """Put the opt-outs of what was written onto the firm's own list."""
         if self.suppression is not None and self.now is not None and prepared.opted_out:
             at = self.now()
-            self.suppression.add(suppress.opt_outs_of(prepared, at.date()), at)
+            self.suppression.add(suppression_import.opt_outs_of(prepared, at.date()), at)
 
     def _opened(self) -> Path:
         if self.path is None:
@@ -475,13 +475,13 @@ def clean(path: Path, recipe: Recipe, on_progress: OnProgress) -> Prepared:
     """What becomes of every record, without asking anybody."""
 
     def work(told: OnProgress) -> Prepared:
-        return lead_lists.prepare([path], recipe, on_progress=told)
+        return lead_cleaning.prepare([path], recipe, on_progress=told)
 
     return alongside(work, on_progress, "cleaning")
 
 
 def _read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
-    files = tuple(lead_lists.read(path, recipe))
+    files = tuple(lead_cleaning.read(path, recipe))
     on_progress(Progress("records read", sum(file.records for file in files), None))
     decided = (leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files)
     return files, tuple(decided)

@@ -20,11 +20,11 @@ from dialframe.contract.error_codes import ALL, BY_CODE
 from dialframe.contract.limits import Bucket
 from dialframe.contract.scopes import SCOPES
 from dialframe.errors import ConfigError
-from dialframe.sandbox.world import clients_and_keys, clock, state_file
+from dialframe.sandbox.world import clients_and_keys, clock, sandbox_database
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clients_and_keys import Settings
 from dialframe.sandbox.world.clock import SECOND_US, Clock
-from dialframe.sandbox.world.state_file import Database
+from dialframe.sandbox.world.sandbox_database import Database
 
 ANY: Final = "*"
 
@@ -354,7 +354,7 @@ class World:
     def _remember(self) -> None:
         with self.database.read() as db:
             self._meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
-            if self._meta.get("schema") != str(state_file.VERSION):
+            if self._meta.get("schema") != str(sandbox_database.VERSION):
                 raise ConfigError(
                     "the sandbox's data folder was written by another release: "
                     "start with a new folder"
@@ -366,21 +366,21 @@ class World:
 
 def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
     as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(now_us))
-    account = state_file.account_of(
+    account = sandbox_database.account_of(
         seed=first_start.seed, size=first_start.size, as_of=as_of, client=FIRST
     )
-    for statement in state_file.table_statements():
+    for statement in sandbox_database.table_statements():
         db.execute(statement)
     if account is not None:
-        state_file.load(db, account, FIRST)
-    for statement in state_file.index_statements():
+        sandbox_database.load(db, account, FIRST)
+    for statement in sandbox_database.index_statements():
         db.execute(statement)
     _first_client(db, now_us)
-    state_file.write_meta(db, "schema", state_file.VERSION)
-    state_file.write_meta(db, "seed", first_start.seed)
-    state_file.write_meta(db, "played_until_us", now_us)
-    state_file.write_meta(db, "size", first_start.size)
-    state_file.write_meta(db, "as_of", as_of)
+    sandbox_database.write_meta(db, "schema", sandbox_database.VERSION)
+    sandbox_database.write_meta(db, "seed", first_start.seed)
+    sandbox_database.write_meta(db, "played_until_us", now_us)
+    sandbox_database.write_meta(db, "size", first_start.size)
+    sandbox_database.write_meta(db, "as_of", as_of)
 
 
 def _first_client(db: sqlite3.Connection, now_us: int) -> None:
@@ -388,9 +388,9 @@ def _first_client(db: sqlite3.Connection, now_us: int) -> None:
     client = clients_and_keys.add_client(
         db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us
     )
-    state_file.write_meta(
+    sandbox_database.write_meta(
         db, "first_key", clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us)
     )
-    state_file.write_meta(db, "console_token", secrets.token_hex(24))
-    state_file.write_meta(db, "cursor_key", secrets.token_hex(32))
+    sandbox_database.write_meta(db, "console_token", secrets.token_hex(24))
+    sandbox_database.write_meta(db, "cursor_key", secrets.token_hex(32))
     clients_and_keys.save_settings(db, Settings())

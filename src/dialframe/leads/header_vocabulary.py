@@ -1,4 +1,4 @@
-"""What columns of contact lists are called, in plain words; `headers.toml` has the names."""
+"""What columns of contact lists are called, in plain words; `header_vocabulary.toml` has the names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def listed(text: str) -> frozenset[str]:
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """The words of one table of `headers.toml`, in plain words."""
+    """The words of one table of `header_vocabulary.toml`, in plain words."""
     return listed(_words(name))
 
 
@@ -33,7 +33,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 _TABLES: Final = tomllib.loads(
-    resources.files(__package__).joinpath("headers.toml").read_text(encoding="utf-8")
+    resources.files(__package__).joinpath("header_vocabulary.toml").read_text(encoding="utf-8")
 )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
-from dialframe.leads import texts
+from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.lead_file import LEAD_COLUMNS, META
 
@@ -129,7 +129,7 @@ class CleanColumns:
         for name, column in self.fields.items():
             cells = added[name] if name in added else records[name]
             if self.layout.title_names and name in _NAMES:
-                cells = _titled(texts.whole(cells))
+                cells = _titled(arrow_text.whole(cells))
             own[column] = cells
         return pa.table(own | {column: records[name] for name, column in self.others.items()})
 
@@ -157,8 +157,10 @@ def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
     """What a number says of itself, a column for each of `add`."""
     if not add:
         return {}
-    which, found = texts.by_distinct(texts.whole(phones), _said)
-    return {name: texts.column([one[name] for one in found]).take(pa.array(which)) for name in add}
+    which, found = arrow_text.by_distinct(arrow_text.whole(phones), _said)
+    return {
+        name: arrow_text.column([one[name] for one in found]).take(pa.array(which)) for name in add
+    }
 
 
 @lru_cache(maxsize=100_000)
@@ -180,8 +182,8 @@ def _said(phone: str) -> Mapping[str, str]:
 
 def _titled(cells: pa.Array) -> pa.Array:
     """Names that are all capitals as names; the others as they are."""
-    which, values = texts.by_distinct(cells, _as_name)
-    return texts.column(values).take(pa.array(which))
+    which, values = arrow_text.by_distinct(cells, _as_name)
+    return arrow_text.column(values).take(pa.array(which))
 
 
 def _as_name(text: str) -> str:

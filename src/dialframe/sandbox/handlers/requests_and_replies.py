@@ -33,7 +33,7 @@ from dialframe.sandbox.world.api_objects import (
 )
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
+from dialframe.sandbox.world.sandbox_database import insert
 
 Req = TypeVar("Req", bound=Request)
 

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from dialframe.chained_log import ORIGIN, Witness
 from dialframe.files import exclusive, folder
+from dialframe.store.compaction import DRAFTS, sweep
 from dialframe.store.files.catalog import (
     add_parts,
     add_patches,
@@ -67,7 +68,6 @@ from dialframe.store.files.parts import (
 from dialframe.store.files.sqlite_rows import read_tail, rows_of, schema
 from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.row_versions import put_heads, scopes_of, versions_of
-from dialframe.store.seal import DRAFTS, sweep
 
 #: Latest versions that are held as Python values at once.
 _ROWS: Final = 10_000

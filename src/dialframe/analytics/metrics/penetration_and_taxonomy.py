@@ -9,8 +9,8 @@ import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import Mask
 from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.frames_to_arrays import Mask
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics import every, of_calls

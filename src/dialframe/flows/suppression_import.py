@@ -28,7 +28,7 @@ from dialframe.suppression import Barred, Entry, SuppressionList, forget_key
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dialframe.flows.lead_lists import Prepared, Result
+    from dialframe.flows.lead_cleaning import Prepared, Result
     from dialframe.leads import LeadFile
 
 _STEP: Final = "numbers pushed to the service"

@@ -13,9 +13,9 @@ from dialframe.analytics.analyses import caller_id_use, caller_ids
 from dialframe.analytics.analyses.adjusted_effects import caller_model
 from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
 from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.call_scope import known_then
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import normal_quantile, rates

@@ -16,14 +16,21 @@ from dialframe.account.sync_report import ListProgress
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress
 from dialframe.contract.limits import PHONES_PER_DNC_CHECK, REPORT_RANGE_DAYS
-from dialframe.contract.models.message_models import (
+from dialframe.contract.models.dnc_and_message_models import (
     DispositionCount,
     DispositionQuery,
     DispositionReport,
 )
 from dialframe.contract.operations import REPORTS_DISPOSITIONS
 from dialframe.errors import ContractError
-from dialframe.frames.columns import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, Column, Table
+from dialframe.frames.frame_schemas import (
+    CALLS,
+    CAMPAIGNS,
+    DISPOSITIONS,
+    DNC_CHECKS,
+    Column,
+    Table,
+)
 from dialframe.store import E164, Check, Checkpoint, Store, bad_record
 
 if TYPE_CHECKING:

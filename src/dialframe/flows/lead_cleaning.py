@@ -235,7 +235,7 @@ def opened(
     with ExitStack() as stack:
         workers, chooser = None, recipe.chooser()
         if engine == "dask":
-            from dialframe.leads.cluster import dask_workers
+            from dialframe.leads.dask_workers import dask_workers
 
             workers, chooser = stack.enter_context(dask_workers(scheduler)), chooser.silent()
         pipeline = stack.enter_context(

@@ -25,7 +25,7 @@ from dialframe.contract.models.call_models import (
     Callback,
     CallbackStatus,
 )
-from dialframe.contract.models.message_models import (
+from dialframe.contract.models.dnc_and_message_models import (
     Consent,
     DncAnswer,
     DncCheck,

@@ -31,16 +31,16 @@ from dialframe.leads.lead_file import (
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import text_plausibility
+from dialframe.leads.reading.chunked_text import in_memory
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
 from dialframe.leads.reading.delimited_blocks import Block
 from dialframe.leads.reading.dialect import EXPECTED
 from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, not_a_table
 from dialframe.leads.reading.file_discovery import sources
+from dialframe.leads.reading.file_merging import together
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.joined_files import together
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
-from dialframe.leads.reading.utf8_text import in_memory
 
 # The readers of other formats and encodings load when a file asks for them: most lists are CSV in UTF-8.
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dialframe.leads import texts
-from dialframe.leads.cells import turns_names
-from dialframe.leads.clean_list_origin import Origin, doubt_of, origin_of, restored
+from dialframe.leads import arrow_text
+from dialframe.leads.clean_list_sidecar import Origin, doubt_of, origin_of, restored
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns import split_phones
 from dialframe.leads.columns.column_decisions import map_columns
@@ -30,8 +29,8 @@ from dialframe.leads.columns.list_region import (
     decide_region,
 )
 from dialframe.leads.columns.region_signs import unnamed_countries
-from dialframe.leads.dedupe.record_comparison import Compared, Found
-from dialframe.leads.judging.cell_shapes import numbers
+from dialframe.leads.dedupe.duplicate_detection import Compared, Found
+from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.record_judgment import (
     Assessed,
     Judging,
@@ -43,7 +42,8 @@ from dialframe.leads.judging.record_judgment import (
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
-from dialframe.leads.reading.file_formats import ReadOptions
+from dialframe.leads.names_and_emails import turns_names
+from dialframe.leads.reading.lead_file_reader import ReadOptions
 from dialframe.leads.reading.reading_in_blocks import (
     Batch,
     TakenIn,
@@ -79,7 +79,7 @@ def decide(file: LeadFile, *, region: str | None, mapping: ColumnChoice) -> tupl
         columns = mapping(seen)
     if columns.full_name is None:
         return columns, False
-    names = tidied(texts.of_series(seen.frame[columns.full_name]))
+    names = tidied(arrow_text.of_series(seen.frame[columns.full_name]))
     return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
 
 
@@ -92,7 +92,7 @@ def sampled(file: LeadFile) -> LeadFile:
 def listed_numbers(listed: Iterable[str], region: str | None) -> np.ndarray:
     """Numbers in any form as integers, in order; what is none is left out."""
     found = normalize(list(listed), region=region)["e164"].dropna()
-    return np.unique(numbers(texts.of_series(found)))
+    return np.unique(numbers(arrow_text.of_series(found)))
 
 
 def facts(
@@ -330,7 +330,7 @@ def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:
             [*cells, *batch.columns[len(cells) :]], names=batch.schema.names
         )
         numbers.append(spool.put(whole, notes))
-    seen = {name: texts.of_series(taken.file.frame[name]) for name in names}
+    seen = {name: arrow_text.of_series(taken.file.frame[name]) for name in names}
     frame = outcome_rows.frame([pa.table(restored(seen, origin))])
     return replace(taken, numbers=numbers, file=replace(taken.file, frame=frame))
 
@@ -355,7 +355,7 @@ def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
         one.tables.append(_keep(assessed, batch.lines, spool))
         one.sizes.append(len(batch.lines))
         one.filled.update(
-            name for name, cells in assessed.fields.items() if texts.sizes(cells).any()
+            name for name, cells in assessed.fields.items() if arrow_text.sizes(cells).any()
         )
         if policy == "fullest":
             compared.scores.append(filled_cells(batch.rows.columns, len(batch.lines)))
@@ -517,7 +517,7 @@ def filled_cells(columns: Mapping[str, pa.Array], count: int) -> np.ndarray:
     """How many cells of each record hold something."""
     total = np.zeros(count, np.int64)
     for cells in columns.values():
-        total += texts.sizes(cells) > 0
+        total += arrow_text.sizes(cells) > 0
     return total
 
 
