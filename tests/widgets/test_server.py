@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -195,20 +197,27 @@ def test_who_sends_nothing_holds_no_connection(monkeypatch: pytest.MonkeyPatch) 
     assert (bounds.header_timeout, bounds.body_timeout) == (10, 60)
 
 
-def test_only_so_many_pages_are_open_at_once() -> None:
+def test_only_so_many_pages_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each opened page starts a kernel; one too many is told to close another."""
     pytest.importorskip("voila")
-    from types import SimpleNamespace
-
+    from jupyter_server.auth.identity import PasswordIdentityProvider, User
     from tornado.web import HTTPError
 
-    from dialframe.widgets.page_access import _refuse_too_many
+    from dialframe.widgets.page_access import Door
     from dialframe.widgets.page_server import KERNELS
 
-    def handler(open_pages: int) -> SimpleNamespace:
-        kernels = SimpleNamespace(list_kernel_ids=lambda: ["kernel"] * open_pages)
-        return SimpleNamespace(settings={"kernel_manager": kernels})
+    class VoilaHandler:
+        """What asks for a page, known by its name."""
 
-    _refuse_too_many(handler(KERNELS - 1))
+        def __init__(self, open_pages: int) -> None:
+            kernels = SimpleNamespace(list_kernel_ids=lambda: ["kernel"] * open_pages)
+            self.settings, self.xsrf_token = {"kernel_manager": kernels}, "made"
+
+        def get_cookie(self, name: str) -> None:
+            """No cookie is there yet."""
+
+    reader = User("reader")
+    monkeypatch.setattr(PasswordIdentityProvider, "get_user", lambda self, handler: reader)
+    assert asyncio.run(Door().get_user(VoilaHandler(KERNELS - 1))) is reader
     with pytest.raises(HTTPError, match="pages are open already"):
-        _refuse_too_many(handler(KERNELS))
+        asyncio.run(Door().get_user(VoilaHandler(KERNELS)))

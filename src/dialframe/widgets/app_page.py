@@ -14,11 +14,11 @@ import traitlets
 from IPython.display import display
 
 from dialframe.account import connect
-from dialframe.config import ENVIRONMENT
+from dialframe.config import ENVIRONMENT, silent
 from dialframe.errors import ConfigError
 from dialframe.widgets.file_transfer import script
 from dialframe.widgets.html_and_controls import html, paragraph, tabs
-from dialframe.widgets.jobs import outcome, sentence
+from dialframe.widgets.jobs import as_sentence, outcome
 from dialframe.widgets.lead_workbench import Workbench
 from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.page_server import FOLDER
@@ -44,27 +44,25 @@ class Pages(W.VBox):  # type: ignore[misc]  # it comes without types
         self.tabs.observe(lambda change: self.look(TITLES[change["new"]]), "selected_index")
         self.address = Address(self._go)
         self.children = [html("<h1>dialframe</h1>"), self.address, self.tabs]
-        at = _tab(environment.get("QUERY_STRING", ""))
-        self.tabs.selected_index = at
-        self.look(TITLES[at])
+        shown = _tab(environment.get("QUERY_STRING", ""))
+        self.tabs.selected_index = shown
+        self.look(TITLES[shown])
 
     def look(self, title: str) -> None:
         """Make a tab's widget, unless it is there; where it cannot be made, say why."""
-        if title not in self.made:
-            self._make(title)
-        self._tell()
 
-    def _make(self, title: str) -> None:
-        def make() -> str:
+        def make(_: object) -> str:
             self.made[title] = self._makers[title]()
             return ""
 
-        words_shown, failed = outcome(lambda _: make(), lambda _: None)
-        self._places[title].children = [
-            html(paragraph(words_shown)) if failed else self.made[title]
-        ]
-        if title == "Funnel" and not failed:
-            self.made[title].observe(lambda _: self._tell(), "query")
+        if title not in self.made:
+            sentence, failed = outcome(make, silent)
+            self._places[title].children = [
+                html(paragraph(sentence)) if failed else self.made[title]
+            ]
+            if title == "Funnel" and not failed:
+                self.made[title].observe(lambda _: self._tell(), "query")
+        self._tell()
 
     def _tell(self) -> None:
         """Let the address say what is shown."""
@@ -74,10 +72,10 @@ class Pages(W.VBox):  # type: ignore[misc]  # it comes without types
 
     def _go(self, query: str) -> None:
         """Show what an address says that somebody went back or forward to."""
-        at = _tab(query)
-        if TITLES[at] == "Funnel" and "Funnel" in self.made:
+        wanted = _tab(query)
+        if TITLES[wanted] == "Funnel" and "Funnel" in self.made:
             self.made["Funnel"].ask(query)
-        self.tabs.selected_index = at
+        self.tabs.selected_index = wanted
 
 
 def show() -> None:
@@ -129,7 +127,7 @@ def _explorer(opened: Connect, query: str) -> W.Widget:
         return FunnelExplorer(model, state=FunnelState.from_query(query))
     except ConfigError as error:
         shown = FunnelExplorer(model)
-        shown.say(sentence(str(error)), failed=True)
+        shown.say(as_sentence(str(error)), failed=True)
         return shown
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from dialframe.errors import LeadFileError
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Screening
 from dialframe.leads import Cleaned, CleanedFile, LeadFile, MappingDecision
@@ -88,8 +87,8 @@ def changes(files: Sequence[LeadFile], cleaned: Cleaned) -> pd.DataFrame:
     """
     parts = [
         part
-        for at, (file, read) in enumerate(zip(files, cleaned.files, strict=True))
-        for part in _of_file(file, read, cleaned.clean, at)
+        for number, (file, read) in enumerate(zip(files, cleaned.files, strict=True))
+        for part in _of_file(file, read, cleaned.clean, number)
     ]
     if not parts:
         return pd.DataFrame({name: [] for name in _CHANGES})
@@ -135,92 +134,39 @@ def sent(ledger: Ledger) -> str:
 
 
 def _of_file(
-    file: LeadFile, told: CleanedFile, clean: pd.DataFrame, place: int
+    file: LeadFile, cleaned: CleanedFile, clean: pd.DataFrame, number: int
 ) -> list[pd.DataFrame]:
-    clean_of_file = clean[(clean["_file"] == told.name).to_numpy(dtype=bool)]
-    at = np.searchsorted(file.rows, clean_of_file["_row"].to_numpy(dtype=np.int64))
+    """The changed cells of one file, a frame for each field; `number` puts the files in order."""
+    clean_of_file = clean[(clean["_file"] == cleaned.name).to_numpy(dtype=bool)]
+    rows = np.searchsorted(file.rows, clean_of_file["_row"].to_numpy(dtype=np.int64))
     tables: list[pd.DataFrame] = []
-    for lead_field, columns in told.columns.fields().items():
+    for lead_field, columns in cleaned.columns.fields().items():
         if lead_field not in LEAD_COLUMNS:
             continue
-        parts = told.columns.phone_parts if lead_field == "phone" else columns
-        before = _before(file.frame, parts, at)
+        parts = cleaned.columns.phone_parts if lead_field == "phone" else columns
+        cells = [file.frame[name].to_numpy(dtype=object)[rows] for name in parts]
+        # Where several columns give a field, their texts stand side by side.
+        before = cells[0] if len(cells) == 1 else np.array(
+            [_BETWEEN.join(filter(None, row)) for row in zip(*cells, strict=True)], dtype=object
+        )  # fmt: skip
         after = clean_of_file[lead_field].to_numpy(dtype=object)
         changed = before != after
         lines = clean_of_file["_line"].to_numpy(dtype=np.int64)[changed]
         tables.append(
             pd.DataFrame(
                 {
-                    "file": told.name,
+                    "file": cleaned.name,
                     "line": lines,
                     "field": lead_field,
                     "before": before[changed],
                     "after": after[changed],
-                    "_file": place,
+                    "_file": number,
                     "_line": lines,
                     "_field": len(tables),
                 }
             ).astype({"file": "str", "field": "str", "before": "str", "after": "str"})
         )
     return tables
-
-
-def _before(frame: pd.DataFrame, columns: Sequence[str], at: np.ndarray) -> np.ndarray:
-    """The texts of the columns in the rows asked for; several are put side by side."""
-    cells: list[np.ndarray] = [frame[name].to_numpy(dtype=object)[at] for name in columns]
-    if len(cells) == 1:
-        return cells[0]
-    joined = [_BETWEEN.join(filter(None, row)) for row in zip(*cells, strict=True)]
-    return np.array(joined, dtype=object)
-
-
-@dataclass(slots=True, eq=False)
-class Browsed:
-    """The records set aside and the cells changed by one cleaning.
-
-    Attributes:
-        files: The files as they were opened.
-        cleaned: What became of them.
-    """
-
-    files: Sequence[LeadFile]
-    cleaned: Cleaned
-    _issues: pd.DataFrame | None = field(default=None, repr=False)
-    _changes: pd.DataFrame | None = field(default=None, repr=False)
-
-    def issues(self, number: int, reason: str | None) -> Page:
-        """A page of records that are not clean, of one reason or of all."""
-        whole = self._set_aside()
-        selected = whole if reason is None else whole[whole["reason"] == reason]
-        return page_of(selected, number, noun="records set aside", whole=len(whole))
-
-    def reasons(self) -> dict[str, int]:
-        """Records by reason, most first."""
-        counts = self._set_aside()["reason"].value_counts()
-        return {str(code): int(n) for code, n in counts.items()}
-
-    def changes(self, number: int) -> Page:
-        """A page of cells of clean records that were changed.
-
-        Raises:
-            LeadFileError: The file is not the one that was opened.
-        """
-        if self._changes is None:
-            read = [file.sha256 for file in self.files]
-            if read != [file.sha256 for file in self.cleaned.files]:
-                raise LeadFileError("the file was changed since it was opened; open it again")
-            self._changes = changes(self.files, self.cleaned)
-        return page_of(self._changes, number, noun="changed cells")
-
-    @property
-    def compared(self) -> bool:
-        """Whether the changed cells are at hand."""
-        return self._changes is not None
-
-    def _set_aside(self) -> pd.DataFrame:
-        if self._issues is None:
-            self._issues = issues(self.cleaned)
-        return self._issues
 
 
 def masked(page: Page, *columns: str) -> Page:

@@ -25,6 +25,7 @@ from dialframe.flows import firm_records
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
 from dialframe.widgets.cleaning_findings import Page, masked, page_of
+from dialframe.widgets.jobs import step
 from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.work_folder import inside, write_manifest
 
@@ -142,15 +143,15 @@ class FunnelState:
             raise ConfigError("the address names a day or a number that is none") from None
 
     @classmethod
-    def _of(cls, told: Mapping[str, Any]) -> FunnelState:
-        since, until = told.get("since"), told.get("until")
+    def _of(cls, saved: Mapping[str, Any]) -> FunnelState:
+        since, until = saved.get("since"), saved.get("until")
         return cls(
-            campaigns=tuple(map(str, told.get("campaigns") or ())),
+            campaigns=tuple(map(str, saved.get("campaigns") or ())),
             since=date.fromisoformat(since) if since else None,
             until=date.fromisoformat(until) if until else None,
-            by=told.get("by") or None,
-            order=cast("Order", told.get("order", "ordered")),
-            window_days=told.get("window_days"),
+            by=saved.get("by") or None,
+            order=cast("Order", saved.get("order", "ordered")),
+            window_days=saved.get("window_days"),
         )
 
 
@@ -336,14 +337,9 @@ class CoverageModel:
     written: dict[str, Path] = field(default_factory=dict)
     _masked: pd.DataFrame | None = field(default=None, repr=False)
 
+    @step
     def make(self, on_progress: OnProgress = silent) -> str:
         """Audit the stored calls, and measure the coverage.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             StoreError: Calls or leads were never synced.
@@ -361,14 +357,9 @@ class CoverageModel:
         self.page = self.stale_page = 0
         return f"Audited {int(audit.checks['checked'].sum()):,} tests; the verdict is below."
 
+    @step
     def check(self, on_progress: OnProgress = silent) -> str:
         """Check every number that is stale or unchecked at the service, store its answers, and audit again.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: Nothing was audited yet.
@@ -379,15 +370,12 @@ class CoverageModel:
             account.check_dnc(numbers, on_progress=on_progress)
         return f"{len(numbers):,} numbers checked. {self.make(on_progress)}"
 
+    @step
     def export(self, name: str = "evidence.zip", on_progress: OnProgress = silent) -> str:
         """Write the evidence pack, whole numbers in it, inside the folder.
 
         Args:
             name: Name of the file; it ends with `.zip`.
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: Nothing was audited yet, the name is outside the folder or no name of a
@@ -426,7 +414,11 @@ class CoverageModel:
         Returns:
             The page that `page` names, numbers masked.
         """
-        whole = self._findings()
+        if self._masked is None:
+            frame = self._made()[0].masked()
+            order = frame["grade"].map({grade: place for place, grade in enumerate(GRADES)})
+            self._masked = frame.iloc[order.argsort(kind="stable")][list(_PROOF)]
+        whole = self._masked
         selected = whole if self.grade is None else whole[whole["grade"] == self.grade]
         return page_of(selected, self.page, noun="findings", whole=len(whole))
 
@@ -439,13 +431,6 @@ class CoverageModel:
         whole = self._made()[1].next
         page = page_of(whole, self.stale_page, noun="numbers stale or never checked")
         return masked(page, "phone")
-
-    def _findings(self) -> pd.DataFrame:
-        if self._masked is None:
-            frame = self._made()[0].masked()
-            order = frame["grade"].map({grade: at for at, grade in enumerate(GRADES)})
-            self._masked = frame.iloc[order.argsort(kind="stable")][list(_PROOF)]
-        return self._masked
 
     def _made(self) -> tuple[Audit, Dashboard]:
         if self.audit is None or self.dashboard is None:

@@ -15,7 +15,6 @@ import pandas as pd
 import traitlets
 
 from dialframe.errors import ConfigError
-from dialframe.plots.style import Look
 from dialframe.widgets.dashboard_models import (
     GRADES,
     VIEWS,
@@ -60,6 +59,7 @@ class FunnelExplorer(Panel):
         query: The state as an address says it.
     """
 
+    model: FunnelModel
     query = traitlets.Unicode("")
 
     def __init__(
@@ -86,7 +86,7 @@ class FunnelExplorer(Panel):
             row(self.show, self.reset),
             self.tabs,
         ]
-        self.status.observe(self._relook, "look")
+        self.status.observe(lambda event: self.change(look=event["new"]), "look")
         begin = state or model.state
         self.act(lambda: self.model.choose(begin))
 
@@ -107,7 +107,7 @@ class FunnelExplorer(Panel):
         self.link = html()
         self.show = button("Show", "Draw the funnel that is chosen here", main=True)
         self.reset = button("Start over", "All campaigns, all dates, nothing split")
-        self.show.on_click(lambda _: self.act(self._choose))
+        self.show.on_click(lambda _: self.act(lambda: self.model.choose(self.chosen())))
         self.load.on_click(
             lambda _: self.act(lambda: self.model.choose(FunnelState.from_json(self.saved.value)))
         )
@@ -139,13 +139,6 @@ class FunnelExplorer(Panel):
             query: The query of the address, as of `FunnelState.to_query`.
         """
         self.act(lambda: self.model.choose(FunnelState.from_query(query)))
-
-    def _choose(self) -> str:
-        return self.model.choose(self.chosen())
-
-    def _relook(self, change: dict[str, Look]) -> None:
-        self.model.look = change["new"]
-        self._draw_safely()
 
     def draw(self) -> None:
         """Show the model as it is."""
@@ -206,6 +199,8 @@ class CoverageDashboard(Panel):
         downloads: What was written.
     """
 
+    model: CoverageModel
+
     def __init__(
         self,
         connect: Connect,
@@ -230,7 +225,7 @@ class CoverageDashboard(Panel):
             self.status, self.running, self.verdict, row(self.rules, self.audit, self.check),
             self.tabs,
         ]  # fmt: skip
-        self.status.observe(self._relook, "look")
+        self.status.observe(lambda event: self.change(look=event["new"]), "look")
         self.say("Press Audit to hold the stored calls against the rules.")
         self.draw()
 
@@ -252,11 +247,15 @@ class CoverageDashboard(Panel):
         self.grade = field(
             W.Dropdown(description="Grade", options=[("all", ""), *((g, g) for g in GRADES)])
         )
-        self.view.observe(self._regroup, "value")
-        self.grade.observe(self._filter, "value")
+        self.view.observe(lambda _: self.change(view=self.view.value), "value")
+        self.grade.observe(lambda _: self.change(grade=self.grade.value or None, page=0), "value")
         self.coverage, self.findings, self.stale, self.counts = html(), html(), html(), html()
-        self.finding_turns = turns(self._turn_findings)
-        self.stale_turns = turns(self._turn_stale)
+        self.finding_turns = turns(
+            lambda step: self.change(page=self.model.findings().number + step)
+        )
+        self.stale_turns = turns(
+            lambda step: self.change(stale_page=self.model.stale().number + step)
+        )
         self.downloads = Downloads()
         self.tabs = tabs(
             [
@@ -272,26 +271,6 @@ class CoverageDashboard(Panel):
     def _audit(self, listen: Callable[..., None]) -> str:
         self.model.rules = self.rules.value
         return self.model.make(listen)
-
-    def _regroup(self, _: object) -> None:
-        self.model.view = self.view.value
-        self._draw_safely()
-
-    def _filter(self, _: object) -> None:
-        self.model.grade, self.model.page = self.grade.value or None, 0
-        self._draw_safely()
-
-    def _turn_findings(self, step: int) -> None:
-        self.model.page = self.model.findings().number + step
-        self._draw_safely()
-
-    def _turn_stale(self, step: int) -> None:
-        self.model.stale_page = self.model.stale().number + step
-        self._draw_safely()
-
-    def _relook(self, change: dict[str, Look]) -> None:
-        self.model.look = change["new"]
-        self._draw_safely()
 
     def draw_running(self) -> None:
         """Grey out what cannot be clicked now."""

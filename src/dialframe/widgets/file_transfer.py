@@ -8,7 +8,6 @@ name of its own: of two tabs that send at once, the later one is taken and the o
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any, BinaryIO, Final
 
 import anywidget
 import traitlets
+
+from dialframe.widgets.work_folder import entry
 
 #: Bytes of a piece; a notebook server takes messages up to ten times as large.
 PIECE_BYTES: Final = 1 << 20
@@ -159,10 +160,9 @@ class Downloads(anywidget.AnyWidget):
         """Offer these files, and none that were offered before."""
         self._paths = list(files.values())
         self.files = [
-            {"at": at, "name": path.name, "kind": kind.replace("_", " "),
-             "size_bytes": path.stat().st_size, "sha256": _digest(path)}
-            for at, (kind, path) in enumerate(files.items())
-        ]  # fmt: skip
+            {"at": place, **entry(kind.replace("_", " "), path)}
+            for place, (kind, path) in enumerate(files.items())
+        ]
 
     def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         del buffers
@@ -186,8 +186,3 @@ def private(path: Path) -> BinaryIO:
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
     return path.open("wb")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

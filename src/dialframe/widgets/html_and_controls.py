@@ -33,10 +33,17 @@ _YES_NO: Final = {True: "yes", False: "no"}
 
 def table(caption: str, frame: pd.DataFrame) -> str:
     """A frame as a table with a caption and column headings; wide ones scroll inside themselves."""
-    right = [_counts(frame[name]) for name in frame.columns]
+    # Whether each column holds numbers; what is true or false is none.
+    kinds = pd.api.types
+    right = [
+        kinds.is_numeric_dtype(frame[name]) and not kinds.is_bool_dtype(frame[name])
+        for name in frame.columns
+    ]
+    titles = [str(name).strip("_").replace("_", " ") for name in frame.columns]
     heads = "".join(
-        f'<th scope="col" style="text-align:{"right" if number else "left"}">{escape(_title(name))}</th>'
-        for name, number in zip(frame.columns, right, strict=True)
+        f'<th scope="col" style="text-align:{"right" if number else "left"}">'
+        f"{escape(title[:1].upper() + title[1:])}</th>"
+        for title, number in zip(titles, right, strict=True)
     )
     body = "".join(
         f"<tr>{''.join(_cell(cell, number) for cell, number in zip(row, right, strict=True))}</tr>"
@@ -73,55 +80,40 @@ def bullets(lines: Iterable[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def heading(words: str, level: int = 3) -> str:
-    """A heading of the page's outline."""
-    return f"<h{level}>{escape(words)}</h{level}>"
-
-
 def snapshot(title: str, parts: Sequence[str]) -> str:
     """What stands for a widget where no JavaScript runs."""
     hint = paragraph(f"{title}. Open it in Jupyter or with dialframe app to work with it.")
     return f'<section class="df-snapshot">{hint}{"".join(parts)}</section>'
 
 
-def _title(name: object) -> str:
-    words = str(name).strip("_").replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
 def _cell(cell: object, number: bool) -> str:  # noqa: FBT001 - of this module alone
     if cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell):
         return "<td></td>"
     if number:
-        return f'<td style="text-align:right">{escape(_number(cell))}</td>'
+        digits = f"{cell:,.3f}" if isinstance(cell, float) else f"{cell:,}"
+        return f'<td style="text-align:right">{escape(digits)}</td>'
     words = _YES_NO[bool(cell)] if isinstance(cell, bool | np.bool_) else str(cell)
     shown = words if len(words) <= _MOST_CHARS else f"{words[:_MOST_CHARS]}..."
     wide = ";min-width:14em" if len(words) > _LONG_CHARS else ""
     return f'<td style="text-align:left{wide}">{escape(shown)}</td>'
 
 
-def _counts(column: pd.Series) -> bool:
-    """Whether these are numbers; what is true or false is none."""
-    kinds = pd.api.types
-    return kinds.is_numeric_dtype(column) and not kinds.is_bool_dtype(column)
-
-
-def _number(cell: object) -> str:
-    return f"{cell:,.3f}" if isinstance(cell, float) else f"{cell:,}"
-
-
-_STEPS = 1000
+#: Parts that a bar of progress moves by at least, so that a fast loop does not flood the page.
+_STEPS: Final = 1000
 
 
 class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
     """A box of controls with a status line that says in words how every action ended.
 
     Attributes:
+        model: What is shown; a panel holds no state of its own.
         status: The status line.
         progress: How far the work is that is under way.
         stop: Stops it.
         jobs: Runs it.
     """
+
+    model: Any
 
     def __init__(self, jobs: Jobs | None = None) -> None:
         super().__init__()
@@ -130,7 +122,7 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
         self.progress = W.FloatProgress(min=0, max=1, description="Progress")
         self.step = W.Label()
         self.stop = button("Stop", "Stop at the next step; what is finished is kept")
-        self.stop.on_click(lambda _: self._stop())
+        self.stop.on_click(self._stop)
         self.running = row(self.progress, self.step, self.stop)
         self.running.layout.display = "none"
         self.add_class("df-panel")
@@ -144,7 +136,7 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
         """Do something short, and say how it ended."""
         sentence, failed = outcome(lambda _: work(), lambda _: None)
         self.say(sentence, failed=failed)
-        self._draw_safely()
+        self.attempt(self.draw)
 
     def run(self, work: Work) -> None:
         """Do something long beside the page, with progress and a stop."""
@@ -157,10 +149,16 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
             self.running.layout.display = ""
             self.draw_running()
 
-    def _stop(self) -> None:
+    def _stop(self, _: object) -> None:
         self.jobs.stop()
         if self.jobs.running:
             self.say("Stopping at the next step.")
+
+    def change(self, **choices: object) -> None:
+        """Set some choices of the model, and show it."""
+        for name, value in choices.items():
+            setattr(self.model, name, value)
+        self.attempt(self.draw)
 
     def draw(self) -> None:
         """Show the model as it is now."""
@@ -181,14 +179,11 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
         far = f": {progress.done:,}{total}" if progress.done or total else ""
         self.step.value = f"{progress.step}{far}"
 
-    def _end(self, said: str, failed: bool) -> None:  # noqa: FBT001 - the shape of `OnEnd`
+    def _end(self, sentence: str, failed: bool) -> None:  # noqa: FBT001 - the shape of `OnEnd`
         self.running.layout.display = "none"
-        self._draw_safely()
-        self.draw_running()
-        self.say(said, failed=failed)
-
-    def _draw_safely(self) -> None:
         self.attempt(self.draw)
+        self.draw_running()
+        self.say(sentence, failed=failed)
 
     def attempt(self, draw: Callable[[], None]) -> None:
         """Show something; where that fails, say why."""

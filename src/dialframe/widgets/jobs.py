@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
+from typing import ParamSpec
 
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import DialframeError
@@ -13,6 +15,19 @@ from dialframe.privacy import redact
 Work = Callable[[OnProgress], str]
 #: Told how it ended: the sentence, and whether it is one about a failure.
 OnEnd = Callable[[str, bool], None]
+
+P = ParamSpec("P")
+
+
+def step(method: Callable[P, str]) -> Callable[P, str]:
+    """Add to the docstring of a step what every step takes and gives: its listener and its last sentence."""
+    words, raises, errors = inspect.cleandoc(method.__doc__ or "").partition("\n\nRaises:\n")
+    head = "" if "\n\nArgs:\n" in words else "\n\nArgs:"
+    method.__doc__ = (
+        f"{words}{head}\n    on_progress: Called as the work goes on.\n\n"
+        f"Returns:\n    A sentence for the status line.{raises}{errors}"
+    )
+    return method
 
 
 class Stopped(Exception):
@@ -50,9 +65,9 @@ class Jobs:
             on_progress(progress)
 
         def run() -> None:
-            words_shown, failed = outcome(work, listen)
+            sentence, failed = outcome(work, listen)
             self._running = False
-            on_end(words_shown, failed)
+            on_end(sentence, failed)
 
         if self._inline:
             run()
@@ -78,18 +93,17 @@ def outcome(work: Work, listen: OnProgress) -> tuple[str, bool]:
     except Stopped:
         return "Stopped. What was finished is kept; start again to go on.", True
     except DialframeError as error:
-        return sentence(str(error)), True
+        return as_sentence(str(error)), True
     except OSError as error:
-        return sentence(f"{error.filename or 'the disk'}: {error.strerror or error}"), True
+        return as_sentence(f"{error.filename or 'the disk'}: {error.strerror or error}"), True
     except MemoryError:
         return "There is not enough memory for this; try a smaller file.", True
     except Exception as error:
         return f"This is a fault of dialframe, please report it: {redact(repr(error))}", True
 
 
-def sentence(words: str) -> str:
+def as_sentence(words: str) -> str:
     """An error's words as a sentence, with numbers and keys hidden."""
-    words_shown = redact(words.strip())
-    return f"{words_shown[:1].upper()}{words_shown[1:]}" + (
-        "" if words_shown.endswith((".", "!", "?")) else "."
-    )
+    hidden = redact(words.strip())
+    end = "" if hidden.endswith((".", "!", "?")) else "."
+    return f"{hidden[:1].upper()}{hidden[1:]}{end}"

@@ -74,12 +74,12 @@ def field_options(
 
 def found_words(name: str, decision: MappingDecision | None) -> str:
     """What was found for a field: `Telefon (0.97)`."""
-    columns_found = None if decision is None else decision.columns
-    field_columns = () if columns_found is None else columns_found.fields().get(name, ())
-    if columns_found is None or not field_columns:
+    found = None if decision is None else decision.columns
+    columns = () if found is None else found.fields().get(name, ())
+    if found is None or not columns:
         return "nothing found"
-    sure = columns_found.confidence.get(name)
-    return f"found: {', '.join(field_columns)}" + ("" if sure is None else f" ({sure:.2f})")
+    sure = found.confidence.get(name)
+    return f"found: {', '.join(columns)}" + ("" if sure is None else f" ({sure:.2f})")
 
 
 def chosen_mapping(
@@ -158,6 +158,8 @@ class Workbench(Panel):
         downloads: What was written.
     """
 
+    model: LeadBench
+
     def __init__(
         self,
         folder: str | Path = ".",
@@ -225,7 +227,15 @@ class Workbench(Panel):
         self.rules = field(
             W.Combobox(description="Policy file", placeholder="none, or a .toml of the folder")
         )
-        self.fields = {name: field(_columns_of(name)) for name in FIELDS}
+        self.fields = {
+            name: field(
+                W.Dropdown(
+                    description=name.replace("_", " ").capitalize(),
+                    options=[("nothing found", AS_FOUND)],
+                )
+            )
+            for name in FIELDS
+        }
         self.decide = button("Read it so", "Read the file again with what is told here")
         self.undo = button("Undo", "Go back to what was told before")
         self.decide.on_click(lambda _: self.run(self._decide))
@@ -272,7 +282,7 @@ class Workbench(Panel):
         self.reason = field(W.Dropdown(description="Reason", options=[("all reasons", "")]))
         self.reveal = W.Checkbox(description="Show values whole", indent=False)
         self.reason.observe(self._filter, "value")
-        self.reveal.observe(self._reveal, "value")
+        self.reveal.observe(lambda _: self.change(reveal=bool(self.reveal.value)), "value")
         self.issue_turns = turns(self._turn_issues)
         self.change_turns = turns(self._turn_changes)
         self.downloads, self.files_note, self.ledger = Downloads(), html(), html()
@@ -314,10 +324,6 @@ class Workbench(Panel):
         if self.model.prepared is not None and (self.reason.value or None) != self.model.reason:
             self.model.reason, self.model.page = self.reason.value or None, 0
             self.attempt(self._draw_issues)
-
-    def _reveal(self, _: object) -> None:
-        self.model.reveal = bool(self.reveal.value)
-        self._draw_safely()
 
     def _turn_issues(self, step: int) -> None:
         self.model.page += step
@@ -414,11 +420,6 @@ class Workbench(Panel):
             HTML: what the file holds and what became of it, numbers masked.
         """
         return snapshot("Lead workbench", [detected(self.model), outcome_html(self.model)])
-
-
-def _columns_of(name: str) -> W.Dropdown:
-    words = name.replace("_", " ").capitalize()
-    return W.Dropdown(description=words, options=[("nothing found", AS_FOUND)])
 
 
 def detected(model: LeadBench) -> str:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Final
+
+import pandas as pd
 
 from dialframe import leads
 from dialframe.account import Account
@@ -26,15 +27,14 @@ from dialframe.flows.lead_cleaning import Prepared, Recipe
 from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.suppression import SuppressionList
 from dialframe.widgets import cleaning_findings
-from dialframe.widgets.cleaning_findings import Browsed, Page, masked
+from dialframe.widgets.cleaning_findings import Page, masked, page_of
+from dialframe.widgets.jobs import step
 from dialframe.widgets.work_folder import (
     Uploads,
     Work,
-    file_of,
     inside,
-    left_off,
+    load_work,
     save_work,
-    work_on,
     write_manifest,
 )
 
@@ -89,24 +89,29 @@ class LeadBench:
     kept: Path | None = None
     suppression: SuppressionList | None = None
     _past: list[tuple[Recipe, str]] = field(default_factory=list, repr=False)
-    _found: Browsed | None = field(default=None, repr=False)
+    _issues: pd.DataFrame | None = field(default=None, repr=False)
+    _changes: pd.DataFrame | None = field(default=None, repr=False)
     _uploads: Uploads = field(default_factory=Uploads, repr=False)
 
+    @step
     def open(self, name: str | Path, on_progress: OnProgress = silent) -> str:
         """Read a file of the folder.
 
         Args:
             name: Its path inside the folder.
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: It is not inside the folder.
             LeadFileError: It does not exist, or cannot be read.
         """
-        return self._take(file_in(self.folder, name), on_progress)
+        path = inside(self.folder, name)
+        if not path.is_file():
+            raise LeadFileError(
+                f"there is no file {str(name)!r} in {self.folder.name or self.folder}; check the "
+                "name, or upload the file",
+                path=path,
+            )
+        return self._take(path, on_progress)
 
     def place_for(self, name: str) -> Path:
         """Where to put an upload: a private folder that is deleted with the bench.
@@ -119,15 +124,12 @@ class LeadBench:
         """
         return self._uploads.place_for(name)
 
+    @step
     def open_upload(self, path: Path, on_progress: OnProgress = silent) -> str:
         """Read a file that was put where `place_for` said.
 
         Args:
             path: What `place_for` gave.
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             LeadFileError: It was not uploaded here, or cannot be read.
@@ -138,6 +140,7 @@ class LeadBench:
         self._uploads.keep_only(path)
         return sentence
 
+    @step
     def decide(
         self,
         recipe: Recipe,
@@ -149,12 +152,8 @@ class LeadBench:
 
         Args:
             recipe: What a person decided.
-            on_progress: Called as the reading goes on.
             rules_file: Rules inside the folder that the recipe gets; empty for none, None to leave
                 those that it has.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             LeadFileError: The file cannot be read so; the recipe stays as it was.
@@ -162,20 +161,12 @@ class LeadBench:
         """
         named = self.rules_file if rules_file is None else rules_file
         if rules_file is not None:
-            recipe = replace(recipe, rules=rules_in(self.folder, rules_file))
-        before = (self.recipe, self.rules_file)
-        self._read(self._opened(), recipe, on_progress, rules_file=named)
-        self._past.append(before)
-        return "Decided. " + cleaning_findings.read_words(self.files, self.decisions)
+            recipe = replace(recipe, rules=self._rules(rules_file))
+        return f"Decided. {self._reread(self._opened(), recipe, named, on_progress)}"
 
+    @step
     def undo(self, on_progress: OnProgress = silent) -> str:
         """Go back to the recipe before.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             LeadFileError: The file cannot be read any more.
@@ -183,66 +174,63 @@ class LeadBench:
         if not self._past:
             return "There is nothing to undo."
         recipe, named = self._past[-1]
-        self._read(self._opened(), recipe, on_progress, rules_file=named)
+        self._read(self._opened(), recipe, named, on_progress)
         self._past.pop()
-        return "Undone. " + cleaning_findings.read_words(self.files, self.decisions)
-
-    @property
-    def left(self) -> Work | None:
-        """The work of an earlier session, while no other file is open."""
-        digests = [file.sha256 for file in self.files]
-        return None if self._past else left_off(self.kept, self.path, digests)
-
-    def go_on(self, on_progress: OnProgress = silent) -> str:
-        """Continue an earlier session: its file and every decision about it.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
-
-        Raises:
-            ConfigError: No session was saved, or its file was an upload and is gone.
-            LeadFileError: The file cannot be read so.
-        """
-        work, path = file_of(self.left, self.path, self.folder)
-        recipe = replace(work.recipe, rules=rules_in(self.folder, work.rules_file))
-        before = (self.recipe, self.rules_file)
-        self._read(path, recipe, on_progress, rules_file=work.rules_file)
-        self._past.append(before)
-        return "Gone on as it was decided. " + cleaning_findings.read_words(
-            self.files, self.decisions
-        )
+        return f"Undone. {cleaning_findings.read_words(self.files, self.decisions)}"
 
     @property
     def can_undo(self) -> bool:
         """Whether there is a recipe before."""
         return bool(self._past)
 
+    @property
+    def left(self) -> Work | None:
+        """The work of an earlier session, while no other file is open."""
+        work = None if self._past or self.kept is None else load_work(self.kept)
+        # An upload is gone with its kernel, so its decisions wait until it is there again.
+        same = self.path is None or (
+            work is not None and [work.sha256] == [file.sha256 for file in self.files]
+        )
+        return work if same else None
+
+    @step
+    def go_on(self, on_progress: OnProgress = silent) -> str:
+        """Continue an earlier session: its file and every decision about it.
+
+        Raises:
+            ConfigError: No session was saved, or its file was an upload and is gone.
+            LeadFileError: The file cannot be read so.
+        """
+        work = self.left
+        if work is None:
+            raise ConfigError("nothing was left off here; open a file")
+        if work.uploaded and self.path is None:
+            raise ConfigError(
+                f"{work.name} was uploaded, and no upload is kept; upload it again, then go on"
+            )
+        path = self.path or inside(self.folder, work.name)
+        recipe = replace(work.recipe, rules=self._rules(work.rules_file))
+        words = self._reread(path, recipe, work.rules_file, on_progress)
+        return f"Gone on as it was decided. {words}"
+
+    @step
     def clean(self, on_progress: OnProgress = silent) -> str:
         """Decide about every record, without writing a file and without the service.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: No file is open.
         """
-        self._set(clean(self._opened(), self._honoring(), on_progress))
-        return f"Dry run: {self._counted()} Nothing is written yet."
+        path, recipe = self._opened(), self._honoring()
 
+        def work(listen: OnProgress) -> Prepared:
+            return lead_cleaning.prepare([path], recipe, on_progress=listen)
+
+        counted = self._set(alongside(work, on_progress, "cleaning"))
+        return f"Dry run: {counted} Nothing is written yet."
+
+    @step
     def screen(self, on_progress: OnProgress = silent) -> str:
         """Clean, and check the numbers at the service; its answers are stored as evidence.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: No file is open, or there is no account.
@@ -252,18 +240,13 @@ class LeadBench:
             prepared = lead_cleaning.prepare(
                 [self._opened()], self._honoring(), account=account, on_progress=on_progress
             )
-        self._set(prepared)
+        counted = self._set(prepared)
         assert prepared.checks is not None  # noqa: S101 - an account was given
-        return f"{cleaning_findings.screened(prepared.checks)} {self._counted()}"
+        return f"{cleaning_findings.screened(prepared.checks)} {counted}"
 
+    @step
     def write(self, on_progress: OnProgress = silent) -> str:
         """Write the results, as `dialframe leads clean` does, with a manifest of hashes.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: No file is open.
@@ -271,20 +254,17 @@ class LeadBench:
         if self.prepared is None:
             self.clean(on_progress)
         assert self.prepared is not None  # noqa: S101 - `clean` sets it
-        written = self.prepared.write(self._out())
-        self.written = write_manifest(written)
+        self.written = write_manifest(self.prepared.write(self._out()))
         self._keep_opt_outs(self.prepared)
-        return f"Written: {len(self.written)} files in {self._out().name}. {self._counted()}"
+        counted = cleaning_findings.counted(self.prepared.cleaned)
+        return f"Written: {len(self.written)} files in {self._out().name}. {counted}"
 
+    @step
     def bring_in(self, campaign_id: str, on_progress: OnProgress = silent) -> str:
         """Clean, screen and import; started again, it continues where it stopped.
 
         Args:
             campaign_id: The campaign: `cmp_` and a UUID.
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: There is no account, or the id is no campaign's.
@@ -317,7 +297,9 @@ class LeadBench:
         Raises:
             ConfigError: Nothing was cleaned yet.
         """
-        page = self._looked().issues(self.page, self.reason)
+        whole = self._set_aside()
+        chosen = whole if self.reason is None else whole[whole["reason"] == self.reason]
+        page = page_of(chosen, self.page, noun="records set aside", whole=len(whole))
         return page if self.reveal else masked(page, "value")
 
     def reasons(self) -> dict[str, int]:
@@ -329,7 +311,8 @@ class LeadBench:
         Raises:
             ConfigError: Nothing was cleaned yet.
         """
-        return self._looked().reasons()
+        counts = self._set_aside()["reason"].value_counts()
+        return {str(code): int(n) for code, n in counts.items()}
 
     def changes(self) -> Page:
         """Cells of clean records that were changed.
@@ -340,23 +323,24 @@ class LeadBench:
 
         Raises:
             ConfigError: Nothing was cleaned yet.
+            LeadFileError: The file is not the one that was opened.
         """
-        page = self._looked().changes(self.changes_page)
+        cleaned = self._prepared().cleaned
+        if self._changes is None:
+            if [file.sha256 for file in self.files] != [file.sha256 for file in cleaned.files]:
+                raise LeadFileError("the file was changed since it was opened; open it again")
+            self._changes = cleaning_findings.changes(self.files, cleaned)
+        page = page_of(self._changes, self.changes_page, noun="changed cells")
         return page if self.reveal else masked(page, "before", "after")
 
     @property
     def compared(self) -> bool:
         """Whether the changed cells are at hand; comparing a large file takes its time."""
-        return self._found is not None and self._found.compared
+        return self._changes is not None
 
+    @step
     def compare(self, on_progress: OnProgress = silent) -> str:
         """Find the cells that were changed.
-
-        Args:
-            on_progress: Called as the work goes on.
-
-        Returns:
-            A sentence for the status line.
 
         Raises:
             ConfigError: Nothing was cleaned yet.
@@ -364,45 +348,73 @@ class LeadBench:
         on_progress(Progress("comparing", 0, None))
         return f"Compared: {self.changes().total:,} cells of clean records were changed."
 
-    def _looked(self) -> Browsed:
-        if self._found is None:
-            raise ConfigError("nothing was cleaned yet; make a dry run first")
-        return self._found
+    def _set_aside(self) -> pd.DataFrame:
+        """Every record that is not clean, put together when it is first looked at."""
+        cleaned = self._prepared().cleaned
+        if self._issues is None:
+            self._issues = cleaning_findings.issues(cleaned)
+        return self._issues
 
     def _take(self, path: Path, on_progress: OnProgress) -> str:
+        """Read another file: region and rules stay, all that was decided of its columns goes."""
         recipe = Recipe(region=self.recipe.region, rules=self.recipe.rules)
-        self._read(path, recipe, on_progress, rules_file=self.rules_file, keep=False)
+        self._read(path, recipe, self.rules_file, on_progress, keep=False)
         self._past.clear()
+        return cleaning_findings.read_words(self.files, self.decisions)
+
+    def _reread(self, path: Path, recipe: Recipe, rules_file: str, on_progress: OnProgress) -> str:
+        """Read by another recipe, which can be undone."""
+        before = (self.recipe, self.rules_file)
+        self._read(path, recipe, rules_file, on_progress)
+        self._past.append(before)
         return cleaning_findings.read_words(self.files, self.decisions)
 
     def _read(
         self,
         path: Path,
         recipe: Recipe,
+        rules_file: str,
         on_progress: OnProgress,
         *,
-        rules_file: str,
         keep: bool = True,
     ) -> None:
-        files, decisions = read(path, recipe, on_progress)
-        self.path, self.files, self.decisions, self.recipe = path, files, decisions, recipe
-        self.rules_file = rules_file
+        def work(listen: OnProgress) -> tuple[tuple[LeadFile, ...], tuple[MappingDecision, ...]]:
+            files = tuple(lead_cleaning.read(path, recipe))
+            listen(Progress("records read", sum(file.records for file in files), None))
+            decided = (
+                leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files
+            )
+            return files, tuple(decided)
+
+        self.files, self.decisions = alongside(work, on_progress, "reading")
+        self.path, self.recipe, self.rules_file = path, recipe, rules_file
         self._forget()
         if keep and self.kept is not None:
             uploaded = self._uploads.holds(path)
-            work = work_on(path, self.folder, files, recipe, rules_file, uploaded=uploaded)
-            save_work(work, self.kept)
+            # Of an upload its name alone is kept: its place is gone with the kernel.
+            name = path.name if uploaded else str(path.relative_to(self.folder.resolve()))
+            save_work(Work(name, uploaded, self.files[0].sha256, recipe, rules_file), self.kept)
 
     def _forget(self) -> None:
         """Drop the results of the file that was open, or of the recipe before."""
-        self.prepared = self.ledger = self._found = self.reason = None
+        self.prepared = self.ledger = self.reason = self._issues = self._changes = None
         self.page = self.changes_page = 0
         self.written = {}
 
-    def _set(self, prepared: Prepared) -> None:
+    def _set(self, prepared: Prepared) -> str:
+        """Show what became of every record; returns its counts in words."""
         self._forget()
         self.prepared = prepared
-        self._found = Browsed(self.files, prepared.cleaned)
+        return cleaning_findings.counted(prepared.cleaned)
+
+    def _prepared(self) -> Prepared:
+        if self.prepared is None:
+            raise ConfigError("nothing was cleaned yet; make a dry run first")
+        return self.prepared
+
+    def _rules(self, name: str) -> Rules:
+        """House rules of a file of the folder; those of the library where no file is named."""
+        return load_rules(inside(self.folder, name)) if name else Rules()
 
     def _honoring(self) -> Recipe:
         """The recipe with the numbers of the firm's own list."""
@@ -430,58 +442,3 @@ class LeadBench:
                 "there is no account; set DIALFRAME_BASE_URL and DIALFRAME_API_KEY and start again"
             )
         return self.connect()
-
-    def _counted(self) -> str:
-        assert self.prepared is not None  # noqa: S101 - called behind `_set`
-        return cleaning_findings.counted(self.prepared.cleaned)
-
-
-#: The tables of a file, and the columns of each.
-Tables = tuple[tuple[LeadFile, ...], tuple[MappingDecision, ...]]
-
-
-def file_in(folder: Path, name: str | Path) -> Path:
-    """A file of the folder.
-
-    Raises:
-        ConfigError: It is not inside the folder.
-        LeadFileError: It is not there.
-    """
-    path = inside(folder, name)
-    if not path.is_file():
-        raise LeadFileError(
-            f"there is no file {str(name)!r} in {folder.name or folder}; check the name, or upload "
-            "the file",
-            path=path,
-        )
-    return path
-
-
-def rules_in(folder: Path, name: str) -> Rules:
-    """House rules of a file of the folder; those of the library where no file is named."""
-    return load_rules(inside(folder, name)) if name else Rules()
-
-
-def read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
-    """Read a file and find its columns.
-
-    Raises:
-        LeadFileError: It cannot be read so.
-    """
-    return alongside(partial(_read, path, recipe), on_progress, "reading")
-
-
-def clean(path: Path, recipe: Recipe, on_progress: OnProgress) -> Prepared:
-    """What becomes of every record, without asking anybody."""
-
-    def work(told: OnProgress) -> Prepared:
-        return lead_cleaning.prepare([path], recipe, on_progress=told)
-
-    return alongside(work, on_progress, "cleaning")
-
-
-def _read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
-    files = tuple(lead_cleaning.read(path, recipe))
-    on_progress(Progress("records read", sum(file.records for file in files), None))
-    decided = (leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files)
-    return files, tuple(decided)

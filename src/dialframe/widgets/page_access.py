@@ -22,18 +22,13 @@ class Door(PasswordIdentityProvider):
         """Who asks, or None."""
         answer = super().get_user(handler)
         user = answer if answer is None or isinstance(answer, User) else await answer
-        if user is not None and type(handler).__name__ == "VoilaHandler":
-            _refuse_too_many(handler)
+        begins = user is not None and type(handler).__name__ == "VoilaHandler"
+        # Each page that is opened starts a kernel: so many, and no more.
+        if begins and len(handler.settings["kernel_manager"].list_kernel_ids()) >= KERNELS:
+            raise HTTPError(
+                503, f"{KERNELS} pages are open already; close one, and load this one again"
+            )
         if user is not None and handler.get_cookie("_xsrf") is None:
             handler.current_user = user
             _ = handler.xsrf_token  # being asked for it sets the cookie
         return user
-
-
-def _refuse_too_many(handler: Any) -> None:
-    """Each page that is opened starts a kernel: so many, and no more."""
-    kernels = handler.settings["kernel_manager"].list_kernel_ids()
-    if len(kernels) >= KERNELS:
-        raise HTTPError(
-            503, f"{KERNELS} pages are open already; close one, and load this one again"
-        )

@@ -99,7 +99,10 @@ def serve(
         ConfigError: Voila is not installed, the folder is missing or the port is taken.
         TransportError: The server did not come up.
     """
-    _require(folder)
+    if importlib.util.find_spec("voila") is None:
+        raise ConfigError("the page needs Voila; install it with: pip install 'dialframe[app]'")
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder; make it, or name another one")
     chosen, key = _port(port), token or secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="dialframe-app-") as room:
         private = Path(room)
@@ -143,13 +146,6 @@ def settings(port: int, token: str) -> dict[str, Any]:
         # A page that was closed ends its kernel; this is for one that could not say so.
         "MappingKernelManager": {"cull_idle_timeout": IDLE_S, "cull_interval": 300},
     }  # fmt: skip
-
-
-def _require(folder: Path) -> None:
-    if importlib.util.find_spec("voila") is None:
-        raise ConfigError("the page needs Voila; install it with: pip install 'dialframe[app]'")
-    if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder; make it, or name another one")
 
 
 def _port(wanted: int) -> int:

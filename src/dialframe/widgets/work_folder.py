@@ -11,16 +11,15 @@ import json
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.files import note_files, write_text
 from dialframe.flows.lead_cleaning import Recipe
-from dialframe.leads import ColumnMap, LeadFile
-from dialframe.leads.columns.column_map import Columns
+from dialframe.leads import ColumnMap
 
 _NAME_CHARS: Final = 120
 _MOST_NAMES: Final = 300
@@ -140,20 +139,6 @@ class Work:
     rules_file: str = ""
 
 
-def work_on(
-    path: Path,
-    folder: Path,
-    files: Sequence[LeadFile],
-    recipe: Recipe,
-    rules_file: str,
-    *,
-    uploaded: bool,
-) -> Work:
-    """What is kept about an open file; an upload by its name alone."""
-    name = path.name if uploaded else str(path.relative_to(folder.resolve()))
-    return Work(name, uploaded, files[0].sha256, recipe, rules_file)
-
-
 def work_path(room: Path, folder: Path) -> Path:
     """Where the work of a folder is kept."""
     digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
@@ -180,49 +165,13 @@ def load_work(path: Path) -> Work | None:
         saved = json.loads(path.read_text(encoding="utf-8"))
         if saved["schema"] != _WORK_SCHEMA:
             return None
-        recipe = Recipe(
-            mapping=_columns(saved["mapping"]), **{name: saved[name] for name in _DECIDED}
-        )
+        # JSON has lists alone, and the columns of a field are a tuple.
+        mapping = saved["mapping"] and {
+            field: tuple(columns) if isinstance(columns, list) else columns
+            for field, columns in saved["mapping"].items()
+        }
+        recipe = Recipe(mapping=mapping, **{name: saved[name] for name in _DECIDED})
         name, digest, rules = str(saved["name"]), str(saved["sha256"]), str(saved["rules_file"])
         return Work(name, bool(saved["uploaded"]), digest, recipe, rules)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, DialframeError):
         return None
-
-
-def left_off(path: Path | None, opened: Path | None, digests: Sequence[str]) -> Work | None:
-    """The work of an earlier session, while no other file is open.
-
-    Args:
-        path: Where it is kept, or None.
-        opened: The file that is open, or None.
-        digests: Hashes of its tables.
-    """
-    work = None if path is None else load_work(path)
-    # An upload is gone with its kernel, so its decisions wait until it is there again.
-    same = opened is None or (work is not None and [work.sha256] == list(digests))
-    return work if same else None
-
-
-def file_of(work: Work | None, opened: Path | None, folder: Path) -> tuple[Work, Path]:
-    """What is gone on with, and its file: the open one, or that of the folder.
-
-    Raises:
-        ConfigError: Nothing was kept, or the file was an upload and is not there.
-    """
-    if work is None:
-        raise ConfigError("nothing was left off here; open a file")
-    if work.uploaded and opened is None:
-        raise ConfigError(
-            f"{work.name} was uploaded, and no upload is kept; upload it again, then go on"
-        )
-    return work, opened or inside(folder, work.name)
-
-
-def _columns(told: dict[str, Any] | None) -> dict[str, Columns] | None:
-    """A mapping as JSON holds it: several columns are a list there."""
-    if told is None:
-        return None
-    return {
-        name: tuple(columns) if isinstance(columns, list) else columns
-        for name, columns in told.items()
-    }
