@@ -7,9 +7,13 @@ Nothing is fetched: no fonts, no scripts and no inventories of other projects, s
 
 from __future__ import annotations
 
+import ast
 import gc
+import inspect
 import sys
 from pathlib import Path
+
+from sphinx.ext.autodoc._dynamic import _preserve_defaults
 
 # All nodes of all pages stay to the end: looking for garbage among them takes a quarter of a build, and frees nothing.
 gc.disable()
@@ -20,6 +24,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
 import dialframe  # noqa: E402 - it is found by the line above
+from dialframe.analytics.attempt.argument_checks import Selection  # noqa: E402 - as above
 
 project = "dialframe"
 version = release = dialframe.__version__
@@ -80,3 +85,23 @@ html_theme_options = {
 }
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def _arguments(obj: object) -> ast.arguments | None:
+    """The arguments of a function in its source, with those that stand there as `**selection` one by one.
+
+    autodoc takes each default from the source and expects one there for every keyword of the signature.
+    """
+    arguments = _arguments_of_source(obj)
+    if (
+        arguments is not None
+        and arguments.kwarg is not None
+        and arguments.kwarg.arg == "selection"
+    ):
+        shared = len(inspect.signature(obj).parameters.keys() & Selection.__annotations__.keys())  # type: ignore[arg-type]
+        arguments.kw_defaults += [ast.Name("DEFAULT"), *[ast.Constant(None)] * (shared - 1)]
+    return arguments
+
+
+_arguments_of_source = _preserve_defaults._get_arguments  # noqa: SLF001 - there is no public way in
+_preserve_defaults._get_arguments = _arguments  # noqa: SLF001 - as above
