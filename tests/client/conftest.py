@@ -16,7 +16,7 @@ BOTH = {
 }  # fmt: skip
 #: Tests of other modules that are held to both kinds too.
 ALSO = {
-    "test_answers_before_an_error_are_kept", "test_date_is_waited_for", "test_import_takes_a_frame",
+    "test_date_is_waited_for", "test_import_takes_a_frame",
     "test_other_defaults_share_connections", "test_recording_goes_into_a_buffer_or_comes_in_chunks",
 }  # fmt: skip
 #: Tests that are about threads, or about a client's inside.

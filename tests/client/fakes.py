@@ -24,6 +24,7 @@ from dialframe.client import (
     Clock,
     Credential,
     HttpxTransport,
+    Options,
     RateLimiter,
     parse_address,
 )
@@ -176,10 +177,44 @@ def a_lead(number: int = 1, **changes: Any) -> dict[str, Any]:
     }
 
 
+def a_text(to: str = PHONE) -> dict[str, Any]:
+    """A text message as the service accepts it."""
+    return {
+        "id": an_id("msg"),
+        "to": to,
+        "status": "queued",
+        "client_reference": "r",
+        "created_at": "2026-11-21T09:00:00Z",
+    }
+
+
+#: The answer to a text, and the stored one that its key brings once more.
+SENT = answer(a_text(), 202)
+REPLAYED = answer(a_text(), 202, Idempotency_Replayed="true")
+
+
+def send_sms(client: Client, key: str | None = None, to: str = PHONE) -> Any:
+    """A write that reaches people."""
+    return client.sms.send(
+        to=to, body="hello", client_reference="r", options=Options(idempotency_key=key)
+    )
+
+
 def transport_to(service: Answering, base_url: str = BASE_URL, key: str = KEY) -> HttpxTransport:
     """The real transport with the network replaced by a function."""
     where = parse_address(base_url)
     return HttpxTransport(where, Credential(key, where), inner=httpx.MockTransport(service))
+
+
+def in_a_loop(
+    service: Answering | httpx.AsyncBaseTransport, *, key: str = KEY, **settings: Any
+) -> AsyncClient:
+    """A client in an event loop, of a service that is a function."""
+    where = parse_address(BASE_URL)
+    network = isinstance(service, httpx.AsyncBaseTransport)
+    inner = service if network else httpx.MockTransport(service)
+    carrier = AsyncHttpxTransport(where, Credential(key, where), inner=inner)
+    return AsyncClient(BASE_URL, key, transport=carrier, **{"limiter": None, **settings})
 
 
 class Blocking:
@@ -195,9 +230,8 @@ class Blocking:
         value = getattr(self._inner, name)
         if inspect.ismethod(value):
             return lambda *arguments, **keywords: self._finished(value(*arguments, **keywords))
-        if type(value).__module__.startswith("dialframe.client") and name != "with_raw_response":
-            return Blocking(value, self._loop)
-        return Blocking(value, self._loop) if name == "with_raw_response" else value
+        ours = type(value).__module__.startswith("dialframe.client")
+        return Blocking(value, self._loop) if ours else value
 
     def _finished(self, value: Any) -> Any:
         if inspect.iscoroutine(value):
@@ -205,9 +239,8 @@ class Blocking:
             return self._loop.run_until_complete(value)
         if inspect.isasyncgen(value):
             return self._items(value)
-        if isinstance(value, AsyncListing):
-            return Blocking(value, self._loop)
-        return Blocking(value, self._loop) if isinstance(value, AsyncClient) else value
+        wrapped = isinstance(value, AsyncListing | AsyncClient)
+        return Blocking(value, self._loop) if wrapped else value
 
     def _items(self, values: Any) -> Iterator[Any]:
         end = object()
@@ -264,29 +297,13 @@ def connected(
     key: str = KEY,
 ) -> Client:
     """A client of a service that is a function, of the kind that is under test."""
+    settings: dict[str, Any] = {
+        "limiter": limiter,
+        "journal": journal,
+        "clock": (clock or FakeClock())(),
+        "max_attempts": max_attempts,
+        "deadline_s": deadline_s,
+    }
     if KIND == "event loop":
-        where = parse_address(BASE_URL)
-        inner = httpx.MockTransport(service)
-        carrier = AsyncHttpxTransport(where, Credential(key, where), inner=inner)
-        return Blocking(  # type: ignore[return-value]
-            AsyncClient(
-                BASE_URL,
-                key,
-                transport=carrier,
-                limiter=limiter,
-                journal=journal,
-                clock=(clock or FakeClock())(),
-                max_attempts=max_attempts,
-                deadline_s=deadline_s,
-            )
-        )
-    return Client(
-        base_url=BASE_URL,
-        api_key=key,
-        transport=transport_to(service, key=key),
-        limiter=limiter,
-        journal=journal,
-        clock=(clock or FakeClock())(),
-        max_attempts=max_attempts,
-        deadline_s=deadline_s,
-    )
+        return Blocking(in_a_loop(service, key=key, **settings))  # type: ignore[return-value]
+    return Client(BASE_URL, key, transport=transport_to(service, key=key), **settings)

@@ -18,10 +18,7 @@ from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract import operations
 from dialframe.contract.models.dnc_and_message_models import SmsSend
 from dialframe.errors import (
-    AuthenticationError,
-    InvalidRequest,
     NotFound,
-    PermissionDenied,
     PreconditionFailed,
     RateLimited,
     TransportError,
@@ -250,25 +247,6 @@ def test_contact_goes_through_its_whole_life(client: Client, paused: str) -> Non
     assert client.dnc.add("+12125550177", reason="asked").phone == "+12125550177"
     assert client.campaigns.resume(paused).status == "running"
     assert client.campaigns.pause(paused).status == "paused"
-
-
-def test_refusals_are_errors_that_say_what_next(
-    client: Client, sandbox: sandboxes.Sandbox
-) -> None:
-    """No scope, no such key, no such thing, no such cursor, not offered."""
-    poor = sandbox.console.create_client("poor")["api_key"]
-
-    with pytest.raises(PermissionDenied, match="calls:read"):
-        list(client.with_key(poor).calls.list())
-    with pytest.raises(AuthenticationError, match="invalid_api_key"):
-        client.with_key("svc_test_nobody_secret").me()
-    with pytest.raises(NotFound):
-        client.calls.get("call_00000000-0000-4000-8000-000000000000")
-    with pytest.raises(InvalidRequest) as caught:
-        list(client.calls.list(cursor="nonsense"))
-    assert caught.value.code == "invalid_cursor"
-    with pytest.raises(PermissionDenied, match="tier_not_enabled"):
-        client.whatsapp.send(to=PHONE, body="hello")
 
 
 def test_text_is_sent_once_under_one_reference(client: Client, sandbox: sandboxes.Sandbox) -> None:

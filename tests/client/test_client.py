@@ -27,14 +27,13 @@ from client.fakes import (
     a_page,
     answer,
     connected,
-    problem,
     transport_to,
 )
 from dialframe.client import SHARED, Client, Novelty, RateLimiter
 from dialframe.client.transport import HttpxTransport
 from dialframe.contract import operations
 from dialframe.contract.models.call_models import CallRef
-from dialframe.errors import AuthenticationError, ConfigError, DialframeError, PermissionDenied
+from dialframe.errors import ConfigError, DialframeError
 
 
 def test_client_is_the_packages_client() -> None:
@@ -62,22 +61,6 @@ def test_wrong_settings_are_refused_when_the_client_is_made(
     """Before anything is sent, by the name of the setting."""
     with pytest.raises(ConfigError, match=words):
         Client(**arguments)  # type: ignore[arg-type]
-
-
-def test_wrong_key_is_one_sentence(tmp_path: Path) -> None:
-    """401 says what to do, and not which key."""
-    with pytest.raises(
-        AuthenticationError, match=r"^me: 401 invalid_api_key .*: check the key"
-    ) as caught:
-        connected(Service(problem(401, "invalid_api_key")), tmp_path).me()
-
-    assert SECRET not in str(caught.value)
-
-
-def test_missing_scope_is_named(tmp_path: Path) -> None:
-    """403 names the scope that the operation needs."""
-    with pytest.raises(PermissionDenied, match="transcripts:read"):
-        connected(Service(problem(403, "insufficient_scope")), tmp_path).calls.transcript(CALL)
 
 
 def test_repr_shows_address_and_kind_of_key(tmp_path: Path) -> None:

@@ -93,12 +93,18 @@ def test_progress_counts_numbers(tmp_path: Path) -> None:
     assert told == [Progress("dnc.check", 100, 150), Progress("dnc.check", 150, 150)]
 
 
-def test_check_that_breaks_off_gives_nothing(tmp_path: Path) -> None:
-    """Half an answer is no answer."""
-    service = Service(checking, problem(503, "temporarily_unavailable"))
+def test_answers_before_an_error_are_kept(tmp_path: Path) -> None:
+    """Of 1,000 numbers the sixth hundred fails: there is no result, and 500 answers come with the error."""
+    asked = numbers(1000)
+    service = Service(*[checking] * 5, problem(503, "temporarily_unavailable"))
 
-    with pytest.raises(ServiceUnavailable):
-        connected(service, tmp_path).dnc.check(numbers(150))
+    with pytest.raises(
+        ServiceUnavailable, match=r"500 of 1000 numbers .* error\.partial"
+    ) as caught:
+        connected(service, tmp_path, max_attempts=1).dnc.check(asked)
+
+    assert [checked.phone for checked in caught.value.partial] == asked[:500]
+    assert all(checked.request_id for checked in caught.value.partial)
 
 
 def test_repr_masks_the_number(tmp_path: Path) -> None:

@@ -14,24 +14,21 @@ import pytest
 import dialframe
 from client import fakes
 from client.conftest import BOTH
-from client.fakes import BASE_URL, KEY, PHONE, Service, a_call, a_lead, a_page, an_id, answer
-from dialframe.client import AsyncClient, AsyncHttpxTransport, Client, Credential, parse_address
+from client.fakes import (
+    BASE_URL,
+    KEY,
+    SENT,
+    Service,
+    a_call,
+    a_lead,
+    a_page,
+    an_id,
+    answer,
+    in_a_loop,
+    send_sms,
+)
+from dialframe.client import AsyncClient, Client
 from dialframe.contract import operations
-
-SENT = answer(
-    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
-     "created_at": "2026-11-21T09:00:00Z"},
-    202,
-)  # fmt: skip
-
-
-def in_a_loop(service: Any, journal: Path, **more: Any) -> AsyncClient:
-    """A client in an event loop of a service that is a function."""
-    where = parse_address(BASE_URL)
-    carrier = AsyncHttpxTransport(
-        where, Credential(KEY, where), inner=httpx.MockTransport(service)
-    )
-    return AsyncClient(BASE_URL, KEY, transport=carrier, limiter=None, journal=journal, **more)
 
 
 @pytest.mark.usefixtures("client_kind")
@@ -68,7 +65,7 @@ def test_records_come_by_async_for(tmp_path: Path) -> None:
     service = Service(a_page([a_call(1), a_call(2)], "c"), a_page([a_call(3)]))
 
     async def walk() -> tuple[Any, ...]:
-        async with in_a_loop(service, tmp_path) as client:
+        async with in_a_loop(service, journal=tmp_path) as client:
             ids = [call.id async for call in client.calls.list()]
             service.script[:] = [a_page([a_call(1)], "c")]
             first = await client.calls.list().first()
@@ -101,14 +98,8 @@ def test_cancelled_write_stays_pending_and_its_connection_is_let_go(tmp_path: Pa
             raise AssertionError
 
     async def cancelled() -> list[Any]:
-        where = parse_address(BASE_URL)
-        carrier = AsyncHttpxTransport(where, Credential(KEY, where), inner=Slow())
-        async with AsyncClient(
-            BASE_URL, KEY, transport=carrier, limiter=None, journal=tmp_path
-        ) as client:
-            sending = asyncio.create_task(
-                client.sms.send(to=PHONE, body="hello", client_reference="r")
-            )
+        async with in_a_loop(Slow(), journal=tmp_path) as client:
+            sending = asyncio.create_task(send_sms(client))
             await arrived.wait()
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -130,7 +121,7 @@ def test_many_calls_at_once_share_a_client(tmp_path: Path) -> None:
         return answer({**a_call(), "id": request.url.path.rsplit("/", 1)[1]})
 
     async def ask() -> list[str]:
-        async with in_a_loop(service, tmp_path) as client:
+        async with in_a_loop(service, journal=tmp_path) as client:
             calls = await asyncio.gather(
                 *(client.calls.get(an_id("call", number)) for number in range(50))
             )
@@ -141,7 +132,7 @@ def test_many_calls_at_once_share_a_client(tmp_path: Path) -> None:
 
 def test_client_outlives_a_loop(tmp_path: Path) -> None:
     """Connections belong to a loop; in the next one there are new ones."""
-    client = in_a_loop(Service(answer({"client_id": "c"})), tmp_path)
+    client = in_a_loop(Service(answer({"client_id": "c"})), journal=tmp_path)
 
     for _ in range(2):
         assert asyncio.run(client.me()).client_id == "c"
@@ -154,7 +145,7 @@ def test_raw_response_has_everything_that_came_along(tmp_path: Path) -> None:
     client = fakes.connected(service, tmp_path)
 
     async def ask() -> Any:
-        return await in_a_loop(service, tmp_path).with_raw_response.leads.get(fakes.LEAD)
+        return await in_a_loop(service, journal=tmp_path).with_raw_response.leads.get(fakes.LEAD)
 
     for answered in (client.with_raw_response.leads.get(fakes.LEAD), asyncio.run(ask())):
         assert answered.value.id == fakes.LEAD

@@ -22,13 +22,16 @@ from client.fakes import (
     CAMPAIGN,
     LEAD,
     PHONE,
+    SENT,
     START,
     FakeClock,
     Service,
+    a_text,
     an_id,
     answer,
     connected,
     problem,
+    send_sms,
 )
 from dialframe.client import Client, Options
 from dialframe.client.write_journal import FILE_NAME
@@ -112,7 +115,7 @@ def test_the_error_of_a_lost_answer_says_what_settling_does(tmp_path: Path) -> N
     client = connected(Service(CUT), tmp_path, max_attempts=1)
 
     with pytest.raises(TransportError) as caught:
-        client.sms.send(to=PHONE, body="b", client_reference="r")
+        send_sms(client)
 
     assert "sends it again with the same key, which texts +121******42 now" in str(caught.value)
     assert PHONE not in str(caught.value)
@@ -125,7 +128,7 @@ def test_no_attempt_is_made_after_the_window(tmp_path: Path) -> None:
     client = connected(service, tmp_path, clock=clock)
 
     with pytest.raises(DialframeError):
-        client.sms.send(to=PHONE, body="b", client_reference="r")
+        send_sms(client)
 
     assert clock.elapsed_s < 300
     assert len(service.requests) == 3
@@ -230,9 +233,7 @@ def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_pat
     clock, service = FakeClock(), Service(problem(409, "outcome_unknown"))
     client = connected(service, tmp_path, clock=clock)
     with pytest.raises(OutcomeUnknown):
-        client.sms.send(
-            to=PHONE, body="b", client_reference="r", options=Options(idempotency_key="k")
-        )
+        send_sms(client, "k")
     clock.elapsed_s += 7200
 
     with pytest.raises(OutcomeUnknown):
@@ -254,37 +255,21 @@ def on_disk(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
-def _sent(phone: str) -> dict[str, str]:
-    return {
-        "id": "sms_1",
-        "to": phone,
-        "status": "queued",
-        "client_reference": "r",
-        "created_at": "2026-10-01T12:00:00Z",
-    }
-
-
-def _text(client: Client, phone: str) -> None:
-    client.sms.send(to=phone, body="hello", client_reference="r")
-
-
 def test_bytes_leave_the_journal_when_a_write_is_settled(tmp_path: Path) -> None:
     """An answered or refused one at once, an open one after 24 hours."""
     clock = FakeClock()
-    service = Service(
-        answer(_sent(PHONE)), problem(422, "on_dnc"), CUT, answer(_sent("+12125550143"))
-    )
+    service = Service(SENT, problem(422, "on_dnc"), CUT, answer(a_text("+12125550143")))
     client = connected(service, tmp_path, clock=clock, max_attempts=1)
-    _text(client, PHONE)
+    send_sms(client)
     with pytest.raises(DialframeError):
-        _text(client, PHONE)
+        send_sms(client)
     assert PHONE.encode() not in on_disk(tmp_path)
 
     with pytest.raises(TransportError):
-        _text(client, PHONE)
+        send_sms(client)
     assert PHONE.encode() in on_disk(tmp_path)
     clock.elapsed_s += 24 * 3600
-    _text(client, "+12125550143")
+    send_sms(client, to="+12125550143")
     assert PHONE.encode() not in on_disk(tmp_path)
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,12 +25,20 @@ from dialframe.client.rate_limiter import (
     Level,
     RateLimiter,
     Shared,
+    Turn,
     current_lane,
     lane,
 )
 from dialframe.contract.limits import BUCKETS
 
 SERVER = BUCKETS[0]
+
+
+def turn_of(limiter: RateLimiter, now_s: float, **more: Any) -> Turn:
+    """A turn that there is."""
+    turn = limiter.reserve(now_s, **more)
+    assert turn is not None
+    return turn
 
 
 class ServersBucket:
@@ -56,33 +65,30 @@ def test_margin_is_one_second_of_the_rate() -> None:
 def test_burst_goes_at_once_and_the_rest_by_the_rate() -> None:
     """Ten at once, then one each tenth of a second."""
     limiter = RateLimiter()
-    turns = [limiter.reserve(0.0) for _ in range(13)]
+    turns = [turn_of(limiter, 0.0) for _ in range(13)]
 
-    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.0] * 10 + [0.1, 0.2, 0.3]
+    assert [round(turn.at_s, 6) for turn in turns] == [0.0] * 10 + [0.1, 0.2, 0.3]
 
 
 def test_turn_beyond_the_deadline_is_not_given_and_costs_nothing() -> None:
     """Who cannot wait takes no place in the queue."""
     limiter = RateLimiter(rate_per_s=1.0, burst=1)
-    limiter.reserve(0.0)
+    turn_of(limiter, 0.0)
 
     assert limiter.reserve(0.0, latest_s=0.5) is None
-    turn = limiter.reserve(0.0, latest_s=1.0)
-    assert turn is not None
+    turn = turn_of(limiter, 0.0, latest_s=1.0)
     assert turn.at_s == 1.0
 
 
 def test_pause_holds_everybody_and_voids_the_turns_given_out() -> None:
     """After a refusal nobody sends before the service said, and waiting turns are taken anew."""
     limiter = RateLimiter()
-    waiting = [limiter.reserve(0.0) for _ in range(12)][-1]
-    assert waiting is not None
+    waiting = [turn_of(limiter, 0.0) for _ in range(12)][-1]
 
     limiter.pause(1.0, for_s=2.0, sent_at_s=0.5)
-    turn = limiter.reserve(1.1)
+    turn = turn_of(limiter, 1.1)
 
     assert not limiter.stands(waiting)
-    assert turn is not None
     assert turn.at_s == 3.0
     assert limiter.stands(turn)
 
@@ -93,9 +99,8 @@ def test_refusals_on_their_way_do_not_add_up() -> None:
     for _ in range(10):
         limiter.pause(1.0, for_s=2.0, sent_at_s=0.5)
     limiter.pause(1.0, for_s=2.5, sent_at_s=0.5)
-    turn = limiter.reserve(1.0)
+    turn = turn_of(limiter, 1.0)
 
-    assert turn is not None
     assert turn.at_s == 3.5
     assert turn.epoch == 1
 
@@ -104,9 +109,9 @@ def test_pause_empties_the_bucket_once() -> None:
     """After the pause as many go at once as tokens came back during it, at a fifth less of the rate."""
     limiter = RateLimiter()
     limiter.pause(0.0, for_s=0.5, sent_at_s=-1.0)
-    turns = [limiter.reserve(0.0) for _ in range(6)]
+    turns = [turn_of(limiter, 0.0) for _ in range(6)]
 
-    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.5] * 4 + [0.625, 0.75]
+    assert [round(turn.at_s, 6) for turn in turns] == [0.5] * 4 + [0.625, 0.75]
 
 
 def test_refusals_cut_the_rate_and_quiet_gives_it_back() -> None:
@@ -115,9 +120,7 @@ def test_refusals_cut_the_rate_and_quiet_gives_it_back() -> None:
 
     def rate(now_s: float) -> float:
         """What the bucket gives when it is empty."""
-        turns = [limiter.reserve(now_s) for _ in range(40)]
-        assert turns[-1] is not None
-        assert turns[-2] is not None
+        turns = [turn_of(limiter, now_s) for _ in range(40)]
         return 1 / (turns[-1].at_s - turns[-2].at_s)
 
     limiter.pause(100.0, for_s=0.0, sent_at_s=99.0)
@@ -136,16 +139,12 @@ def test_bulk_leaves_room_and_takes_no_turn_ahead() -> None:
     """A bulk request that cannot go now is told when to ask again, and nobody stands behind it."""
     limiter = RateLimiter()
 
-    bulk = [limiter.reserve(0.0, lane="bulk") for _ in range(20)]
-    first, second, third = (limiter.reserve(0.0) for _ in range(3))
+    bulk = [turn_of(limiter, 0.0, lane="bulk") for _ in range(20)]
+    first, second, third = (turn_of(limiter, 0.0) for _ in range(3))
 
-    assert sum(turn.taken for turn in bulk if turn) == 8
-    assert all(turn.at_s == pytest.approx(0.1) for turn in bulk[8:] if turn)
-    assert bulk[-1] is not None
+    assert sum(turn.taken for turn in bulk) == 8
+    assert all(turn.at_s == pytest.approx(0.1) for turn in bulk[8:])
     assert not limiter.stands(bulk[-1])
-    assert first is not None
-    assert second is not None
-    assert third is not None
     assert (first.at_s, second.at_s, third.at_s) == (0.0, 0.0, pytest.approx(0.1))
 
 
@@ -155,15 +154,15 @@ def test_spare_gets_what_bulk_leaves_over() -> None:
     now_s, got = 0.0, Counter[str]()
     while now_s < 10:
         for name in ("spare", "bulk", "bulk"):
-            turn = limiter.reserve(now_s, lane=name)
-            got[name] += turn is not None and turn.taken
+            turn = turn_of(limiter, now_s, lane=name)
+            got[name] += turn.taken
         now_s += 0.05
     assert got["bulk"] >= 100
     assert got["spare"] <= 6
     before = got["spare"]
     while now_s < 20:
-        turn = limiter.reserve(now_s, lane="spare")
-        got["spare"] += turn is not None and turn.taken
+        turn = turn_of(limiter, now_s, lane="spare")
+        got["spare"] += turn.taken
         now_s += 0.05
     assert got["spare"] - before == pytest.approx(98, abs=2)
 
@@ -201,9 +200,8 @@ def test_buckets_of_another_clock_are_full() -> None:
     """After a restart the machine's clock begins anew: what was written before says nothing."""
     limiter = RateLimiter()
     limiter.pause(1e6, for_s=30.0, sent_at_s=1e6 - 1)
-    turn = limiter.reserve(5.0)
+    turn = turn_of(limiter, 5.0)
 
-    assert turn is not None
     assert turn.at_s == 5.0
 
 
@@ -216,8 +214,7 @@ def test_alone_it_is_never_refused(gaps: list[float], delays: list[float]) -> No
     limiter, asked_s, sent = RateLimiter(), 0.0, []
     for gap in gaps:
         asked_s += gap
-        turn = limiter.reserve(asked_s)
-        assert turn is not None
+        turn = turn_of(limiter, asked_s)
         sent.append(turn.at_s)
     server = ServersBucket()
 
@@ -232,8 +229,7 @@ def test_answers_open_the_rest_of_the_burst() -> None:
     """Ten at once until the way is known to be even; then what the service allows, less the lateness."""
     limiter, now_s, sent = RateLimiter(levels=(WHOLE,)), 0.0, 0
     for _ in range(40):
-        turn = limiter.reserve(now_s, lane="bulk")
-        assert turn is not None
+        turn = turn_of(limiter, now_s, lane="bulk")
         sent += turn.taken
         now_s += 0.02
         limiter.answered(turn, now_s)
@@ -253,8 +249,8 @@ def test_two_chains_use_the_burst_though_one_request_is_always_under_way() -> No
             if (answered := under_way[chain]) is not None:
                 limiter.answered(answered, tick * 0.005)
                 under_way[chain] = None
-            turn = limiter.reserve(tick * 0.005, lane="bulk")
-            if turn is not None and turn.taken:
+            turn = turn_of(limiter, tick * 0.005, lane="bulk")
+            if turn.taken:
                 sent, under_way[chain], free_at_s[chain] = sent + 1, turn, tick * 0.005 + 0.12
 
     assert sent == pytest.approx(18 - 2 - 1.2 + 30, abs=2)
@@ -263,16 +259,14 @@ def test_two_chains_use_the_burst_though_one_request_is_always_under_way() -> No
 def test_unanswered_request_keeps_the_margin() -> None:
     """An answer that does not come, or comes late, keeps back its one request until it was quiet."""
     limiter = RateLimiter(levels=(WHOLE,))
-    turns = [limiter.reserve(0.0, lane="bulk") for _ in range(8)]
+    turns = [turn_of(limiter, 0.0, lane="bulk") for _ in range(8)]
     for turn in turns[1:]:
-        assert turn is not None
         limiter.answered(turn, 0.05)
-    assert turns[0] is not None
     limiter.answered(turns[0], 1.5)
 
     def taken(now_s: float) -> int:
         return sum(
-            turn.taken for turn in (limiter.reserve(now_s, lane="bulk") for _ in range(30)) if turn
+            turn.taken for turn in (turn_of(limiter, now_s, lane="bulk") for _ in range(30))
         )
 
     assert taken(1.5) <= 8
@@ -297,8 +291,8 @@ def test_with_answers_it_is_never_refused(
         coming.sort(key=lambda entry: entry[0])
         while coming and coming[0][0] <= asked_s:
             limiter.answered(coming[0][1], coming.pop(0)[0])
-        turn = limiter.reserve(asked_s, lane=name)
-        if turn is not None and turn.taken:
+        turn = turn_of(limiter, asked_s, lane=name)
+        if turn.taken:
             sent.append(turn.at_s + delay)
             coming.append((turn.at_s + delay + answer, turn))
     server = ServersBucket()
@@ -312,8 +306,7 @@ def test_threads_share_one_bucket() -> None:
 
     def ask() -> None:
         for _ in range(25):
-            turn = limiter.reserve(0.0)
-            assert turn is not None
+            turn = turn_of(limiter, 0.0)
             with lock:
                 found.append(round(turn.at_s, 6))
 
@@ -331,9 +324,9 @@ def test_several_keys_stay_below_the_limit_of_the_address(tmp_path: Path) -> Non
     shared = Shared(tmp_path)
     keys = [shared.of(name, "https://service.example") for name in ("a", "b", "c")]
 
-    turns = [keys[number % 3].reserve(0.0) for number in range(141)]
+    turns = [turn_of(keys[number % 3], 0.0) for number in range(141)]
 
-    sent = sorted(turn.at_s for turn in turns if turn)
+    sent = sorted(turn.at_s for turn in turns)
     assert all(number < 20 + 20 * at_s + 1e-6 for number, at_s in enumerate(sent))
     assert sent[-1] == pytest.approx(6.05, abs=0.5)
 
@@ -354,9 +347,9 @@ def test_without_a_folder_the_process_counts_alone(
         folder.chmod(0o777)
     limiter = Shared(folder).of("a")
 
-    turns = [limiter.reserve(0.0) for _ in range(11)]
+    turns = [turn_of(limiter, 0.0) for _ in range(11)]
 
-    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.0] * 10 + [0.1]
+    assert [round(turn.at_s, 6) for turn in turns] == [0.0] * 10 + [0.1]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "for this process alone" in caplog.text
 
@@ -377,15 +370,14 @@ def test_a_file_cut_off_or_full_is_no_hindrance(tmp_path: Path) -> None:
     """Half a slot is none; the slot that was used longest ago makes room."""
     shared = Shared(tmp_path)
     for number in range(SLOTS + 3):
-        assert shared.of(f"key {number}").reserve(float(number)) is not None
+        turn_of(shared.of(f"key {number}"), float(number))
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
     file.write_bytes(whole[:-5])
 
-    turn = Shared(tmp_path).of("key 100").reserve(300.0)
+    turn = turn_of(Shared(tmp_path).of("key 100"), 300.0)
 
     assert len(whole) == SLOTS * 56
-    assert turn is not None
     assert turn.at_s == 300.0
 
 
@@ -422,13 +414,11 @@ def test_processes_share_one_bucket(tmp_path: Path) -> None:
 def test_a_pause_is_everybodys(tmp_path: Path) -> None:
     """What one process is told, all heed: turns given out elsewhere are void."""
     one, other = (Shared(tmp_path).of("a", "s") for _ in range(2))
-    waiting = [other.reserve(0.0) for _ in range(12)][-1]
+    waiting = [turn_of(other, 0.0) for _ in range(12)][-1]
     one.pause(0.5, for_s=2.0, sent_at_s=0.1)
-    turn = other.reserve(0.6)
+    turn = turn_of(other, 0.6)
 
-    assert waiting is not None
     assert not other.stands(waiting)
-    assert turn is not None
     assert turn.at_s == 2.5
 
 
@@ -447,12 +437,12 @@ def test_turn_reads_once_and_writes_its_own_slots_however_many_there_are(
     for number in range(60):
         Shared(tmp_path).of(f"account {number}", f"https://{number}.example").reserve(1.0)
     limiter = Shared(tmp_path).of("mine", "https://mine.example")
-    limiter.reserve(1.0)
+    turn_of(limiter, 1.0)
     sizes: list[int] = []
     read, write = os.read, os.write
     monkeypatch.setattr(os, "read", lambda fd, size: sizes.append(size) or read(fd, size))
     monkeypatch.setattr(os, "write", lambda fd, data: sizes.append(len(data)) or write(fd, data))
-    limiter.reserve(1.0)
+    turn_of(limiter, 1.0)
 
     assert (tmp_path / FILE_NAME).stat().st_size > 200 * 56
     assert sizes == [256 * 56, *[56] * 4]
@@ -462,12 +452,11 @@ def test_slot_that_was_given_away_is_found_again(tmp_path: Path) -> None:
     """Another process may have moved a bucket since it was looked at."""
     limiter, other = Shared(tmp_path).of("a", "s"), Shared(tmp_path).of("a", "s")
     for _ in range(BURST):
-        limiter.reserve(1.0)
+        turn_of(limiter, 1.0)
     whole = (tmp_path / FILE_NAME).read_bytes()
     slots = [whole[at : at + 56] for at in range(0, len(whole), 56)]
     (tmp_path / FILE_NAME).write_bytes(b"".join(reversed(slots)))
 
     for one in (limiter, other):
-        turn = one.reserve(1.0)
-        assert turn is not None
+        turn = turn_of(one, 1.0)
         assert turn.at_s > 1.0

@@ -21,9 +21,8 @@ import pytest
 from client import fakes
 from client.fakes import BASE_URL, CAMPAIGN, KEY, PHONE, Service, answer, connected, problem
 from dialframe.client import AsyncClient, Client
-from dialframe.client.response_reading import retry_after_s
 from dialframe.config import Settings
-from dialframe.errors import ConfigError, ContractError, ServiceUnavailable, TransportError
+from dialframe.errors import ConfigError, ContractError, TransportError
 
 
 @pytest.mark.parametrize(
@@ -272,23 +271,6 @@ def test_service_of_an_authority_of_ones_own_is_reached(mutual_tls: tuple[str, P
         assert [type(error) for error in refused] == [TransportError, TransportError]
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "3"}, 3.0),
-        ({"retry-after": "Sat, 21 Nov 2026 09:00:30 GMT", "date": "Sat, 21 Nov 2026 09:00:00 GMT"}, 30.0),
-        ({"retry-after": "Sat, 21 Nov 2026 09:01:00 GMT"}, 60.0),
-        ({"retry-after": "Sat, 21 Nov 2026 08:00:00 GMT"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "nan"}, None),
-        ({}, None),
-    ],
-)  # fmt: skip
-def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
-    """RFC 9110, 10.2.3; by the service's own clock where it is told."""
-    assert retry_after_s(headers, fakes.START) == seconds
-
-
 def test_date_is_waited_for(tmp_path: Path) -> None:
     """Over the wire."""
     clock = fakes.FakeClock()
@@ -296,27 +278,6 @@ def test_date_is_waited_for(tmp_path: Path) -> None:
     connected(Service(outage, answer({})), tmp_path, clock=clock).me()
 
     assert clock.slept == [7.0]
-
-
-def test_answers_before_an_error_are_kept(tmp_path: Path) -> None:
-    """Of 1,000 numbers the sixth hundred fails: 500 answers come with the error."""
-    numbers = [f"+1212555{n:04d}" for n in range(1000)]
-
-    def checks(request: httpx.Request) -> httpx.Response:
-        import json
-
-        asked = json.loads(request.content)["phones"]
-        if asked[0] == numbers[500]:
-            return problem(503, "temporarily_unavailable")
-        return answer({"data": [{"phone": phone, "listed": False} for phone in asked]})
-
-    with pytest.raises(
-        ServiceUnavailable, match=r"500 of 1000 numbers .* error\.partial"
-    ) as caught:
-        connected(checks, tmp_path, max_attempts=1).dnc.check(numbers)
-
-    assert [checked.phone for checked in caught.value.partial] == numbers[:500]
-    assert all(checked.request_id for checked in caught.value.partial)
 
 
 def test_import_takes_a_frame(tmp_path: Path) -> None:

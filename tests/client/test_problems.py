@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from client.fakes import KEY, PHONE, REQUEST_ID, SECRET, a_lead
+from client.fakes import KEY, PHONE, REQUEST_ID, SECRET, START, a_lead
 from dialframe.client.response_reading import (
     ChangedSince,
     changed_since,
@@ -25,11 +25,10 @@ from dialframe.errors import (
     InvalidRequest,
     PermissionDenied,
     PreconditionFailed,
-    RateLimited,
 )
 from rows import every_row
 
-HEADERS = {"x-request-id": REQUEST_ID}
+HEADERS = {"x-request-id": REQUEST_ID, "retry-after": "2"}
 
 
 def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
@@ -40,13 +39,13 @@ def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
 
 @every_row("row", error_codes.ALL)
 def test_every_code_has_its_family_and_says_what_next(row: error_codes.Code) -> None:
-    """Operation, status, code, request id and advice are all in the message; it pickles whole."""
+    """Operation, status, code, request id and advice are all in the message; it pickles whole, with its wait."""
     for status in row.statuses:
         error = made(rows.CALLS_START, status, row.code)
 
         assert type(error) is FAMILIES[row.family]
         assert (error.operation, error.status, error.code) == ("calls.start", status, row.code)
-        assert error.request_id == REQUEST_ID
+        assert (error.request_id, error.retry_after_s) == (REQUEST_ID, 2.0)
         assert str(error).startswith(f"calls.start: {status} {row.code} (request {REQUEST_ID}): ")
         assert row.advice in str(error)
         assert vars(pickle.loads(pickle.dumps(error))) == vars(error)  # noqa: S301 - our own bytes
@@ -106,23 +105,19 @@ def test_field_problems_are_named_as_python_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("3", 3.0), ("0", 0.0), ("1.5", 1.5), ("-1", None), ("soon", None), ("nan", None), ("inf", None)],
+    ("value", "date", "seconds"),
+    [
+        ("3", "", 3.0), ("0", "", 0.0), ("1.5", "", 1.5), ("-1", "", None), ("soon", "", None),
+        ("nan", "", None), ("inf", "", None), ("", "", None),
+        ("Sat, 21 Nov 2026 09:00:30 GMT", "Sat, 21 Nov 2026 09:00:00 GMT", 30.0),
+        ("Sat, 21 Nov 2026 09:01:00 GMT", "", 60.0), ("Sat, 21 Nov 2026 08:00:00 GMT", "", 0.0),
+    ],
 )  # fmt: skip
-def test_retry_after_is_a_number_of_seconds(value: str, seconds: float | None) -> None:
-    """Anything else counts as not said."""
-    assert retry_after_s({"retry-after": value}) == seconds
-    assert retry_after_s({}) is None
+def test_retry_after_is_seconds_or_a_date(value: str, date: str, seconds: float | None) -> None:
+    """RFC 9110, 10.2.3; by the service's own clock where it is told; anything else counts as not said."""
+    headers = {name: text for name, text in (("retry-after", value), ("date", date)) if text}
 
-
-def test_rate_refusal_carries_its_wait() -> None:
-    """For a caller who does the waiting."""
-    error = problem_error(
-        rows.ME, status=429, headers={"retry-after": "2"}, body={"code": "rate_limit_exceeded"}
-    )
-
-    assert isinstance(error, RateLimited)
-    assert error.retry_after_s == 2.0
+    assert retry_after_s(headers, START) == seconds
 
 
 @pytest.mark.parametrize(

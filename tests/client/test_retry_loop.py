@@ -12,18 +12,18 @@ import pytest
 from client.fakes import (
     CAMPAIGN,
     LEAD,
-    PHONE,
     REQUEST_ID,
+    SENT,
     FakeClock,
     Service,
     a_lead,
     a_page,
-    an_id,
     answer,
     connected,
     problem,
+    send_sms,
 )
-from dialframe.client import Client, Options, RateLimiter
+from dialframe.client import Options, RateLimiter
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
 from dialframe.errors import (
@@ -35,16 +35,6 @@ from dialframe.errors import (
 )
 
 OUTAGE = problem(503, "temporarily_unavailable", Retry_After="3")
-SENT = answer(
-    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
-     "created_at": "2026-11-21T09:00:00Z"},
-    202,
-)  # fmt: skip
-
-
-def send_sms(client: Client, options: Options | None = None) -> Any:
-    """A write."""
-    return client.sms.send(to=PHONE, body="hello", client_reference="r", options=options)
 
 
 def test_read_is_repeated_after_what_the_service_asked_for(tmp_path: Path) -> None:
@@ -61,25 +51,16 @@ def test_read_is_repeated_after_what_the_service_asked_for(tmp_path: Path) -> No
     assert len({str(request.url) for request in service.requests}) == 1
 
 
-def test_attempts_come_to_an_end(tmp_path: Path) -> None:
-    """Four by default, and the error is the last answer."""
+@pytest.mark.parametrize(("options", "attempts"), [(None, 4), (Options(max_attempts=1), 1)])
+def test_attempts_come_to_an_end(options: Options | None, attempts: int, tmp_path: Path) -> None:
+    """Four by default, an option of the call wins; the error is the last answer."""
     service = Service(OUTAGE)
 
     with pytest.raises(ServiceUnavailable) as caught:
-        connected(service, tmp_path).me()
+        connected(service, tmp_path).me(options=options)
 
-    assert len(service.requests) == 4
+    assert len(service.requests) == attempts
     assert caught.value.retry_after_s == 3.0
-
-
-def test_one_attempt_is_one_attempt(tmp_path: Path) -> None:
-    """An option of the call wins over the client's setting."""
-    service = Service(OUTAGE)
-
-    with pytest.raises(ServiceUnavailable):
-        connected(service, tmp_path).me(options=Options(max_attempts=1))
-
-    assert len(service.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +100,7 @@ def test_own_key_is_sent_as_it_is(tmp_path: Path) -> None:
     """A caller who remembers keys may bring one."""
     service = Service(SENT)
 
-    send_sms(connected(service, tmp_path), Options(idempotency_key="mine-1"))
+    send_sms(connected(service, tmp_path), "mine-1")
 
     assert service.keys == ["mine-1"]
 
@@ -128,12 +109,13 @@ def test_own_key_is_sent_as_it_is(tmp_path: Path) -> None:
     ("refusal", "kind"),
     [(problem(409, "idempotency_conflict"), Conflict), (problem(409, "duplicate_client_reference"), Conflict),
      (problem(429, "daily_cap_reached", Retry_After="5"), LimitReached),
-     (problem(429, "spend_cap_reached", Retry_After="5"), LimitReached)],
+     (problem(429, "spend_cap_reached", Retry_After="5"), LimitReached),
+     (problem(500, "internal_error", Idempotency_Replayed="true"), ServiceUnavailable)],
 )  # fmt: skip
 def test_what_waiting_does_not_lift_is_raised_at_once(
     refusal: httpx.Response, kind: type[Exception], tmp_path: Path
 ) -> None:
-    """A cap with Retry-After is still a cap, and of the 409s only `conflict` is asked again."""
+    """A cap is a cap, of the 409s only `conflict` is asked again, and a stored answer stays what it is."""
     service = Service(refusal)
 
     with pytest.raises(kind):
@@ -295,16 +277,6 @@ def test_raw_answer_says_how_it_came(tmp_path: Path) -> None:
     assert answered.value.model_extra == {"new": 1}
     assert answered.observed_at == clock().now()
     assert answered.headers["content-type"] == "application/json"
-
-
-def test_replayed_refusal_is_not_asked_again(tmp_path: Path) -> None:
-    """The stored answer of a key stays what it is."""
-    service = Service(problem(500, "internal_error", Idempotency_Replayed="true"))
-
-    with pytest.raises(ServiceUnavailable):
-        send_sms(connected(service, tmp_path))
-
-    assert len(service.requests) == 1
 
 
 def test_each_attempt_is_logged_without_url_number_or_key(

@@ -20,10 +20,12 @@ from client.fakes import (
     Service,
     a_call,
     a_lead,
+    a_text,
     an_id,
     answer,
     connected,
     problem,
+    send_sms,
 )
 from dialframe.client import Client, ListPage, tolerant_json
 from dialframe.errors import ContractError, NotFound, OutcomeUnknown, ServiceUnavailable
@@ -165,9 +167,7 @@ ANOTHER: list[tuple[str, Callable[[Client], Any], Any, str]] = [
     ("changed lead", lambda c: c.leads.update(LEAD, full_name="A"), a_lead(9), "id"),
     ("transcript", lambda c: c.calls.transcript(CALL), {"call_id": an_id("call", 9)}, "call_id"),
     ("progress", lambda c: c.campaigns.progress(CAMPAIGN), {"campaign_id": an_id("cmp", 9)}, "campaign_id"),
-    ("text", lambda c: c.sms.send(to=PHONE, body="b", client_reference="r"),
-     {"id": an_id("msg"), "to": "+12125550143", "status": "queued", "client_reference": "r",
-      "created_at": "2026-11-21T09:00:00Z"}, "to"),
+    ("text", send_sms, a_text("+12125550143"), "to"),
 ]  # fmt: skip
 
 

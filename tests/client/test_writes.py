@@ -19,43 +19,37 @@ import pytest
 from client.fakes import (
     KEY,
     PHONE,
+    REPLAYED,
     REQUEST_ID,
     SECRET,
+    SENT,
     FakeClock,
     Service,
     an_id,
     answer,
     connected,
     problem,
+    send_sms,
 )
-from dialframe.client import Client, Options, write_journal
+from dialframe.client import Client, write_journal
 from dialframe.client.request_building import State
 from dialframe.client.send_operation import state_after
 from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,
+    AuthenticationError,
     ConfigError,
     Conflict,
     ContractError,
-    DialframeError,
     OutcomeUnknown,
     PermissionDenied,
+    Refused,
     ServiceUnavailable,
     StoreError,
     TransportError,
 )
 from rows import every_row
 
-SENT = answer(
-    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
-     "created_at": "2026-11-21T09:00:00Z"},
-    202,
-)  # fmt: skip
-REPLAYED = answer(
-    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
-     "created_at": "2026-11-21T09:00:00Z"},
-    202, Idempotency_Replayed="true",
-)  # fmt: skip
 UNKNOWN = problem(409, "outcome_unknown")
 
 CHILD = f"""
@@ -84,21 +78,6 @@ def received(connection: socket.socket) -> bytes:
         data += connection.recv(65536)
 
 
-def send_sms(client: Client, key: str | None = None) -> Any:
-    """A write."""
-    return client.sms.send(
-        to=PHONE, body="hello", client_reference="r", options=Options(idempotency_key=key)
-    )
-
-
-def test_answered_write_is_not_pending(tmp_path: Path) -> None:
-    """Nothing to settle."""
-    client = connected(Service(SENT), tmp_path)
-    send_sms(client, "k")
-
-    assert client.writes.pending() == []
-
-
 def test_write_is_on_disk_before_its_first_byte(tmp_path: Path) -> None:
     """Seen from the service: when the request arrives, the entry is there."""
     found: list[str] = []
@@ -124,21 +103,6 @@ def test_no_journal_no_write(tmp_path: Path) -> None:
     assert not service.requests
 
 
-def test_unknown_outcome_is_never_sent_under_a_new_key(tmp_path: Path) -> None:
-    """One request, one key, and the error carries it."""
-    service = Service(UNKNOWN)
-    client = connected(service, tmp_path)
-
-    with pytest.raises(OutcomeUnknown) as caught:
-        send_sms(client)
-
-    assert service.keys == [caught.value.key]
-    (write,) = client.writes.pending()
-    assert (write.key, write.state, write.code, write.request_id) == (
-        caught.value.key, "outcome_unknown", "outcome_unknown", REQUEST_ID,
-    )  # fmt: skip
-
-
 def test_settling_asks_with_the_same_key_and_bytes(tmp_path: Path) -> None:
     """Also in another process: the journal is all it takes."""
     service = Service(UNKNOWN, UNKNOWN, REPLAYED)
@@ -158,61 +122,60 @@ def test_settling_asks_with_the_same_key_and_bytes(tmp_path: Path) -> None:
     assert len(set(service.bodies)) == 1
 
 
-def test_lost_answer_leaves_the_write_pending_and_names_its_key(tmp_path: Path) -> None:
-    """No answer after all attempts: the message says how to ask."""
-    service = Service(*[httpx.ReadError("cut")] * 4, REPLAYED)
+GONE, REFUSED = httpx.ReadError("cut"), httpx.ConnectError("refused")
+RUNNING = problem(409, "conflict", Retry_After="1")
+
+#: What the service does with a write until its caller gives up, the error, its words, and what is known then.
+ENDS: dict[str, tuple[list[Any], type[BaseException], str, State | None]] = {
+    "no answer to any attempt": ([GONE] * 4, TransportError, "open: .*settle", "pending"),
+    "it never left": ([REFUSED] * 4, TransportError, "cannot be reached", None),
+    "one attempt may have arrived": ([GONE, *[REFUSED] * 3], TransportError, "settle", "pending"),
+    "an interrupt is nobody's answer": ([KeyboardInterrupt()], KeyboardInterrupt, "", "pending"),
+    # Answered ahead of the key: the first attempt may have happened.
+    "a key revoked meanwhile": ([GONE, problem(401, "invalid_api_key")], AuthenticationError, "", "pending"),
+    "words that nobody can read": ([httpx.Response(202, content=b"{")], ContractError, "settle", "pending"),
+    "the first request still runs": ([RUNNING] * 16, Conflict, "settle", "pending"),
+    "the service does not know": ([UNKNOWN], OutcomeUnknown, "settle", "outcome_unknown"),
+    "it refuses": ([problem(422, "on_dnc")], Refused, "on_dnc", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "words", "state"),
+    ENDS.values(),
+    ids=[name.replace(" ", "_") for name in ENDS],
+)
+def test_write_is_open_exactly_where_it_may_have_happened(
+    script: list[Any], kind: type[BaseException], words: str, state: State | None, tmp_path: Path
+) -> None:
+    """It is listed with its key, which the message names and which brings the stored answer."""
+    service = Service(*script, REPLAYED)
     client = connected(service, tmp_path)
 
-    with pytest.raises(TransportError, match=r"open: client\.writes\.settle\('k'\)") as caught:
+    with pytest.raises(kind, match=words or None) as caught:
         send_sms(client, "k")
 
-    assert caught.value.sent
-    assert [write.state for write in client.writes.pending()] == ["pending"]
-    assert client.writes.settle("k").value.status == "queued"
+    assert service.keys == ["k"] * len(script)
+    if isinstance(caught.value, TransportError):
+        assert caught.value.sent == (state is not None)
+    pending = client.writes.pending()
+    assert [(write.key, write.state) for write in pending] == ([("k", state)] if state else [])
+    if state:
+        assert client.writes.settle("k").replayed
+        assert client.writes.pending() == []
 
 
-def test_write_that_never_left_is_not_pending(tmp_path: Path) -> None:
-    """No connection, no doubt."""
-    client = connected(Service(httpx.ConnectError("refused")), tmp_path)
+def test_unknown_outcome_is_listed_with_what_the_service_said(tmp_path: Path) -> None:
+    """Its code and request id; the error carries the key that was made for it."""
+    client = connected(Service(UNKNOWN), tmp_path)
 
-    with pytest.raises(TransportError) as caught:
-        send_sms(client, "k")
+    with pytest.raises(OutcomeUnknown) as caught:
+        send_sms(client)
 
-    assert not caught.value.sent
-    assert client.writes.pending() == []
-
-
-def test_one_attempt_that_may_have_arrived_is_enough(tmp_path: Path) -> None:
-    """A refused connection afterwards does not undo the first request."""
-    service = Service(httpx.ReadError("cut"), httpx.ConnectError("refused"))
-    client = connected(service, tmp_path)
-
-    with pytest.raises(TransportError) as caught:
-        send_sms(client, "k")
-
-    assert caught.value.sent
-    assert [write.state for write in client.writes.pending()] == ["pending"]
-
-
-def test_crash_while_waiting_leaves_the_write_pending(tmp_path: Path) -> None:
-    """An interrupt is nobody's answer."""
-    client = connected(Service(KeyboardInterrupt()), tmp_path)
-
-    with pytest.raises(KeyboardInterrupt):
-        send_sms(client, "k")
-
-    assert [write.key for write in client.writes.pending()] == ["k"]
-
-
-def test_refused_again_before_the_key_is_looked_at_says_nothing(tmp_path: Path) -> None:
-    """A revoked key answers 401 to the second attempt; the first may have happened."""
-    service = Service(httpx.ReadError("cut"), problem(401, "invalid_api_key"))
-    client = connected(service, tmp_path)
-
-    with pytest.raises(DialframeError):
-        send_sms(client, "k")
-
-    assert [write.key for write in client.writes.pending()] == ["k"]
+    (write,) = client.writes.pending()
+    assert (write.key, write.code, write.request_id) == (
+        caught.value.key, "outcome_unknown", REQUEST_ID,
+    )  # fmt: skip
 
 
 def test_settling_that_fails_leaves_what_was_known(tmp_path: Path) -> None:
@@ -304,26 +267,6 @@ def test_answer_that_was_lost_by_its_reader_can_be_asked_for_again(tmp_path: Pat
     assert send_sms(client, "k").status == "queued"
     assert service.keys == ["k", "k"]
     assert client.writes.pending() == []
-
-
-def test_unreadable_answer_leaves_the_write_pending(tmp_path: Path) -> None:
-    """The service said yes in words that nobody can read: ask again."""
-    client = connected(Service(httpx.Response(202, content=b"{"), REPLAYED), tmp_path)
-
-    with pytest.raises(ContractError, match=r"client\.writes\.settle\('k'\)"):
-        send_sms(client, "k")
-
-    assert client.writes.settle("k").replayed
-
-
-def test_write_still_running_stays_pending(tmp_path: Path) -> None:
-    """`conflict` to the end: the first request is still at work."""
-    client = connected(Service(problem(409, "conflict", Retry_After="1")), tmp_path)
-
-    with pytest.raises(Conflict, match="settle"):
-        send_sms(client, "k")
-
-    assert [write.state for write in client.writes.pending()] == ["pending"]
 
 
 def test_write_of_a_process_that_was_killed_is_settled_by_another(tmp_path: Path) -> None:
