@@ -100,6 +100,7 @@ class Operations(Resource[ShellT]):
         self.sms = Sms(sender, shell)
         self.whatsapp = WhatsApp(sender, shell)
         self.reports = Reports(sender, shell)
+        # Not of the contract: what this machine has noted of its own writes.
         self.writes = Writes(sender, shell)
 
     @operation
@@ -192,9 +193,11 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         Raises:
             ConfigError: The address, the key or a number is missing or wrong.
         """
+        # Contract, Authentication: the key goes out in one header, which no header of the caller's may replace.
         network = Network(proxy=proxy, verify=verify, cert=cert, headers=headers or {})
         variables = os.environ if environment is None else environment
         settings = Settings.from_environment(variables, base_url=base_url, api_key=api_key)
+        # Errors name the variable that a wrong value came from: what was typed nowhere is hard to find.
         address = parse_address(settings.base_url, called=settings.called("base_url"))
         if not settings.api_key:
             raise ConfigError(MISSING_KEY)
@@ -214,6 +217,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             shown=credential.shown,
             network=network,
         )
+        # Nothing is connected yet: the first request opens the pool, also in a fork.
         carrier = transport or self._carrier(
             address, credential, network=network, http_client=http_client
         )
@@ -252,6 +256,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         # The bounds of a single call's options are those of a client's settings.
         options = Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
         policy = self._made.policy.of_call(options)
+        # Not through `__init__`: it would ask for the key, which nobody but the transport holds.
         other = type(self).__new__(type(self))
         other._made = replace(self._made, policy=policy)  # noqa: SLF001 - its own kind
         Operations.__init__(other, self._sender.with_policy(policy), self._shell)
@@ -330,6 +335,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             cert=network.cert,
             headers=network.headers,
             http_client=getattr(shell.transport, "http_client", None),
+            # A limiter of one's own counted for the other key.
             limiter=SHARED if made.limited else None,
             journal=made.journal,
         )
@@ -345,6 +351,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
 
     @classmethod
     def _without_key(cls, made: Made) -> Self:
+        # The limit goes too: it is of a key, and there is none until `with_key`.
         client = cls.__new__(cls)
         client._join(made, made.sender(None, SYSTEM), cls._runner(cls._keyless(), None, SYSTEM))  # noqa: SLF001 - its own kind
         return client

@@ -210,6 +210,7 @@ class Link:
         base = self._base
         query = f"?{request.query}" if request.query else ""
         headers = [("Host", base.netloc.decode("ascii")), *self._headers, *request.headers.items()]
+        # RFC 9110, 8.6: a method that expects content says so, also when there is none.
         if request.body is not None or request.method in ("POST", "PATCH"):
             headers.append(("Content-Length", str(len(request.body or b""))))
         return httpcore.Request(
@@ -242,6 +243,7 @@ class Link:
             port=proxy.url.port,
             target=proxy.url.raw_path,
         )
+        # The port as httpx does it; its pool is httpcore's, which we open ourselves.
         if proxy.url.scheme.startswith("socks5"):
             return httpcore.SOCKSProxy(proxy_url=url, proxy_auth=proxy.raw_auth, **shared)
         return httpcore.HTTPProxy(
@@ -284,6 +286,7 @@ class Link:
     def translated(self, error: Exception, request: PlannedRequest) -> TransportError:
         """What an error of the HTTP library means for a request of ours."""
         failure = failure_of(error)
+        # The system's own words; they name hosts and files, and never a header.
         says = f" ({error})" if str(error) else ""
         whose = f"{self.address.host} {failure.words}{says}: {failure.advice}"
         if self._proxy is not None and failure.phase == "not_sent":
@@ -297,6 +300,7 @@ class Link:
     def _of_proxy(self, failure: Failure, says: str) -> str | None:
         url = None if self._proxy is None else self._proxy.url
         name = "" if url is None else f"{url.host}:{url.port}" if url.port else url.host
+        # It answered, and what it answered is about the service's address.
         if failure.kind is httpx.ProxyError:
             return (
                 f"the proxy {name} refuses to connect to {self.address.host}{says}: "
@@ -314,6 +318,7 @@ class Link:
             return None
         proxies = getproxies()
         url = proxies.get("https" if self.address.secure else "http") or proxies.get("all")
+        # `NO_PROXY`, as every other program of this machine reads it.
         if not url or proxy_bypass(self.address.host):
             return None
         return httpx.Proxy(url if "://" in url else f"http://{url}")
@@ -331,6 +336,7 @@ class Link:
             # Reading the certificates takes 17 ms; without them whatever is https fails.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         else:
+            # `SSL_CERT_FILE` and `SSL_CERT_DIR` are for strangers, not for this machine.
             context = httpx.create_ssl_context(verify, trust_env=not self.address.loopback)
         if cert is not None:
             files = (cert,) if isinstance(cert, str | Path) else cert
@@ -387,6 +393,7 @@ class _Stream(httpcore.NetworkStream):
             now_s = time.monotonic()
             if self._awaited_since_s is None:
                 self._awaited_since_s = now_s
+            # What the reads before it took is gone, however little each of them was.
             timeout -= now_s - self._awaited_since_s
             if timeout <= 0:
                 raise httpcore.ReadTimeout("the head of the answer did not end")

@@ -71,10 +71,13 @@ class Walk:
     def distinct(self, page: ListPage[Row]) -> ListPage[Row]:
         """A page without rows whose id a page before it had: those are set aside."""
         ids = [
-            hash(row_id) if (row_id := getattr(row, "id", None)) else None for row in page.records
+            # Eight bytes of a hash instead of an id of forty: half a million of them are remembered.
+            hash(row_id) if (row_id := getattr(row, "id", None)) else None
+            for row in page.records
         ]
         known_ids = {*self._rows.intersection(ids), *self._older_rows.intersection(ids)}
         self._rows.update(row for row in ids if row is not None)
+        # Two halves, so that what is forgotten is old: a row that moves does so by a page or two.
         if len(self._rows) > ROWS_REMEMBERED:
             self._rows, self._older_rows = set(), self._rows
         return _without(page, ids, known_ids) if known_ids else page
@@ -91,6 +94,7 @@ class Walk:
             raise self._stuck(f"{EMPTY_PAGES} pages in a row were empty, each with a cursor")
         if self.cursor in self._seen:
             raise self._stuck("a cursor came a second time")
+        # Every cursor of the walk: a loop may be longer than one page.
         self._seen.add(self.cursor)
 
     def _stuck(self, reason: str) -> ContractError:
@@ -217,6 +221,7 @@ class AsyncListing(Generic[Row]):
 
 
 def _without(page: ListPage[Row], ids: Sequence[int | None], known: set[int]) -> ListPage[Row]:
+    # `records` has no gaps where rows were set aside; their places on the page do.
     set_aside = {row.index for row in page.quarantined}
     places = [index for index in range(page.rows) if index not in set_aside]
     again = tuple(
@@ -234,6 +239,7 @@ def _tell(operation: str, page: ListPage[Any]) -> None:
         return
     first = page.quarantined[0]
     logger.warning(
+        # No value of a row: it may hold a number or a name.
         "%s: %d of %d rows are not what the contract says (first: row %d, %s: %s); "
         "they are in the page's quarantine",
         operation,
@@ -289,6 +295,7 @@ class FrameBuilder:
         self.rows += len(page.records)
         self._pages += 1
         self._quarantined += len(page.quarantined)
+        # The first page and the last: the rows are as of some time between the two.
         self._observed = [*self._observed[:1], page.observed_at]
         if len(self._records) >= ROWS_AT_ONCE:
             self._flush()
@@ -324,6 +331,7 @@ def table_of(operation: str, model: type[Answer]) -> frames.Table:
     # pandas is loaded for a frame alone.
     from dialframe import frames
 
+    # A list that the store keeps too has one table, whoever asks.
     for table in frames.TABLES.values():
         if table.operation == operation:
             return table
@@ -343,6 +351,7 @@ def record_of(table: frames.Table, row: Answer) -> dict[str, Any]:
     extra: dict[str, Any] = dict(row.model_extra or {})
     for column in table.columns:
         value = getattr(row, column.name, None)
+        # Values inside a list are models still; the table wants what JSON has.
         if column.kind == "json" and isinstance(value, list):
             value = [
                 item.model_dump(mode="json") if isinstance(item, Answer) else item
@@ -352,6 +361,7 @@ def record_of(table: frames.Table, row: Answer) -> dict[str, Any]:
             record[column.name] = value
         else:
             extra[column.name] = value
+    # A field of the model that the table has no column for is not lost either.
     named = set(table.names)
     extra.update(
         {name: getattr(row, name) for name in type(row).model_fields if name not in named}
@@ -366,6 +376,7 @@ def _kind(annotation: Any) -> Kind:
     for marker, kind in _KINDS:
         if annotation is marker:
             return kind
+    # `CallStatus | str | None` is text: null is in every column, and known values are text too.
     options = {_kind(option) for option in get_args(annotation) if option is not type(None)}
     scalar = options - {"json"}
     if get_origin(annotation) in (list, dict) or len(scalar) != 1:

@@ -209,6 +209,7 @@ class BucketFile:
                     yield tokens
                 return
             try:
+                # Read afresh each turn: another process may have moved any slot since.
                 slots = _read(descriptor)
                 places = {name: _place_of(name, slots) for name in names}
                 before = {
@@ -221,6 +222,7 @@ class BucketFile:
                 for name, bucket in buckets.items():
                     if bucket != before.get(name):
                         slot = places.get(name)
+                        # Again, for the names before this one may have been given places meanwhile.
                         slot = _free_place(_read(descriptor)) if slot is None else slot
                         _write(descriptor, slot, name, bucket)
             finally:
@@ -298,14 +300,17 @@ class RateLimiter:
             at_s = now_s
             for level in self._levels:
                 at_s = max(at_s, _free_at(buckets[level.name], level, now_s, lane))
+            # A pause is put on the key's own bucket, see `pause`.
             epoch = buckets[self._levels[0].name].epoch
             if latest_s is not None and at_s > latest_s:
                 return None
+            # A turn ahead would make whoever is interactive stand behind it.
             if lane != "interactive" and at_s > now_s:
                 return Turn(at_s, epoch, taken=False)
             queued_s = []
             for level in self._levels:
                 bucket = buckets[level.name]
+                # For how long the requests before it keep the bucket from being full.
                 queue_s = max(bucket.full_at_s - at_s, 0.0)
                 queued_s.append(queue_s)
                 tokens[level.name] = Tokens(
@@ -314,6 +319,7 @@ class RateLimiter:
                     bucket.paused_at_s,
                     bucket.share,
                     bucket.epoch,
+                    # Only one that may find the service's bucket full, and so lose what the mirror counts.
                     bucket.unanswered + (queue_s < JITTER_ALLOWED_S),
                     bucket.late_s,
                 )
@@ -463,6 +469,7 @@ class Shared:
 
 
 def _levels(account: str, service: str) -> tuple[Level, ...]:
+    # Contract, Limits: which client and account a key is of is not known here; one for all is the safe side.
     owners = {"key": account}
     return tuple(
         Level(
@@ -488,6 +495,7 @@ def _prepared(folder: Path | None) -> Path:
             warnings.simplefilter("ignore")
             folder = platformdirs.user_runtime_path("dialframe", appauthor=False)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A folder that others may write to could be swapped for another under us.
     facts = folder.stat()
     if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
         raise PermissionError(f"{folder} is not this user's alone")
@@ -515,6 +523,7 @@ def _free_place(slots: bytes) -> int:
     if places < SLOTS:
         return places
     full_at_s = [slot[1] for slot in _SLOT.iter_unpack(slots)]
+    # A bucket that was full first has nothing left to remember.
     return full_at_s.index(min(full_at_s))
 
 
@@ -535,6 +544,7 @@ def _write(descriptor: int, place: int, name: bytes, tokens: Tokens) -> None:
 
 def _place_of(name: bytes, slots: bytes) -> int | None:
     start = slots.find(name)
+    # The sixteen bytes may stand across two slots by chance.
     while start >= 0 and start % _SLOT.size:
         start = slots.find(name, start + 1)
     return None if start < 0 else start // _SLOT.size

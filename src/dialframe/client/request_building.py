@@ -85,6 +85,7 @@ class PlannedRequest:
     @property
     def digest(self) -> str:
         """SHA-256 of what makes two requests the same: method, path, query and body."""
+        # Headers are left out: the key and the correlation id do not make it another request.
         head = f"{self.method} {self.path}?{self.query}\n".encode()
         return hashlib.sha256(head + (self.body or b"")).hexdigest()
 
@@ -244,6 +245,7 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
         return None
     fields = fields_of(request)
     # Endpoints, Leads: without `dial_now` a new lead is called when its campaign comes to it.
+    # What is not in the table calls nobody by itself, whenever it is sent.
     verb, name = REACHES.get(request.operation, ("", ""))
     if not verb or (request.operation == "leads.create" and not fields.get("dial_now")):
         to = fields.get("phone") or fields.get("to")
@@ -252,6 +254,7 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
     # What names nobody in its body names in its path whose calls it starts or moves.
     value = str(fields.get(name) or _id_in(request.path) or "somebody")
     whom = mask(value) if value.startswith("+") else value
+    # The contract gives no window for these: five minutes are ours.
     window = WINDOW
     if request.operation == "leads.create":
         window = timedelta(
@@ -390,6 +393,7 @@ def write_of(row: Mapping[str, Any]) -> Write:
         status=row["status"],
         code=row["code"],
         request_id=row["request_id"],
+        # The digest stays when the bytes go, so that a key is never taken for another request's.
         digest=row["digest"],
         request=request,
     )
@@ -404,6 +408,7 @@ def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: 
             f"({known.operation}): use a new key for a new request"
         )
     # Idempotency 2: the service keeps a key for 24 hours.
+    # What failed did not happen, so its key may begin anew.
     if known.expired(now) and known.state != "failed":
         raise too_old(known)
     if known.state == "pending" and known.late(now) and not late:

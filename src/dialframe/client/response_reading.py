@@ -94,6 +94,7 @@ def problem_error(
     open_still = status >= 500 and code != "dnc_screen_unavailable"
     if key and (open_still or code in ("conflict", "outcome_unknown")):
         next_step += f": client.writes.settle({key!r})"
+    # A code with a status that is not its own is not believed: the status decides.
     return FAMILIES[error_codes.family_of(code, status)](
         f"{what}{request}: {next_step}",
         operation=operation.name,
@@ -110,6 +111,7 @@ def problem_error(
 def changed_since(error: PreconditionFailed, fresh: Answer | None) -> ChangedSince:
     """The same error with the resource as it is now."""
     richer = ChangedSince(str(error))
+    # A plain copy: the error keeps its text, and pickles.
     richer.__dict__.update(error.__dict__)
     richer.fresh = fresh
     return richer
@@ -133,6 +135,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     """
     asked = headers.get("retry-after", "").strip()
     try:
+        # Contract, Errors: seconds; a proxy in front may send a date (RFC 9110, 10.2.3).
         seconds = float(asked)
     except ValueError:
         until, since = _http_date(asked), _http_date(headers.get("date", "")) or now
@@ -147,6 +150,7 @@ def _http_date(text: str) -> datetime | None:
         moment = parsedate_to_datetime(text)
     except ValueError:
         return None
+    # RFC 9110, 5.6.7: HTTP dates are GMT; the obsolete forms do not say so.
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
@@ -167,6 +171,7 @@ def _advice(
         return "try again in a while; quote the request id if it stays"
     if code:
         return "the contract does not name this code; quote the request id to the operator"
+    # RFC 9110, 15.5.8: the proxy, not the service, wants to know who asks.
     if status == 407:
         return "the proxy asks who you are: put name and password into its URL"
     return "something in front of the service answered; check base_url"
@@ -188,6 +193,7 @@ def _argument(pointer: str) -> str:
         return "a field with an unusual name"
     path = ""
     for part in pointer.split("/")[1:]:
+        # RFC 6901, 4: in this order, so that `~01` is `~1`.
         step = part.replace("~1", "/").replace("~0", "~")
         path += f"[{step}]" if step.isdigit() else f".{step}" if path else step
     return path or "the request"
@@ -392,6 +398,7 @@ def _parse(
     if not operation.paged:
         value = read_object(model, raw, assumed=operation.assumed, sound=tree.sound)
         for name, location in checks.same:
+            # A field that is missing or null contradicts nothing.
             if name in asked and raw.get(location) not in (None, asked[name]):
                 raise Mismatch(location, "it is not the one that was asked for")
         if operation.name == "leads.import":
@@ -416,6 +423,7 @@ def _parse(
     info = _page_info(raw)
     # Versioning: within v1 answers may gain fields; they are kept.
     extra = {name: value for name, value in raw.items() if name not in ("data", "page")}
+    # Its parts were validated one by one, so the whole is not validated again.
     page = model.model_construct(data=rows, page=info, **extra)
     return Parsed(page, quarantined)
 
@@ -455,6 +463,7 @@ class _Checks:
 def _checks(operation: Operation[Any, Any]) -> _Checks:
     resource = operation.name.partition(".")[0]
     path_names, body = operation.path_names, _REPEATED.get(operation.name, ())
+    # What the path of `leads.get` calls `lead_id` is the `id` of its answer; other answers keep the name.
     identifier = "id" if "id" in operation.response.model_fields else ""
     same = [
         (name, (identifier if f"{name[:-3]}s" == resource else "") or name) for name in path_names
@@ -466,6 +475,7 @@ def _checks(operation: Operation[Any, Any]) -> _Checks:
     if operation.paged:
         row = row_model(cast("type[Answer]", operation.response))
         filters = tuple(name for name in operation.query_names if name in row.model_fields)
+    # A history or the delivery reports have rows of another kind than their resource.
     listed = operation.name == f"{resource}.list"
     return _Checks(
         path=re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", operation.path))

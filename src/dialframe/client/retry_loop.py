@@ -134,7 +134,7 @@ def _when(seen: Seen, jitter: float) -> Retry | GiveUp:
     wait_s = seen.retry_after_s
     if wait_s is None:
         wait_s = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
-    # RFC 9110, 10.2.3: "at least this long", so what parts the clients is added and never taken off.
+    # RFC 9110, 10.2.3: for so long the service wants no request; what parts the clients is added to it.
     after_s = wait_s + JITTER_SHARE * jitter * min(max(wait_s, FIRST_WAIT_S), LONGEST_BACKOFF_S)
     if seen.deadline_s is not None:
         if seen.elapsed_s + after_s >= seen.deadline_s:
@@ -217,10 +217,12 @@ class Body:
             return None
         now_s = self._clock.monotonic()
         self._waited_s += now_s - asked_s
+        # A deadline is for the whole call, the body with it.
         if self._until_s is not None and now_s >= self._until_s:
             raise self._too_slow("was still coming in at the deadline: raise deadline_s")
         if self._waited_s > self._policy.timeout_s + self._came / SLOWEST_BYTES_PER_S:
             raise self._too_slow("drips in and does not end: try again, or raise timeout_s")
+        # Counted after the look: the first bytes may take the whole timeout.
         self._came += len(chunk)
         return chunk
 
@@ -250,6 +252,7 @@ class RetryLoop:
             try:
                 return (yield from self._attempt(request, consume, policy, trail, until_s, turn))
             except (ApiError, TransportError) as error:
+                # Of the monotonic clock: the time of day may be set back while we wait.
                 elapsed_s = self._clock.monotonic() - started_s
                 verdict = decide(
                     _seen(error, request, policy, trail, elapsed_s), self._clock.jitter()
@@ -307,6 +310,7 @@ class RetryLoop:
 
     def _turn(self, request: PlannedRequest, trail: Trail, until_s: float | None) -> Steps[Turn]:
         now_s = self._clock.monotonic()
+        # Without a deadline nobody waits in a queue for longer than a refusal may ask.
         latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
         turn: Turn | None = yield TakeTurn(current_lane(), latest_s)
         if turn is None:
@@ -326,6 +330,7 @@ class RetryLoop:
         asked_s = PAUSE_UNASKED_S if error.retry_after_s is None else error.retry_after_s
         # Processes that pause together come back one by one.
         asked_s += APART_S * self._clock.jitter()
+        # When it was sent tells whether it is news, or one of several refused together.
         self._limiter.pause(self._clock.monotonic(), for_s=asked_s, sent_at_s=began_s)
 
     def _log(self, request: PlannedRequest, reply: Any, began_s: float) -> None:

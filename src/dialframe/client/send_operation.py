@@ -110,6 +110,7 @@ class Sender:
         """A list of the service, to be walked; its filters are checked at once."""
         query = checked(operation.name, make)
 
+        # Every page is a call of its own, with its own attempts and deadline.
         def fetch(cursor: str | None) -> Steps[ListPage[Row]]:
             # The cursor is the service's own, whose bounds need not be looked at again.
             page_query = query.model_copy(update={"cursor": cursor})
@@ -140,6 +141,7 @@ class Sender:
         planned = self._planned(operation, checked(operation.name, make), chosen)
 
         def checked_first(reply: Any, body: Body) -> Steps[T]:
+            # What is refused is JSON, whatever the answer would have been.
             if not 200 <= reply.status < 300:
                 yield from self._read(operation, planned, reply, body)
             return (yield from consume(reply, body))
@@ -167,6 +169,7 @@ class Sender:
             try:
                 fresh = yield from reread()
             except DialframeError:
+                # The change was refused, and that is the news; why it cannot be read now is not.
                 fresh = None
             raise changed_since(error, fresh) from None
 
@@ -177,6 +180,7 @@ class Sender:
         if key is None and operation.changes_data:
             # One key for one intent: made here, outside of every loop.
             # Contract, Idempotency 1 and Endpoints, Calls 7: a new key is a new call.
+            # 122 random bits: no two intents ever share one (RFC 9562, 5.4).
             key = str(uuid.uuid4())
         return request_building.plan(
             operation,
@@ -336,6 +340,7 @@ def recorded(
         answered = yield from sending()
     except DialframeError as error:
         state = state_after(error, maybe_sent=trail.maybe_sent)
+        # A further attempt without an answer says less than what was known before it.
         recorded_state = earlier if earlier and state == "pending" else state
         status, code, request_id = None, None, None
         if isinstance(error, ApiError):

@@ -152,6 +152,7 @@ class Sync:
     def _take_turn(self, lane: Lane, latest_s: float) -> Turn | None:
         if self.limiter is None:
             return Turn(self._clock.monotonic(), 0)
+        # One thread of a lane asks at a time; the others would all be told the same instant.
         with self.limiter.line(lane, latest_s - self._clock.monotonic()) as moved_up:
             while moved_up:
                 now_s = self._clock.monotonic()
@@ -211,6 +212,7 @@ class Async:
             case TakeTurn(lane, latest_s):
                 return await self._take_turn(lane, latest_s)
             case OnDisk(work):
+                # A commit that waits for the disk would hold up every other call of the loop.
                 return await asyncio.to_thread(work)
             case Sleep(seconds):
                 return await self._clock.sleep_async(seconds)
@@ -257,5 +259,6 @@ class RawAsync:
 
 def _wrapped(result: T, answered: Answered[Any] | None) -> Answered[T]:
     if answered is None:
+        # A list of results, or one that was read from the journal.
         raise TypeError("this call has no single answer: use it without with_raw_response")
     return replace(answered, value=result)

@@ -101,6 +101,7 @@ def printable(value: Any) -> Any:
 
 
 def _second_look(data: bytes) -> Tree:
+    # Bytes that are no UTF-8 become lone surrogates, which no text of the service can hold.
     text = data.decode("utf-8", "surrogateescape")
     try:
         value = json.loads(
@@ -120,6 +121,7 @@ def _second_look(data: bytes) -> Tree:
         )
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+    # A second look may find nothing: `":` stood in a text, or a name came twice with one value.
     return Tree(value, sound=first_unreadable(value) is None)
 
 
@@ -129,6 +131,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return value
     first: dict[str, Any] = {}
     for name, item in pairs:
+        # RFC 8259, 4: names should be unique; with one value it does not matter which is meant.
         if name in first and first[name] != item:
             value[name] = Unreadable(f"{first[name]!s} | {item!s}"[:KEPT_CHARS], TWICE)
         first.setdefault(name, item)
@@ -250,6 +253,7 @@ def read_rows(
     prefix: str = "",
 ) -> tuple[list[Shape], tuple[Quarantined, ...]]:
     """The rows of a page, and those that do not fit with the reason."""
+    # Looked at first: a row that answers another question is set aside though it is well formed.
     doubtful = _unexpected(raw, expected or {}, prefix)
     rows: list[Shape] = []
     set_aside: list[Quarantined] = []
@@ -273,6 +277,7 @@ def sound_page(
     except ValidationError:
         return None
     info, rows = page.page, page.data
+    # Contract, Lists and pagination: null on the last page, and never left out.
     if "next_cursor" not in info.model_fields_set or (info.has_more and not info.next_cursor):
         return None
     if any(getattr(row, name) != value for name, value in expected.items() for row in rows):
@@ -449,6 +454,7 @@ def _loose(model: type[Shape]) -> type[Shape]:
     fields: dict[str, Any] = {}
     for name, info in model.model_fields.items():
         metadata = (*info.metadata, WrapValidator(_keep))
+        # What does not fit is kept as it came; None where nothing came.
         fields[name] = (Annotated[(info.annotation, *metadata)], None)
     return create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
 

@@ -143,6 +143,7 @@ class HttpxTransport:
         """
         pool = self._open()
         try:
+            # Both flags are of this thread, so that other users of httpx are not touched.
             with as_ours(), head_awaited():
                 if isinstance(pool, httpcore.ConnectionPool):
                     answer = pool.handle_request(self._link.outgoing_at_once(request, timeout_s))
@@ -167,6 +168,7 @@ class HttpxTransport:
 
     def _open(self) -> httpcore.ConnectionPool | httpx.Client:
         process = os.getpid()
+        # Without the lock: once open it is only read.
         if self._pool is not None and self._process == process:
             return self._pool
         with self._lock:
@@ -215,6 +217,7 @@ class _Reply:
         answer = self._answer
         if isinstance(answer, httpx.Response):
             return answer.iter_bytes()
+        # Nothing to unpack: the bytes are the body, without a layer of httpx.
         if "content-encoding" not in self.headers:
             return answer.iter_stream()
         body = _Body(answer)
@@ -278,6 +281,7 @@ class AsyncHttpxTransport:
             TransportError: No answer came; `sent` says whether bytes may have arrived.
         """
         pool, loop = self._open(), asyncio.get_running_loop()
+        # Armed by the trace below, when the request is written: connecting has bounds of its own.
         deadline = asyncio.timeout(None)
 
         async def trace(event: str, info: Mapping[str, Any]) -> None:
@@ -297,6 +301,7 @@ class AsyncHttpxTransport:
                     else:
                         response = await pool.handle_async_request(outgoing)
         except TimeoutError:
+            # The row of the table for a read that takes too long says it all.
             late = httpx.ReadTimeout("the head of the answer did not end")
             raise self._link.translated(late, request) from None
         except CAUGHT as error:
@@ -356,5 +361,6 @@ def _named(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        # RFC 9110, 5.3: fields of one name are one list.
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers

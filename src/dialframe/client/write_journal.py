@@ -207,6 +207,7 @@ class Journal:
         """
         if not self.begun:
             return 0
+        # In a query the `+` is `%2B`.
         digits = phone.lstrip("+")
         with self._transaction() as database:
             gone = database.execute(
@@ -219,6 +220,7 @@ class Journal:
             ).rowcount
             if gone:
                 self._log_anew(database)
+        # What repair put aside holds the number too.
         self.file.with_name(f"{FILE_NAME}.aside").unlink(missing_ok=True)
         return changed
 
@@ -281,6 +283,7 @@ class Journal:
 
     def problems(self) -> list[str]:
         """What is not as it was written, in words; read through again only where a file changed."""
+        # Reading everything again for each face that asks would cost more than the answer.
         files_now: list[object] = [files.signature(path) for path in self._files]
         if self._looked is None or self._looked[0] != files_now:
             self._looked = files_now, self._look()
@@ -296,6 +299,7 @@ class Journal:
             return [f"{FILE_NAME}: {error}"]
         if not rows and not logged and not self._log.path.exists():
             return []
+        # Two copies of one number of records and the same content, in any order.
         in_log, whole = self._logged()
         if whole and (self._log.last() or _NOWHERE).number == logged and set(in_log) == set(rows):
             return []
@@ -330,7 +334,9 @@ class Journal:
                 self._log_anew(database)
             return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
         evidence, whole = self._logged()
+        # A row without a state that we know is bytes that only look like one.
         writes = [row for row in salvaged(self.file, "writes") if row[5] in get_args(State)]
+        # Account and key: what the log has is believed before what a damaged file says.
         held = {row[:2] for row in evidence}
         if not whole:
             evidence += [row for row in salvaged(self.file, "evidence") if row[:2] not in held]
@@ -379,6 +385,7 @@ class Journal:
 
     def _log_anew(self, database: sqlite3.Connection) -> None:
         """Begin the second copy anew with what the file has; it gets its name before the commit."""
+        # Numbers only grow, so that an older log is never taken for the newer one.
         before = Mark(max(_held(database)[3], (self._log.last() or _NOWHERE).number), ORIGIN)
         text = json.dumps(
             {"before": ORIGIN, "rows": _rows(database, "evidence")}, separators=(",", ":")
@@ -433,6 +440,7 @@ class Journal:
                 notes = [
                     note for witness in self._witnesses if (note := witness.last()) is not None
                 ]
+                # One of the two may be older: whoever wrote it was killed before the other, or may not write there.
                 noted = max(notes, default=None)
             except ValueError as problem:
                 raise self._damaged(str(problem)) from None
@@ -440,6 +448,7 @@ class Journal:
             if (noted is not None or self._log.path.exists()) and not self.file.exists():
                 raise self._damaged("it is missing")
             with closing(connect(self.file, busy_s=_BUSY_S)) as database:
+                # The triggers call it, so that a program without it can change no row.
                 database.row_factory = sqlite3.Row
                 database.create_function("row_hash", -1, _hash, deterministic=True)
                 database.execute("BEGIN IMMEDIATE")
@@ -459,6 +468,7 @@ class Journal:
                     yield database
                     after = _held(database)
             if after != before or noted is None:
+                # After the commit: a note may lag behind its file, and never run ahead of it.
                 inside, beside = self._witnesses
                 inside.note(after[0], f"{after[2]:064x}")
                 # The folder may be all that may be written to.
@@ -481,6 +491,7 @@ class Journal:
         )
 
     def _unusable(self, error: Exception) -> StoreError:
+        # The low byte is the primary result code (sqlite.org/rescode.html).
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_LOCKED,

@@ -135,6 +135,7 @@ class Calls(Resource[ShellT]):
         Returns:
             Bytes written.
         """
+        # Where it stood: what is before that is the caller's.
         start = buffer.tell() if buffer.seekable() else None
 
         def consume(reply: Any, body: Body) -> Steps[int]:
@@ -248,6 +249,7 @@ def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps
     """Write a body to a file that appears, readable by its owner alone, once it is whole."""
     part: Path | None = None
     try:
+        # In the folder of the file, and 0600 from its first byte: a voice is personal data.
         descriptor, name = yield OnDisk(
             partial(tempfile.mkstemp, dir=file.parent, prefix=f".{file.name}.", suffix=".part")
         )

@@ -214,6 +214,7 @@ class Leads(Resource[ShellT]):
             custom_fields: Keys to be set; a key that is None is removed, others are kept.
             options: Options of this call.
         """
+        # Contract, Endpoints, Leads, PATCH: only these three can change, and null clears one.
         changes = {"full_name": full_name, "email": email, "custom_fields": custom_fields}
         fields = {name: value for name, value in changes.items() if value is not UNSET}
         answer = self._ask(rows.LEADS_UPDATE, options, lead_id=lead_id, **fields)
@@ -227,6 +228,7 @@ def _leads(leads: Any) -> list[Any]:
     """Leads as plain values, from records or a DataFrame."""
     if hasattr(leads, "to_dict") and hasattr(leads, "columns"):
         leads = leads.to_dict("records")
+    # Each of them can be walked, and none of them is a list of leads.
     if isinstance(leads, str | bytes | Mapping):
         raise ConfigError("leads.import: leads: give a list of leads, or a DataFrame")
     return [
@@ -245,6 +247,7 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if hasattr(value, "item") and not getattr(value, "shape", ()):
         value = value.item()  # a scalar of numpy
+    # By name: neither pandas nor numpy is loaded for a list of dictionaries.
     missing = type(value).__name__ in ("NAType", "NaTType")
     return None if missing or (isinstance(value, float) and isnan(value)) else value
 
