@@ -53,6 +53,7 @@ class Identity:
         """
         for environment, prefix in KEY_PREFIXES.items():
             if api_key.startswith(prefix):
+                # Contract, Authentication 1: the secret is in the key, so nothing but a hash of it is kept.
                 hashed = hashlib.sha256(f"dialframe\0{api_key}".encode()).hexdigest()
                 return cls(normal_url(base_url), environment, hashed[:_HASH_HEX])
         raise ConfigError(
@@ -118,7 +119,9 @@ def normal_url(base_url: str) -> str:
         port = parts.port
     except ValueError:
         raise ConfigError(f"the base URL {base_url!r} has no valid port") from None
+    # RFC 3986, 6.2.3: an address with its scheme's own port is the same without.
     port_suffix = f":{port}" if port not in (None, _DEFAULT_PORTS[parts.scheme]) else ""
+    # RFC 3986, 3.2.2: IPv6 stands in brackets.
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{port_suffix}{parts.path.rstrip('/')}"
 
@@ -172,6 +175,7 @@ def locate(root: Path, identity: Identity) -> Path | None:
     folder = root / identity.folder_name
     if (folder / FILE).exists():
         return folder
+    # Another key of the client: it was admitted to a folder that is named after the first.
     return next((path for path, owner in partitions(root) if owner.has(identity)), None)
 
 

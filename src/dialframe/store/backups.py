@@ -56,6 +56,7 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
     try:
         with (
             staged_folder(made, replace=replace) as staging,
+            # Nobody seals or merges meanwhile, and nobody writes: one moment for all of it.
             exclusive(store / PARTS_LOCK, wait=True),
             database.writing() as connection,
         ):
@@ -68,10 +69,12 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
             shutil.copyfile(database.copy.path, staging / COPY / LOG)
             for layout in LAYOUTS:
                 for part in live_parts(connection, layout):
+                    # Whichever of its two files is whole.
                     source = shelf.place(part)
                     shutil.copyfile(source, staging / "parts" / part.name)
                     shutil.copyfile(source, staging / COPY / "parts" / part.name)
             if database.key_file.exists():
+                # Without it the numbers that were forgotten would come back with the next sync.
                 shutil.copyfile(database.key_file, folder(staging / KEYS) / database.key_file.name)
             _write_manifest(staging)
             for path in staging.rglob("*"):
@@ -123,12 +126,14 @@ def restore(
             shutil.copytree(source, staging, dirs_exist_ok=True)
             (staging / MANIFEST).unlink()
             for key in (staging / KEYS).glob("*"):
+                # A key that is there is the one by which the present marks were made.
                 if not (target := (keys or store.parent / KEYS) / key.name).exists():
                     write_text(key.read_text(encoding="ascii"), target)
             shutil.rmtree(staging / KEYS, ignore_errors=True)
         if store.exists():
             folder(kept.parent)
             store.rename(kept)
+        # Two names change; killed between them, the old one is in `replaced`, and nothing is lost.
         store.with_name(f"{store.name}.restored").rename(store)
     except OSError as error:
         raise StoreError(f"{store}: {error.strerror or error}; nothing was replaced") from error
@@ -234,6 +239,7 @@ def _check_manifest(source: Path) -> None:
         digests = dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{source}: it is no backup of a store; it has no {MANIFEST}") from None
+    # Files beyond the list are nobody's, and those of the list have to be there.
     for name, written in digests.items():
         path = source / name
         if not path.is_file() or digest(path) != written:

@@ -69,6 +69,7 @@ def seal_if_due(database: Database, shelf: Shelf, layout: Layout, rows: int, siz
     try:
         with database.reading() as connection:
             seq, sealed = counted(connection, layout)
+        # Two numbers tell how long the tail is; counting its rows would read it.
         if seq - sealed < rows:
             return False
         with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
@@ -88,6 +89,7 @@ def compact(database: Database, shelf: Shelf, sizes: Sizes) -> None:
     Raises:
         StoreError: The disk is full or refuses; everything is as it was.
     """
+    # A single patch is enough, and two small parts are one too many.
     thorough = replace(sizes, patches=1, small_parts=2)
     with exclusive(database.folder / PARTS_LOCK, wait=True):
         for layout in LAYOUTS:
@@ -111,6 +113,7 @@ def seal(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool
             (sizes.part_rows,),
         ).fetchone()[0]
         if last is None:
+            # The tail was emptied by an erasure: what comes next is sealed behind it.
             if sealed < seq:
                 sealed_to(connection, layout, seq)
             return False
@@ -138,6 +141,7 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
     """
     with database.reading() as connection:
         parts, known = live_parts(connection, layout), read_patches(connection, layout)
+    # Small parts first: merging them takes in their patches as well.
     chosen = _small(parts, sizes) or _patched(shelf, layout, parts, known, sizes.patches)
     if not chosen:
         return False
@@ -149,7 +153,9 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
         names = [part.name for part in chosen]
         _put(shelf, layout, table, sizes.part_rows, made, names)
         with database.writing() as connection:
+            # Somebody else may have replaced one of them while this one was written.
             swapped = bury(connection, chosen)
+            # In one transaction with the burial: no reader sees both, or neither.
             add_parts(connection, made if swapped else [])
             drop_patches(connection, layout, folded if swapped else [])
     finally:
@@ -168,16 +174,19 @@ def sweep(database: Database, shelf: Shelf) -> None:
         known, dead = known_parts(connection), dead_parts(connection)
     unlisted = sorted(shelf.names() - known)
     shelf.remove([name for name in unlisted if name.endswith(DRAFTS)])
+    # Not deleted: it may be all that is left of rows that an older catalog does not list.
     lost = [name for name in unlisted if not name.endswith(DRAFTS)]
     if lost:
         note_unlisted(database, shelf, lost)
         shelf.set_aside(lost)
     if not dead:
         return
+    # Readers hold it together. Who has it alone is sure that no snapshot names these files.
     with exclusive(database.folder / LEASE, wait=False) as alone:
         if not alone:
             return
         shelf.remove(dead)
+    # A system that keeps open files leaves some for the next time.
     gone = sorted(set(dead) - shelf.names())
     with database.writing() as connection:
         drop_parts(connection, gone)
@@ -209,6 +218,7 @@ def _put(
     if layout.ledger:
         kinds = [(False, table)]
     else:
+        # Most questions are about now: parts of the past are not even opened for them.
         past = pc.or_(pc.is_valid(table["_until"]), table["_gone"])
         kinds = [(False, table.filter(pc.invert(past))), (True, table.filter(past))]
     for history, rows in kinds:
@@ -223,6 +233,7 @@ def _small(parts: Sequence[Part], sizes: Sizes) -> list[Part]:
     for history in (False, True):
         kind = [part for part in parts if part.history is history]
         small = [part for part in kind if part.rows < sizes.part_rows // 2]
+        # Rewriting costs as much as reading, so few small ones are left as they are.
         if len(small) < sizes.small_parts:
             continue
         chosen: list[Part] = []

@@ -73,6 +73,7 @@ def publish(
     with exclusive(database.folder / PUBLISH_LOCK, wait=True):
         for name in tables:
             address = f"{url.rstrip('/')}/{name}"
+            # To tell files that Delta deleted itself from those that were missing before.
             before = _files(address)
             try:
                 if "://" not in address:
@@ -100,6 +101,7 @@ def problems(database: Database) -> list[tuple[str, str]]:
     A table whose folder is gone was taken away as a whole: it is nobody's any more.
     """
     with database.reading() as connection:
+        # Of this disk alone: what lies in an object store is its keeper's to check.
         noted = connection.execute("SELECT value FROM meta WHERE name LIKE 'published at %'")
         known = [(_local(address), dict(digests)) for (text,) in noted
                  for address, digests in [json.loads(text)]]  # fmt: skip
@@ -164,12 +166,15 @@ def _table(
         write_deltalake(
             address,
             pa.RecordBatchReader.from_batches(_shown(layout), source.batches()),
+            # An erasure writes all of it anew, since a log of appends would keep what was erased.
             mode="overwrite" if whole else "append",
             schema_mode="overwrite" if whole else "merge",
             configuration={"delta.dataSkippingStatsColumns": STATISTICS} if whole else None,
             storage_options=options,
             commit_properties=CommitProperties(
                 app_transactions=[
+                    # In the commit itself (Delta protocol, Transaction Identifiers): a killed publication is not
+                    # repeated.
                     Transaction(app, last),
                     Transaction(f"{app}-erased", generation),
                 ]
@@ -177,6 +182,7 @@ def _table(
         )
     if whole and known is not None:
         made = DeltaTable(address, storage_options=options)
+        # Files that the table does not name any more still hold the number.
         made.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
     return source.rows
 

@@ -70,9 +70,11 @@ def traces(table: pa.Table, layout: Layout, person: Person) -> Any:
     texts = (table[layout.names[position]] for position, _ in layout.prose_places)
     masks = [
         np.zeros(table.num_rows, dtype=bool),
+        # Digits alone: the service may write a number with blanks or a hyphen.
         *(flags(pc.equal(_digits(column), person.digits)) for column in phones),
         *(flags(pc.match_substring(_digits(column), person.needle)) for column in texts),
     ]
+    # A callback names its lead and no number.
     if "lead_id" in layout.names:
         ids = pa.array(sorted(person.leads), pa.large_string())
         masks.append(flags(pc.is_in(table["lead_id"], ids)))
@@ -115,6 +117,7 @@ def _erase(
         if not layout.ledger:
             connection.execute(f"DELETE FROM {layout.heads} WHERE _key = ?", (key,))
     if layout.ledger:
+        # Heads of checks are keyed by numbers, of which only the marks are known here.
         phones = connection.execute(f"SELECT _key FROM {layout.heads}").fetchall()
         hit = [row for row in phones if known.has_phone(row[0])]
         connection.executemany(f"DELETE FROM {layout.heads} WHERE _key = ?", hit)
@@ -169,6 +172,7 @@ def _rewrite_parts(
 
     def cleaned(table: pa.Table) -> pa.Table | None:
         nonlocal count
+        # Rows of the person go; of the others only the text changes.
         drop = flags(pc.is_in(table[column], keys))
         changed = _cleaned_rows(table, layout, known, traces(table, layout, person) & ~drop)
         if not drop.any() and not changed:
@@ -210,6 +214,7 @@ def _with_rows(table: pa.Table, layout: Layout, rows: dict[int, Row]) -> pa.Tabl
         name = layout.names[position]
         column = table.schema.get_field_index(name)
         values = pa.array([row.values[position] for row in rows.values()], pa.large_string())
+        # Values come in the order of the rows that the mask names.
         replaced = pc.replace_with_mask(table[name].combine_chunks(), pa.array(mask), values)
         table = table.set_column(column, table.schema.field(column), replaced)
     return table
@@ -283,6 +288,7 @@ def discard(
         StoreError: Another process is reading, so that old bytes may remain.
     """
     for name in tables:
+        # Before anything is deleted: all of the tables, or none.
         if name not in PERSONAL:
             raise ConfigError(
                 f"{name} is not about persons; what can be pruned is {', '.join(PERSONAL)}"
@@ -313,6 +319,7 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
     """
     digits = digits_of(phone)
     person = Person(digits, national_digits(phone) or digits)
+    # With its `+`, and not as the beginning of a longer number.
     pattern = re.compile(rb"\+" + digits.encode() + rb"(?![0-9])")
     for path in sorted(database.folder.rglob("*")):
         # An empty file cannot be mapped, and holds nothing.
@@ -363,6 +370,7 @@ def _delete_files(database: Database, shelf: Shelf) -> None:
     left = shelf.names()
     with database.writing() as connection:
         drop_parts(connection, sorted(set(dead) - left))
+    # `damaged` is what the folder was called once.
     for name in (ASIDE, "damaged"):
         folder = database.folder / name
         for path in folder.rglob("*") if folder.is_dir() else ():
@@ -458,6 +466,7 @@ def _delete_heads(
         [(key,) for key in set(keys)],
     ).rowcount
 
+    # A row that is gone has one version left that says so: it has no time, and goes with the others.
     def present(table: pa.Table) -> pa.Table | None:
         nonlocal deleted
         empty = flags(pc.and_(table["_gone"], pc.is_in(table[_key(layout)], wanted)))

@@ -55,6 +55,7 @@ class Forgotten:
 
     def mark(self, kind: str, text: str) -> bytes:
         """Keyed hash of a number's digits (`phone`, `national`) or of an id (`id`)."""
+        # Keyed: there are few numbers, so that a bare hash could be looked up.
         return hmac.digest(self.key, f"{kind}:{text}".encode(), hashlib.sha256)[:_MARK_BYTES]
 
     def has_phone(self, phone: Value) -> bool:
@@ -69,6 +70,7 @@ class Forgotten:
         """Whether the row is about a forgotten person."""
         if any(self.has_phone(row.values[column]) for column in layout.phone_places):
             return True
+        # The lead itself: its id was marked with its number, and stands in other tables too.
         if layout.by_id and self.has_id(row.key):
             return True
         if layout.about is not None and self._is_about(row.values[layout.place(layout.about)]):
@@ -98,12 +100,14 @@ class Forgotten:
         facts = json.loads(cell) if isinstance(cell, str) else None
         if not isinstance(facts, dict):
             return False
+        # Contract, Events: the customer of an appointment is an object in the data.
         people = [facts, *(inner for inner in facts.values() if isinstance(inner, dict))]
         return self.has_id(facts.get("lead_id")) or any(
             self.has_phone(person.get(name)) for person in people for name in TOLD_PHONES
         )
 
     def _json(self, text: str) -> str:
+        # Most cells hold no run of seven digits, and are not parsed.
         if not _RUN.search(text):
             return text
         try:
@@ -120,6 +124,7 @@ class Forgotten:
             return [self._value(inner) for inner in value]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return value
+        # A number may stand in JSON as a number: `{"alt": 12125550142}`.
         text = value if isinstance(value, str) else repr(value)
         cleaned = self.text(text)
         return value if cleaned == text else cleaned
@@ -130,6 +135,7 @@ class Forgotten:
         digits = digits_of(run)
         parts, copied, start = [], 0, 0
         while start < len(digits):
+            # A `+` stands for the whole: country code first.
             abroad = start == 0 and run[0] == "+"
             length = self._length_at(digits, start, international=abroad)
             if length:
@@ -142,6 +148,7 @@ class Forgotten:
         """How many digits from here on are a forgotten number: the longest such, or 0."""
         # "+212..." is Morocco, whatever number of Manhattan has these national digits.
         kinds = ("phone",) if international else ("phone", "national")
+        # Longest first, so that no national number is taken out of the middle of a whole one.
         for length in sorted(self.lengths, reverse=True):
             piece = digits[start : start + length]
             if len(piece) == length and any(

@@ -138,6 +138,7 @@ class Reader:
 
     def written(self) -> tuple[tuple[str, int, int], ...]:
         """What changes whenever anything was written: name, time and size of the catalog's files."""
+        # The shared memory of the log changes with every reader; the file and its log with writers alone.
         files = sorted(self.folder.glob("*.sqlite*"))
         stats = [(file.name, file.stat()) for file in files if not file.name.endswith("-shm")]
         return tuple((name, status.st_mtime_ns, status.st_size) for name, status in stats)
@@ -407,6 +408,7 @@ class Reader:
                     "SELECT table_name, count(*) FROM quarantine GROUP BY table_name"
                 )
             )
+            # Of the catalog, not of the disk: each part lies there twice.
             (sealed,) = connection.execute(
                 "SELECT coalesce(sum(size_bytes), 0) FROM part"
             ).fetchone()
@@ -452,6 +454,7 @@ def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
     """SQL condition over a table's heads that picks a campaign's rows, with its values."""
     if not layout.scoped:
         return "_key = ?", [campaign]
+    # A campaign's id is kept once, and its rows hold a number of a few bytes.
     numbers = "SELECT number FROM scope WHERE table_name = ? AND value = ?"
     return f"scope IN ({numbers})", [layout.table.name, campaign]
 
@@ -468,6 +471,7 @@ def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) 
     parts = live_parts(connection, layout)
     (tail,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
     versions = tail + sum(part.rows for part in parts)
+    # Every check is a row of its own, so a ledger has as many rows as versions.
     rows, gone = versions, 0
     if not layout.ledger:
         rows, gone = connection.execute(

@@ -73,6 +73,7 @@ def heads_of(
     rows = connection.execute(
         f"SELECT _key, seq, since, seen_at, digest, scope FROM {layout.heads} "
         "WHERE _key IN (SELECT value FROM json_each(?))",
+        # One value however many keys: SQLite takes a limited number of them (sqlite.org/limits.html).
         (json.dumps(keys),),
     )
     return {key: Head(*facts) for key, *facts in rows}
@@ -148,6 +149,7 @@ def append_late(
     """
     if not late:
         return 0
+    # Late answers are rare, so parts are read for them alone.
     known = _all_versions(connection, shelf, layout, [row.key for row, _ in late])
     seq, _ = counted(connection, layout)
     made: list[Version] = []
@@ -159,6 +161,7 @@ def append_late(
             continue  # the version of that time says the same
         if earlier:
             followed.append((earlier[-1].seq, stamp.observed_at))
+        # It counted until the next one that is known, or until the latest was seen again.
         until = later[0].observed_at if later else head.seen_at
         seq += 1
         made.append(Version(seq, row.key, row.values, stamp.observed_at, stamp.request_id, until))
@@ -186,6 +189,7 @@ def _all_versions(
     name = "id" if layout.by_id else "_key"
     for part in live_parts(connection, layout):
         hit = pc.is_in(shelf.load(part, layout, [name])[name], wanted)
+        # One column tells; the others are loaded of parts that have a hit.
         if pc.any(hit).as_py():
             tables.append(shelf.load(part, layout).filter(hit))
     table = pa.concat_tables(tables)
@@ -227,6 +231,7 @@ def append_rows(
     if layout.ledger:
         return _append_ledger(connection, layout, rows, stamp)
     heads = heads_of(connection, layout, [row.key for row in rows])
+    # Contract, Events: retries and replays keep the event's id and its data as delivered.
     if layout.once:
         rows = [row for row in rows if row.key not in heads]
     fresh: list[Row] = []
@@ -262,6 +267,7 @@ def set_aside(
         digest = digest_of(record.raw)
         row = (layout.table.name, record.raw, record.reason, stamp.observed_at)
         added += connection.execute(
+            # Kept once: the hash of its JSON is unique in its table.
             "INSERT OR IGNORE INTO quarantine "
             "(table_name, raw, reason, _observed_at, _request_id, _hash) VALUES (?, ?, ?, ?, ?, ?)",
             (*row, stamp.request_id, digest),
@@ -312,6 +318,7 @@ def mark_missing(
     # A clock that was set back in the middle of the walk must not end a row before it was seen.
     at = max(at, seen_before)
     follow(connection, layout, [(seq, at) for _, seq, _ in gone])
+    # A version without content: what was known of it stays in the versions before.
     nothing: tuple[Value, ...] = (None,) * len(layout.names)
     last, _ = counted(connection, layout)
     versions = [
@@ -371,6 +378,7 @@ def _append_ledger(
     )
     connection.executemany(
         f"INSERT INTO {layout.heads} (_key, listed, checked_at, request_id) VALUES (?, ?, ?, ?) "
+        # A check that arrives late is kept, and does not replace the later answer.
         "ON CONFLICT (_key) DO UPDATE SET listed = excluded.listed, "
         "checked_at = excluded.checked_at, request_id = excluded.request_id "
         "WHERE excluded.checked_at >= checked_at",

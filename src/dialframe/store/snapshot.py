@@ -170,6 +170,7 @@ def bounds(layout: Layout, selection: Selection) -> tuple[Value, Value]:
             None if since is None else microseconds(since),
             None if until is None else microseconds(until),
         )
+    # Contract, Conventions: days of a report are UTC days.
     first = None if since is None else since.astimezone(UTC).date().isoformat()
     if until is None:
         return first, None
@@ -182,6 +183,7 @@ def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]
     conditions, values = ["1"], list[Value]()
     moment = None if selection.as_of is None else microseconds(selection.as_of)
     if not layout.ledger:
+        # A version counts from when it was observed until another one follows: two bounds say it all.
         conditions += ["_gone = 0", f"_until = {FOREVER}" if moment is None else "_until > ?"]
         values += [] if moment is None else [moment]
     if moment is not None:
@@ -192,6 +194,7 @@ def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]
             conditions.append(f"{layout.time_column} {sign} ?")
             values.append(bound)
     if selection.campaign is not None and layout.campaign_column is not None:
+        # Beside the condition on time, never before it: an older version may have been of this campaign.
         conditions.append(f"{layout.expression(layout.campaign_column)} = ?")
         values.append(selection.campaign)
     return " AND ".join(conditions), values
@@ -201,6 +204,7 @@ def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
     """The rows of one part that are wanted, in the columns wanted."""
     layout, moment = taken.layout, taken.at
     patched = not layout.ledger and taken.patches.within(part)
+    # What the mask asks of this part, and no more: columns of a part are read one by one.
     needed = dict.fromkeys(taken.loaded)
     needed |= dict.fromkeys(["seq"] if patched else [])
     needed |= dict.fromkeys(["_observed_at"] if moment is not None else [])
@@ -220,6 +224,7 @@ def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any
     if patched:
         untils = taken.patches.untils_of(integers(table["seq"]))
         masks.append(untils == FOREVER if moment is None else untils > moment)
+    # A part that ends before the moment has nothing that was observed after it.
     if moment is not None and part.observed[1] > moment:
         masks.append(integers(table["_observed_at"]) <= moment)
     if moment is not None and part.history:
@@ -238,11 +243,13 @@ def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any
         named = table[taken.layout.campaign_column].cast(pa.large_string())
         masks.append(flags(pc.equal(named, taken.selection.campaign)))
     mask = np.logical_and.reduce(masks) if masks else None
+    # Most parts are wanted whole, and a filter copies every column.
     return None if mask is None or mask.all() else mask
 
 
 def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Table]]:
     """Tables in groups: one that begins before another has ended is sorted in with it."""
+    # By their first rows: what does not overlap with the one before needs no sorting with it.
     spans = sorted(
         ((_span(layout, table), position) for position, table in enumerate(tables)),
         key=lambda positioned: positioned[0],
@@ -264,6 +271,7 @@ def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, 
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     ends = (column[0].as_py(), column[-1].as_py())
+    # Python cannot compare None with a number; a flag in front can.
     low, high = ((0, 0) if end is None else (1, end) for end in ends)
     return low, high
 
@@ -271,6 +279,7 @@ def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, 
 def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Table:
     """Rows of tables that overlap in time, in order; column by column, so that little is held twice."""
     table = pa.concat_tables(tables)
+    # The parts' own tables may go now, so that each row is held twice for one column alone.
     tables.clear()
     order = order_of(table, [layout.time_column, layout.tie_shown])
     columns = []
@@ -315,6 +324,7 @@ def duckdb_over(
         tables = _tables(database, shelf, as_of)
         connection = duckdb.connect()
         try:
+            # Else DuckDB shows instants in the zone of this machine.
             connection.execute("SET TimeZone = 'UTC'")
             connection.execute(f"SET memory_limit = '{memory}'")
             for table in tables:
@@ -388,6 +398,7 @@ def _make_view(
     connection.unregister("arriving")
     sources = [f"SELECT {columns} FROM _tail_{name}"]
     if table.parts:
+        # As a table of its own: a list of a hundred thousand numbers is no SQL.
         followed = pa.table({"seq": table.patches.seqs, "until": table.patches.untils})
         connection.register("arriving", followed)
         connection.execute(f"CREATE TABLE _patch_{name} AS SELECT * FROM arriving")
@@ -404,6 +415,7 @@ def _condition(layout: Layout, as_of: datetime | None) -> str:
     """Which versions of the parts count."""
     followed = f"SELECT seq FROM _patch_{layout.table.name}"
     if as_of is None:
+        # Parts without history hold what counted when they were sealed, patches what does not any more.
         return f"seq NOT IN ({followed})"
     moment = microseconds(as_of)
     return (
@@ -420,6 +432,7 @@ def _shut_in(connection: duckdb.DuckDBPyConnection) -> None:
         "SET autoinstall_known_extensions = false",
         "SET autoload_known_extensions = false",
         "SET enable_external_access = false",
+        # Last, for it locks these settings too.
         "SET lock_configuration = true",
     ):
         connection.execute(statement)

@@ -181,16 +181,19 @@ class Store(Reader):
             StoreError: The disk is full or refuses; nothing of this answer is stored then.
         """
         layout = BY_NAME[table.name]
+        # Outside of the transaction: other processes need not wait while records are read.
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]
         stamp = row_versions.Stamp(microseconds(observed_at), request_id)
 
         def work() -> tuple[int, int, int]:
             with self._database.writing() as connection:
+                # Inside of it: a number may be forgotten, or old rows pruned, between two answers.
                 young = young_enough(layout, good, floor_of(connection, layout))
                 known = forgotten(connection, self._database.key_file)
                 kept = known.keep(layout, young)
                 versions = row_versions.append_rows(connection, self._shelf, layout, kept, stamp)
+                # A record that mentions a forgotten number is not even set aside.
                 safe = [record for record in bad if known.text(record.raw) == record.raw]
                 row_versions.set_aside(connection, layout, safe, stamp)
                 if checkpoint is not None:
@@ -239,6 +242,7 @@ class Store(Reader):
         if campaign is not None:
             condition = of_campaign(layout, campaign)
         elif days is not None:
+            # Dispositions have no id: their key is a JSON list that begins with the day.
             condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:
             gone = row_versions.mark_missing(
@@ -361,6 +365,7 @@ class Store(Reader):
             ConfigError: A table is not about persons.
             StoreError: Another process is reading, so that old bytes may remain.
         """
+        # Campaigns and counts of dispositions name nobody.
         names = PERSONAL if tables is None else tuple(table.name for table in tables)
         return discard(self._database, self._shelf, names, microseconds(before))
 
@@ -419,6 +424,7 @@ class Store(Reader):
         Raises:
             StoreError: The name is no plain word.
         """
+        # It becomes the name of a file.
         if not name.isidentifier():
             raise StoreError(f"a lock's name must be a plain word, not {name!r}")
         with exclusive(self.folder / f"lock.{name}", wait=False) as held:
@@ -452,6 +458,7 @@ class Store(Reader):
         with exclusive(self.folder / PARTS_LOCK, wait=False) as held:
             if not held:
                 return
+            # What no transaction names may be another process's, which holds the lock while it writes.
             sealing.sweep(self._database, self._shelf)
             with self._database.reading() as connection:
                 parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]

@@ -121,6 +121,7 @@ def verify(store: Path) -> list[Problem]:
     transactions = list(records(copy))
     broken = [record.mark.number for record in transactions if not record.whole]
     if broken:
+        # Five tell where to look; a disk that fails may have broken thousands.
         numbers = ", ".join(map(str, broken[:5]))
         problems.append(Problem(f"{COPY}/{LOG}", f"transactions {numbers} are not those written"))
     if not transactions or copy.last() is None:
@@ -131,6 +132,7 @@ def verify(store: Path) -> list[Problem]:
         return [*problems, Problem(FILE, _reason(error))]
     try:
         problems += _verify_file(database, transactions)
+        # A catalog that cannot be believed says nothing of the parts either.
         if not problems or problems[-1].file != FILE:
             problems += _verify_parts(database, shelf)
     finally:
@@ -189,8 +191,10 @@ def _reason(error: Exception) -> str:
 def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Problem]:
     try:
         with database.reading(HEADS) as connection:
+            # Pages, not content: for that there are the digests.
             (words,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             last = mark_of(connection)
+            # What was acknowledged is no news, until something else is lost.
             lost = [damage for damage in damages(connection) if damage.acknowledged_at is None]
             changed = changed_tables(connection)
             forged = [
@@ -216,6 +220,7 @@ def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
         named = {part.name: part for layout in LAYOUTS for part in live_parts(connection, layout)}
         dead = {name for (name,) in connection.execute("SELECT name FROM part WHERE dead = 1")}
     for part in named.values():
+        # Either copy mends the other, so that one is a warning and two are a loss.
         whole = [shelf.is_whole(where / part.name, part) for where in (shelf.folder, shelf.copies)]
         names = (f"parts/{part.name}", f"{COPY}/parts/{part.name}")
         for name, good in zip(names, whole, strict=True):
@@ -250,7 +255,9 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
     """Make the SQLite file again, and put the old one aside."""
     shelf, copy = Shelf(store), log_of(store)
     transactions = list(records(copy))
+    # A log without its beginning is the end of something that nobody has.
     sound = bool(transactions) and transactions[0].whole and "begin" in transactions[0].content
+    # Apart from the store: what is there stays as it is until the new file is whole.
     room = store / "rebuild.tmp"
     _clear(room)
     fresh = Database(room)
@@ -268,6 +275,7 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
             _refresh_heads(connection, heads)
             recount(connection)
             last = max([record.mark.number for record in transactions], default=0)
+            # A new beginning, with a number that the old log never had.
             connection.execute("UPDATE chain SET number = ?, digest = ?", (last + 1, ORIGIN))
         fresh.compact()
     finally:
@@ -279,6 +287,7 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
             (aside / Path(name).name).chmod(0o600)
     for name in (f"{FILE}-wal", f"{FILE}-shm"):
         (store / name).unlink(missing_ok=True)
+    # Last: until here the old file, bad as it is, is the store.
     (room / FILE).replace(store / FILE)
     _clear(room)
     source = "the second copy" if sound else "the parts; the second copy is damaged too"
@@ -297,6 +306,7 @@ def _fill(connection: sqlite3.Connection, old: Path, transactions: Sequence[Reco
         for record in transactions:
             if record.whole:
                 content = dict(record.content)
+                # Heads follow from the versions, and are made from them below.
                 content["changes"] = [c for c in content.get("changes", ()) if c[0] not in HEADS]
                 apply(connection, content)
             else:
@@ -333,6 +343,7 @@ def _find_parts(connection: sqlite3.Connection, shelf: Shelf, *, trusted: bool) 
     held = {part.name: part for layout in LAYOUTS for part in live_parts(connection, layout)}
     connection.execute("DELETE FROM part WHERE dead = 1")
     described = {part.name: (part, about) for part, about in _described(shelf)}
+    # A part that took over others says which: they must not count beside it.
     replaced = {name for _, about in described.values() for name in about.replaced}
     bury_these = [part for part in held.values() if part.name in replaced]
     if bury_these:
@@ -351,6 +362,7 @@ def _find_parts(connection: sqlite3.Connection, shelf: Shelf, *, trusted: bool) 
             "seen_at = max(coalesce(seen_at, ?), ?) WHERE table_name = ?",
             (last, last, seen, seen, layout.table.name),
         )
+        # What is sealed is not in the tail as well.
         connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
     return words
 
@@ -404,6 +416,7 @@ def _derive(
     table = table.take(order)
     keys = np.array(key.take(order).to_pylist(), dtype=object)
     observed, seqs = integers(table["_observed_at"]), integers(table["seq"])
+    # In the order of key and time the last of each key is the one before another key.
     last = np.ones(len(keys), dtype=bool)
     last[:-1] = keys[:-1] != keys[1:]
     if patches and len(keys):
@@ -421,6 +434,7 @@ def _follow(
     connection: sqlite3.Connection, layout: Layout, table: pa.Table, seqs: Any, untils: Any
 ) -> None:
     """Write down from when on each version is followed, where its part does not say so."""
+    # Where the part says the same there is nothing to note.
     wrong = read_patches(connection, layout).ends(table) != untils
     pairs = list(zip(seqs[wrong].tolist(), untils[wrong].tolist(), strict=True))
     waiting = {seq for (seq,) in connection.execute(f"SELECT seq FROM {layout.versions}")}
@@ -484,6 +498,7 @@ def _adopt(database: Database, shelf: Shelf) -> list[str]:
                 for live in live_parts(connection, layout)
             ]
             table = pq.read_table(path).select(schema(layout).names).cast(schema(layout))
+            # Rows that were stored anew since, by a walk, are not doubled.
             fresh = table.filter(pa.array(~np.isin(integers(table["seq"]), np.concatenate(held))))
             if fresh.num_rows:
                 made = shelf.put(layout, fresh, history=part.history)

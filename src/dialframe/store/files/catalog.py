@@ -45,6 +45,7 @@ class Patches:
         """The instants of versions, the largest integer where a version is not among them."""
         untils = np.full(len(seqs), np.iinfo(np.int64).max)
         if len(self.seqs):
+            # Two sorted lists: a search instead of a dictionary of every row.
             places = np.minimum(np.searchsorted(self.seqs, seqs), len(self.seqs) - 1)
             hit = self.seqs[places] == seqs
             untils[hit] = self.untils[places[hit]]
@@ -58,6 +59,7 @@ class Patches:
     def taken_in(self, table: pa.Table) -> pa.Table:
         """The versions with the patches in their `_until`."""
         ends = self.ends(table)
+        # Null in a part is what `FOREVER` is in SQLite: nothing follows.
         column = pa.array(ends, pa.int64(), mask=ends == FOREVER)
         index = table.schema.get_field_index("_until")
         return table.set_column(index, table.schema.field(index), column)
@@ -133,6 +135,7 @@ def read_patches(connection: sqlite3.Connection, layout: Layout) -> Patches:
     rows = connection.execute(
         "SELECT seq, until FROM patch WHERE table_name = ? ORDER BY seq", (layout.table.name,)
     ).fetchall()
+    # So that none has two columns as well.
     pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
     return Patches(pairs[:, 0].copy(), pairs[:, 1].copy())
 
@@ -190,6 +193,7 @@ def scope_numbers(
     connection: sqlite3.Connection, layout: Layout, values: Iterable[str]
 ) -> dict[str, int]:
     """Numbers of campaigns in a table's heads, given on first sight."""
+    # In order, so that numbers do not depend on how a set is walked.
     wanted = sorted(set(values))
     known = "SELECT value, number FROM scope WHERE table_name = ? AND value IN (SELECT value FROM json_each(?))"  # fmt: skip
     pair = (layout.table.name, json.dumps(wanted))
@@ -249,6 +253,7 @@ class Epochs:
         """Write a checkpoint down, unless its walk began before versions of its table were lost."""
         table = checkpoint.name.partition("/")[0]
         now = epoch_of(connection, table)
+        # Versions were lost since the walk began, and it has passed them.
         if self._read.get(table, now) != now:
             return
         if checkpoint.state is None:
@@ -290,6 +295,7 @@ def add_verdict(connection: sqlite3.Connection, content: Mapping[str, Any], at: 
     Returns:
         Whether it was put there.
     """
+    # One spelling for one content: the digest is over these very characters.
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     last = connection.execute(
         "SELECT number, content, digest FROM verdict ORDER BY number DESC LIMIT 1"
@@ -309,6 +315,7 @@ def read_verdicts(connection: sqlite3.Connection) -> list[Verdict]:
     for number, at, text, digest in connection.execute(
         "SELECT number, at, content, digest FROM verdict ORDER BY number"
     ):
+        # The number too: a verdict that was taken out leaves a gap.
         whole = digest == _verdict_digest(before, at, text) and number == len(verdicts) + 1
         verdicts.append(Verdict(number, instant(at), json.loads(text), digest, whole))
         before = digest
@@ -322,6 +329,7 @@ def _verdict_digest(before: str, at: int, text: str) -> str:
 def read_checkpoints(connection: sqlite3.Connection, name: str) -> dict[str, dict[str, Any]]:
     """The checkpoint of that name and those of its parts (`name/...`)."""
     rows = connection.execute(
+        # `substr` and not LIKE: a name may hold `%` or `_`.
         "SELECT name, state FROM checkpoint WHERE name = ? OR substr(name, 1, ?) = ?",
         (name, len(name) + 1, f"{name}/"),
     )

@@ -59,6 +59,7 @@ class Changes:
 
     def note(self, table: str, act: Act, *values: Any) -> None:
         """Take one row's change in: called by the triggers."""
+        # Of an update the trigger gives the row before and after it.
         width = len(values) // 2
         if act == "~":
             old, new = values[:width], values[width:]
@@ -81,6 +82,7 @@ class Changes:
         self.erased = False
 
     def _add(self, table: str, rows: int, digest: int) -> None:
+        # Of this transaction; `settle` adds them to what the file holds.
         known = self.sums.get(table, (0, 0))
         self.sums[table] = (known[0] + rows, known[1] + digest)
 
@@ -104,6 +106,7 @@ def watch(connection: sqlite3.Connection) -> Changes:
     # Without this a row that REPLACE deletes would leave its table unnoticed.
     connection.execute("PRAGMA recursive_triggers = ON")
     for table in TABLES:
+        # Of the connection alone: another program that opens the file finds no trigger of ours.
         columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
         new = ", ".join(f'NEW."{name}"' for name in columns)
         old = ", ".join(f'OLD."{name}"' for name in columns)
@@ -250,6 +253,7 @@ def apply(connection: sqlite3.Connection, content: dict[str, Any]) -> None:
         if act == "-":
             columns = connection.execute(f"PRAGMA table_info({_known(table)})").fetchall()
             key = [(name, position) for position, name, *_, is_key in columns if is_key]
+            # `IS`, for a key may be null.
             where = " AND ".join(f"{name} IS ?" for name, _ in key)
             connection.execute(f"DELETE FROM {table} WHERE {where}", [row[at] for _, at in key])
         else:
@@ -281,6 +285,7 @@ def _snapshot(connection: sqlite3.Connection, before: Mark) -> Iterator[str]:
 
 
 def _encoded(value: Any) -> bytes:
+    # Half of a character may be in what was set aside: it is kept as it came.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_json)
     return text.encode("utf-8", "surrogatepass")
 

@@ -86,6 +86,7 @@ def read_steadily(
     Raises:
         StoreError: A part is damaged; it is named, and set aside where the folder may be written to.
     """
+    # Names a part that was not there the last time.
     missing: str | None = None
     while True:
         try:
@@ -139,6 +140,7 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
     """Take a damaged part, and every other one of its table, out of the store."""
     layout = BY_NAME[part.table]
     with exclusive(database.folder / PARTS_LOCK, wait=True), database.writing() as connection:
+        # Somebody else may have set it aside already.
         alive = {live.name: live for live in live_parts(connection, layout)}
         bad = {part.name: why} if part.name in alive else {}
         seqs = [_tail_seqs(connection, layout)]
@@ -146,6 +148,7 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
             if live.name in bad:
                 continue
             try:
+                # While the lock is held, so that a second damaged part is not met by the next reader.
                 shelf.verify(live)
                 seqs.append(integers(shelf.load(live, layout, ["seq"])["seq"]))
             except Vanished:
@@ -170,6 +173,7 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
             continue
         layout = BY_NAME[part.table]
         with database.writing() as connection:
+            # Only parts whose numbers overlap can have its versions.
             near = [
                 live
                 for live in live_parts(connection, layout)
@@ -250,6 +254,7 @@ def _note(connection: sqlite3.Connection, lost: list[tuple[Part, str]]) -> None:
                 part.table,
                 part.rows,
                 part.observed[0],
+                # Until then the table was whole as far as anybody knows; from then on it is known not to be.
                 max(seen_at or 0, part.observed[1]) + 1,
                 why,
                 part.observed[1],
@@ -265,8 +270,10 @@ def _unlearn(connection: sqlite3.Connection, layout: Layout, seqs: np.ndarray) -
         known = np.sort(seqs)
         heads = connection.execute(f"SELECT _key, seq FROM {layout.heads}").fetchall()
         held = np.isin(np.array([seq for _, seq in heads], dtype=np.int64), known)
+        # The next walk finds these rows unknown, and stores them again.
         lost = [(key,) for (key, _), there in zip(heads, held.tolist(), strict=True) if not there]
         connection.executemany(f"DELETE FROM {layout.heads} WHERE _key = ?", lost)
+    # Also what a walk under way would write: it began when the table was whole.
     connection.execute("UPDATE tally SET epoch = epoch + 1 WHERE table_name = ?", (name,))
     connection.execute(
         "DELETE FROM checkpoint WHERE name = ? OR substr(name, 1, ?) = ?",

@@ -130,6 +130,7 @@ class Database:
         self._busy_s = busy_s
         self._idle: list[_Link] = []
         self._renew = False
+        # Heads are compared once in a process, all other tables whenever another process wrote.
         self._compared: set[str] = set()
         self._compared_at: tuple[tuple[int, int, int], ...] = ()
         self._guard = threading.Lock()
@@ -217,6 +218,7 @@ class Database:
         if self.read_only:
             raise StoreError(f"{self.path}: {WORDS[sqlite3.SQLITE_READONLY]}")
         with translated(self.path), self._borrowed() as link:
+            # `secure_delete` overwrites what is deleted; this gives back the pages, and their copies in the log.
             link.connection.execute("VACUUM")
             (busy, _, _) = link.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -236,6 +238,7 @@ class Database:
     def _commit(self, link: _Link, changes: Changes) -> None:
         """Write the second copy, then commit; a log that begins anew gets its name last."""
         connection = link.connection
+        # A transaction that changed nothing leaves no record.
         if not changes.rows and not self._renew:
             connection.execute("COMMIT")
             return
@@ -247,13 +250,16 @@ class Database:
         elif last != before:
             raise Unusable(f"{self.path}: it is older than its second copy; {REPAIR}")
         staged: Path | None = None
+        # What was erased must not stay in older records.
         if self._renew or changes.erased or self.copy.size_bytes > LOG_BYTES or not before.number:
             mark, staged = begin_anew(self.copy, connection, before)
         else:
             mark = note(self.copy, changes.rows, before)
         try:
             connection.execute(
-                "UPDATE chain SET number = ?, digest = ?", (mark.number, mark.digest)
+                # In the same transaction: file and copy never differ by more than the one under way.
+                "UPDATE chain SET number = ?, digest = ?",
+                (mark.number, mark.digest),
             )
             connection.execute("COMMIT")
             if staged is not None:
@@ -290,6 +296,7 @@ class Database:
 
     def _file_mark(self) -> tuple[tuple[int, int, int], ...]:
         """A mark that changes with the file and its log."""
+        # Another process's commit changes the log, a checkpoint both.
         marks = []
         for path in (self.path, self.path.with_name(f"{FILE}-wal")):
             if path.exists():
@@ -329,6 +336,7 @@ class Database:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.folder))
             self.folder.chmod(FOLDER_MODE)
         except OSError as error:
+            # A folder that is not ours to write to may still be read.
             if error.errno not in _NOT_OURS_TO_WRITE or not self.path.is_file():
                 raise
             self._open_to_read()
@@ -340,6 +348,7 @@ class Database:
             make_private(self.path)
             with self._borrowed() as link:
                 self._make_schema(link.connection)
+                # Killed between the copy and the commit, or between the commit and a new log's name.
                 behind = mark_of(link.connection) != self.copy.last()
             if behind:
                 self._catch_up()
@@ -369,6 +378,7 @@ class Database:
     def _move_key(self, connection: sqlite3.Connection) -> None:
         """Take the key out of a store of layout 3, and give the store the id that it had by it."""
         key = self._named(connection, "forget_key")
+        # The id that published tables of this store have had from before.
         self._id = hashlib.sha256(f"publish:{key}".encode()).hexdigest()[:16]
         write_text(f"{key}\n", self._keys / f"{self._id}.forget")
         connection.execute("DELETE FROM meta WHERE name = 'forget_key'")
@@ -380,6 +390,7 @@ class Database:
             connection = link.connection
             connection.execute("BEGIN IMMEDIATE")
             try:
+                # A record that was not whole when its writer was killed was never answered for.
                 self.copy.cut_torn_end()
                 mark, last = mark_of(connection), self.copy.last()
                 if last is None or last.number < mark.number:
@@ -402,6 +413,7 @@ class Database:
                 missing = []
             elif missing is not None:
                 missing.append(record)
+        # The file is not where the log says it was: one of them is an older one.
         if missing is None or not all(
             entry.whole and "changes" in entry.content for entry in missing
         ):
@@ -463,6 +475,7 @@ class Database:
         empty = connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0]
         if version == 0 and empty:
             self._refuse_lost()
+            # Readers see one moment while another process writes (sqlite.org/wal.html).
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
             for statement in statements():
@@ -551,5 +564,6 @@ def translated(path: Path) -> Iterator[None]:
         kind = Unusable if isinstance(code, int) and code & 0xFF in _DAMAGED else StoreError
         raise kind(f"{path}: {known or error}") from error
     except OSError as error:
+        # The log and the parts are files of our own, and the disk is the same.
         words = WORDS[sqlite3.SQLITE_FULL] if error.errno == errno.ENOSPC else error.strerror
         raise StoreError(f"{path}: {words or error}; choose another folder") from error

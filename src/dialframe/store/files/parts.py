@@ -105,6 +105,7 @@ class Shelf:
         self.folder = store / FOLDER
         self.copies = store / change_log.FOLDER / change_log.PARTS
         self.aside = store / ASIDE
+        # Hashing a part costs as much as reading it; a file that was not touched since is believed.
         self._verified: set[tuple[str, int, int, int]] = set()
 
     def put(
@@ -162,6 +163,7 @@ class Shelf:
             file = pq.ParquetFile(self._checked(part), read_dictionary=dictionaries)
             held = set(file.schema_arrow.names)
             present = [name for name in names if name in held]
+            # Row groups are sorted by time, so a range touches few of them.
             groups = _groups(file, layout, times)
             table = (
                 file.read(columns=present)
@@ -205,6 +207,7 @@ class Shelf:
         """
         self.check(part)
         path = self.folder / part.name
+        # The first may be damaged on a disk that takes no mending.
         return path if self._is_verified(path, part) else self.copies / part.name
 
     def remove(self, names: Sequence[str]) -> None:
@@ -244,6 +247,7 @@ class Shelf:
             content = {
                 path: self._content(path / part.name, part) for path in (self.folder, self.copies)
             }
+            # Both in memory: a part has no more rows than fit there (`Sizes.part_rows`).
             whole = next((data for data in content.values() if data is not None), None)
             for folder, data in content.items():
                 if data is None and whole is not None:
@@ -332,6 +336,7 @@ def describe_file(path: Path) -> tuple[Part, About]:
     """
     try:
         data = path.read_bytes()
+        # No catalog to compare with here: the checksums of its pages are all there is.
         table = pq.read_table(pa.BufferReader(data), page_checksum_verification=True)
         facts = json.loads((table.schema.metadata or {})[ABOUT])
         about = About(str(facts["table"]), bool(facts["history"]), tuple(facts["replaced"]))
@@ -361,11 +366,13 @@ def order_of(table: pa.Table, names: Sequence[str]) -> pa.Array:
     """Places of the rows in ascending order of columns, as for `ordered`."""
     keys = {name: table[name] for name in names}
     if keys[names[0]].null_count:
+        # Arrow sorts null last, a row without a time comes first.
         keys = {"_there": pc.is_valid(keys[names[0]]), **keys}
     return pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
 
 
 def _encoded(layout: Layout, table: pa.Table, *, history: bool, replaced: Sequence[str]) -> bytes:
+    # Beside the schema, in the file's own metadata: it goes wherever the file goes.
     facts = {"table": layout.table.name, "history": history, "replaced": list(replaced)}
     metadata = {**(table.schema.metadata or {}), ABOUT: json.dumps(facts).encode()}
     sink = pa.BufferOutputStream()
@@ -410,6 +417,7 @@ def _groups(file: pq.ParquetFile, layout: Layout, times: Times) -> list[int]:
     first, end = times
     if first is None and end is None:
         return every
+    # Statistics are by place; a part of before a column was added has others.
     column = file.schema_arrow.get_field_index(layout.time_column)
     return [number for number in every if _group_may_hold(file, number, column, first, end)]
 
@@ -424,5 +432,6 @@ def _group_may_hold(
         return False  # all null, which no range holds
     low, high = statistics.min_raw, statistics.max_raw
     if isinstance(low, bytes):
+        # Days: Parquet keeps text as bytes.
         low, high = low.decode(), high.decode()
     return (end is None or low < end) and (first is None or high >= first)

@@ -89,6 +89,7 @@ def rows(layout: Layout, records: Iterable[Mapping[str, Any]]) -> tuple[list[Row
         except ValueError as error:
             bad.append(bad_record(record, str(error)))
             continue
+        # Checks have no key: the same answer twice is two rows.
         good[str(position) if layout.ledger else row.key] = row
     return list(good.values()), bad
 
@@ -108,6 +109,7 @@ def bad_record(record: Mapping[str, Any], reason: str) -> Bad:
         'cal_1'
     """
     identifier = record.get("id")
+    # One spelling for one content, so that it is set aside once.
     raw = json.dumps(record, sort_keys=True, default=str)
     return Bad(raw=raw, reason=reason, key=identifier if isinstance(identifier, str) else None)
 
@@ -120,6 +122,7 @@ def microseconds(instant: datetime) -> int:
     """
     if instant.tzinfo is None:
         raise ValueError(f"{instant.isoformat()} has no zone")
+    # Whole numbers: a float of seconds is not exact to the microsecond.
     return (instant - EPOCH) // MICROSECOND
 
 
@@ -153,6 +156,7 @@ def _row(layout: Layout, record: Mapping[str, Any]) -> Row:
 
 def _key(layout: Layout, values: Mapping[str, Value]) -> str:
     parts = [values[name] for name in layout.table.key]
+    # The later parts of a key may be null: counts of calls outside any campaign are rows, too.
     if parts[0] is None:
         raise ValueError(f"{layout.table.key[0]} is missing")
     return str(parts[0]) if layout.by_id else as_json(parts)
@@ -165,6 +169,7 @@ def _cell(value: Any, kind: Kind) -> Value:
         return (
             None if value in _BLANK_JSON else value if isinstance(value, str) else as_json(value)
         )
+    # In Python a boolean is an integer; in a column of integers it is a mistake.
     if isinstance(value, bool):
         fits = kind == "boolean"
     else:
@@ -180,6 +185,7 @@ def _converted(value: Any, kind: Kind) -> Value:
     if kind == "instant":
         return microseconds(datetime.fromisoformat(value) if isinstance(value, str) else value)
     if kind == "day" and isinstance(value, date):
+        # A datetime is a date in Python; its day is what counts here.
         return value.isoformat()[:10]
     if kind == "number":
         return float(value)
@@ -245,6 +251,7 @@ def read_tail(
         values,
     )
     batches = []
+    # Rows of Python values take several times the memory of Arrow's.
     while rows := cursor.fetchmany(ROWS_AT_ONCE):
         columns = zip(wanted, zip(*rows, strict=True), strict=True)
         arrays = [_array(cells, field, kinds.get(field.name)) for field, cells in columns]

@@ -109,6 +109,7 @@ class Layout:
     @cached_property
     def payload(self) -> tuple[Column, ...]:
         """Columns stored beside the key, in the table's order."""
+        # The id is the key already, and is not kept twice.
         return tuple(c for c in self.table.columns if not (self.by_id and c.name == "id"))
 
     @cached_property
@@ -212,8 +213,10 @@ def additions(version: int, present: frozenset[str]) -> list[str]:
         version: The layout that the store has.
         present: Names of the tables that the store has.
     """
+    # Layout 5 keeps what audits said.
     if version == 4:
         return [_VERDICTS]
+    # Layout 4 holds rows by digests and keeps a second copy.
     if version == 3:
         return [
             *_of_checksums(),
@@ -223,6 +226,7 @@ def additions(version: int, present: frozenset[str]) -> list[str]:
         ]
     made = [*_of_checksums(), *_of_parts(), _VERDICTS]
     for layout in LAYOUTS:
+        # Layouts 1 and 2 had all versions in SQLite; layout 1 had no events.
         old = layout.versions in present
         made += [*_moved_away(layout)] if old else []
         made += _of_table(layout)
@@ -284,7 +288,9 @@ def _of_table(layout: Layout) -> list[str]:
 
 
 def _moved_away(layout: Layout) -> list[str]:
+    # An index keeps its name when its table is renamed.
     index = f"{layout.versions}_phone" if layout.ledger else f"{layout.versions}_key"
+    # Their own names are needed for the new ones.
     moved = [
         f"DROP INDEX {index}",
         f"ALTER TABLE {layout.versions} RENAME TO {_OLD}{layout.versions}",
