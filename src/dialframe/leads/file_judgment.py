@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,6 @@ from dialframe.leads.reading.reading_in_blocks import (
     take_in,
 )
 from dialframe.leads.reading.spilled_tables import Spool
-from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.phones import check_region, normalize
 from dialframe.privacy import terminal_safe
@@ -136,6 +135,8 @@ def unique_file_names(names: Sequence[str]) -> list[str]:
 _NONE: Final = np.zeros(0, np.int64)
 #: Column of physical lines in the spool.
 LINE: Final = "_line"
+_WARNINGS: Final = "_warnings"
+_WHEREABOUTS: Final = "_whereabouts"
 
 
 #: Decides the region of a file's national numbers, of which it may have a part of the rows.
@@ -406,7 +407,12 @@ def unpacked(shipped: Shipped, spool: Spool) -> JudgedFile:
 def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int]:
     notes = assessed.notes
     fields = pa.RecordBatch.from_pydict(
-        {**assessed.fields, "_warnings": notes.warnings(len(lines)), LINE: lines}
+        {
+            **assessed.fields,
+            LINE: lines,
+            _WARNINGS: notes.warnings(len(lines)),
+            _WHEREABOUTS: assessed.whereabouts,
+        }
     )
     values = pa.concat_arrays(notes.cells) if notes.cells else pa.array([], pa.large_string())
     found = pa.RecordBatch.from_pydict(
@@ -420,8 +426,24 @@ def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int
     return spool.put(fields), spool.put(found, groups)
 
 
-def kept(numbers: tuple[int, int], spool: Spool) -> tuple[dict[str, pa.Array], Notes, pa.Array]:
-    """What was judged of a block: fields, findings, warnings."""
+class Kept(NamedTuple):
+    """What was judged of a block.
+
+    Attributes:
+        fields: Texts of `LEAD_COLUMNS`.
+        notes: Findings.
+        warnings: Warning codes, joined by `;`.
+        whereabouts: Country and line type of each number.
+    """
+
+    fields: dict[str, pa.Array]
+    notes: Notes
+    warnings: pa.Array
+    whereabouts: np.ndarray
+
+
+def kept(numbers: tuple[int, int], spool: Spool) -> Kept:
+    """What was judged of a block, from the spool."""
     fields, _ = spool.get(numbers[0])
     found, groups = spool.get(numbers[1])
     rows, ranks = found.column("row").to_numpy(), found.column("rank").to_numpy()
@@ -433,37 +455,37 @@ def kept(numbers: tuple[int, int], spool: Spool) -> tuple[dict[str, pa.Array], N
         notes.cells.append(found.column("value").slice(at, count))
         at += count
     own = {name: fields.column(name) for name in LEAD_COLUMNS}
-    return own, notes, fields.column("_warnings")
+    return Kept(own, notes, fields.column(_WARNINGS), fields.column(_WHEREABOUTS).to_numpy())
 
 
 def tables_of(
     names: Sequence[str],
     at: int,
     batch: Batch,
-    kept: tuple[dict[str, pa.Array], Notes, pa.Array],
+    kept: Kept,
     one: JudgedFile,
     found: tuple[list[Found], np.ndarray],
     begins: Sequence[int],
-) -> Iterator[tuple[str, pa.Table]]:
-    """Rows of the outcomes of one block, by key, once all records have been compared."""
-    fields, notes, warnings = kept
+) -> Iterator[outcome_rows.OutcomeRows]:
+    """Rows of the outcomes of one block, once all records have been compared."""
+    notes = kept.notes
     part = outcome_rows.Part(
         file=names[at],
         columns=batch.rows.columns,
         kept=one.kept_names,
-        fields=fields,
+        fields=kept.fields,
         lines=batch.lines,
         rows=batch.ordinals,
-        warnings=warnings,
+        warnings=kept.warnings,
+        whereabouts=kept.whereabouts,
         findings=outcome_rows.with_settled(
-            (notes.rows, notes.ranks, notes.fields, notes.cells), found[0], fields
+            (notes.rows, notes.ranks, notes.fields, notes.cells), found[0], kept.fields
         ),
         others=outcome_rows.others(found[0], names, begins),
         raws=batch.rows.raws,
         silenced=found[1],
     )
-    for outcome, table in part.tables().items():
-        yield COUNT_KEYS[outcome], table
+    yield from part.tables()
 
 
 #: Headers of the day a record was last changed, then of the day it was made.

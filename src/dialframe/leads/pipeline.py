@@ -65,6 +65,7 @@ from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_list_columns import CleanColumns, CleanLayout
 from dialframe.leads.writing.import_bodies import LeadInput, custom_fields, inputs_of, once
 from dialframe.leads.writing.outcome_counts import CleanedFiles, Tally
+from dialframe.leads.writing.outcome_rows import OutcomeRows
 from dialframe.leads.writing.output_files import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.phones import check_region
 
@@ -210,8 +211,8 @@ class Pipeline:
 
         self._settled = settled
 
-    def tables(self) -> Iterator[tuple[str, pa.Table]]:
-        """Rows of the outcomes by their key, file after file and block after block."""
+    def tables(self) -> Iterator[OutcomeRows]:
+        """Rows of the outcomes, file after file and block after block."""
         if self._settled is None:
             self.compare()
         assert self._settled is not None  # noqa: S101 - `compare` sets it
@@ -225,21 +226,20 @@ class Pipeline:
                 found_before = kept(tables, self._spool)
                 yield from tables_of(names, at, batch, found_before, one, found, begins)
             columns = [str(name) for name in one.taken.file.frame.columns]
-            yield "skipped", outcome_rows.skipped(one.taken.file.skipped, names[at], columns)
+            skipped = outcome_rows.skipped(one.taken.file.skipped, names[at], columns)
+            yield OutcomeRows("skipped", skipped)
 
     def write(
         self,
         target: Target | None,
         *,
         show: Collection[str] = (),
-        each: Callable[[str, pa.Table], object] | None = None,
     ) -> CleanedFiles:
         """Write the outcomes and the report, all files or none; count and show.
 
         Args:
             target: Where they go; None to write nothing.
             show: Reason codes whose first records are kept.
-            each: Called with the rows of each outcome as they pass.
 
         Raises:
             LeadFileError: The folder cannot be written.
@@ -249,12 +249,10 @@ class Pipeline:
         paths = {} if target is None else targets_of(target, files)
 
         def fill(out: Outputs | None) -> CleanedFiles:
-            for key, table in self.tables():
-                tally.add(key, table)
-                if each is not None:
-                    each(key, table)
+            for rows in self.tables():
+                tally.add(rows)
                 if out is not None:
-                    out.add(key, table)
+                    out.add(rows.key, rows.table)
             return tally.told(files, self.region, self.leftovers, paths)
 
         if target is None:
@@ -270,7 +268,7 @@ class Pipeline:
     def numbers(self) -> np.ndarray:
         """Every number that the clean records carry (`phone`, `phone_other`), as integers, once each."""
         found = [_NONE]
-        for key, table in self.tables():
+        for key, table, _ in self.tables():
             if key == "clean":
                 found += [
                     numbers(arrow_text.whole(table[name])) for name in ("phone", "phone_other")
@@ -297,7 +295,7 @@ class Pipeline:
         custom = self.custom_fields(keep)
         several = any(one.extra_leads is not None for one in self._judged)
         before = ""
-        clean = (table for key, table in self.tables() if key == "clean")
+        clean = (rows.table for rows in self.tables() if rows.key == "clean")
         for table in clean:
             aligned = outcome_rows.aligned(table, self.orders["clean"])
             # Cells as Python has them take ten times the memory.
@@ -343,7 +341,7 @@ class Pipeline:
     def in_memory(self) -> Cleaned:
         """The outcomes as frames."""
         tables: dict[str, list[pa.Table]] = {key: [] for key in _KEYS}
-        for key, table in self.tables():
+        for key, table, _ in self.tables():
             tables[key].append(table)
         frames = {
             key: outcome_rows.frame(
@@ -400,10 +398,10 @@ class Pipeline:
 
     def _parts(self) -> Iterator[Part]:
         """Fields of all records once more."""
-        line = len(LEAD_COLUMNS) + 1
+        line = len(LEAD_COLUMNS)
         for one in self._judged:
             for number, _ in one.tables:
-                batch, _ = self._spool.get(number, [*range(len(LEAD_COLUMNS)), line])
+                batch, _ = self._spool.get(number, range(line + 1))
                 fields = {name: batch.column(name) for name in LEAD_COLUMNS}
                 yield Part(fields, batch.column(LINE).to_numpy())
 

@@ -42,6 +42,8 @@ _ENDS: Final = pa.array(
     pa.large_string(),
 )
 _OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
+#: Every region, and what calling codes without one are of.
+REGIONS: Final = (*sorted(SUPPORTED_REGIONS), WORLD)
 _KINDS: Final = {name: kind for kind, name in TYPES.items()} | {None: outcomes.NO_TYPE}
 
 
@@ -154,7 +156,6 @@ def _by_tables(
 ) -> Column:
     """The column with the rows of usual shapes, the others handed over; of few all are."""
     count = len(texts)
-    regions_of = (*sorted(SUPPORTED_REGIONS), WORLD)
     column = Column(
         e164=pa.nulls(count, pa.large_string()),
         extension=pa.nulls(count, pa.large_string()),
@@ -162,7 +163,7 @@ def _by_tables(
         kind=np.full(count, outcomes.NO_TYPE, np.uint8),
         region=np.full(count, NOWHERE, np.int16),
         possible=np.zeros(count, np.bool_),
-        regions=regions_of,
+        regions=REGIONS,
     )
     if count < SHORT and not plan.cache_info().currsize:
         return column

@@ -37,7 +37,7 @@ from dialframe.leads.names_and_emails import read_name
 from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
-from dialframe.phones.column_reader import Column, read_column
+from dialframe.phones.column_reader import REGIONS, Column, read_column
 from dialframe.phones.outcomes import REASONS
 from dialframe.phones.vectorized import are_valid
 
@@ -68,7 +68,7 @@ def choose_phones(
     notes: Notes,
     doubts: Doubts,
     single: Columns | None = None,
-) -> tuple[dict[str, pa.Array], dict[str, Phones]]:
+) -> tuple[dict[str, pa.Array], np.ndarray, dict[str, Phones]]:
     """The first column of the preference that has a number, or the first reason why none has.
 
     Args:
@@ -83,7 +83,8 @@ def choose_phones(
             gives them; without it all that stands in them.
 
     Returns:
-        `phone`, `phone_extension` and `phone_other` of each record, and what each phone column says.
+        `phone`, `phone_extension` and `phone_other` of each record, its number's `whereabouts`, and
+        what each phone column says.
     """
     own = phone_cells(cells, columns)
     read = {name: _read_certain(text, regions, doubts.get(name)) for name, text in own.items()}
@@ -117,7 +118,8 @@ def choose_phones(
         name = columns.phone_other
         known = _fit(_read_certain(cells[name], regions, doubts.get(name)), policy).e164
         fields["phone_other"] = _or_other(fields["phone_other"], known)
-    return fields, read
+    chosen = [best == place for place in range(len(tried))]
+    return fields, np.select(chosen, [one.whereabouts for one in tried]).astype(np.int16), read
 
 
 def each_number(
@@ -374,6 +376,12 @@ class Phones:
         """The numbers as integers, 0 for none."""
         return numbers(self.e164)
 
+    @property
+    def whereabouts(self) -> np.ndarray:
+        """Country and line type of each number as one small integer, for `counted_whereabouts`."""
+        found: np.ndarray = (self.region + 1) * (len(TYPES) + 1) + self.kind + 1
+        return found
+
 
 def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     """The phone numbers of a column.
@@ -485,6 +493,17 @@ def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
         return lambda _: np.ones(count, np.bool_)
     own = np.array([region or "" for region in regions])
     return lambda region: own == region
+
+
+def counted_whereabouts(whereabouts: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:
+    """How many of some `Phones.whereabouts` are of each country, and of each line type."""
+    width = len(TYPES) + 1
+    counts = np.bincount(whereabouts, minlength=(len(REGIONS) + 1) * width).reshape(-1, width)
+    regions, kinds = counts.sum(axis=1)[1:].tolist(), counts.sum(axis=0)[1:].tolist()
+    return (
+        {name: count for name, count in zip(REGIONS, regions, strict=True) if count},
+        {name: count for name, count in zip(TYPES, kinds, strict=True) if count},
+    )
 
 
 def _drop_extensions(phones: Phones, read: Column) -> None:

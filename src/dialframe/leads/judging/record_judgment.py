@@ -88,12 +88,14 @@ class Assessed:
     Attributes:
         fields: Texts of `LEAD_COLUMNS`.
         notes: What stands against them, and what was done to them.
+        whereabouts: Country and line type of each number, as `Phones.whereabouts` has them.
         reach: Records that must not be called, and a number of each: none of them is called under
             any record.
     """
 
     fields: dict[str, pa.Array]
     notes: Notes
+    whereabouts: np.ndarray
     reach: tuple[np.ndarray, np.ndarray]
 
 
@@ -158,7 +160,7 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     _file_warnings(rows, notes)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
     regions = row_regions(cells, columns, judging.region, judging.beside)
-    chosen, read = choose_phones(
+    chosen, whereabouts, read = choose_phones(
         cells, columns, regions, policy, judging.blocked, notes, judging.doubts, single
     )
     fields |= chosen
@@ -173,7 +175,7 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     _sizes(rows, columns, fields, notes)
     for rule in judging.rules:
         _rule(rows, columns, rule, fields, notes)
-    return Assessed(fields, notes, reach)
+    return Assessed(fields, notes, whereabouts, reach)
 
 
 def kept_columns(columns: ColumnMap, per: str = "record") -> list[str]:

@@ -19,9 +19,10 @@ from dialframe.leads.cleaned import (
     by_count,
     check_counts,
     went_in,
-    whereabouts,
 )
+from dialframe.leads.judging.phone_columns import counted_whereabouts
 from dialframe.leads.reasons import COUNT_KEYS
+from dialframe.leads.writing.outcome_rows import OutcomeRows
 
 #: Records kept of a reason that was asked for.
 LINES_SHOWN: Final = 20
@@ -95,13 +96,14 @@ class Tally:
     shown: dict[tuple[str, str], list[Example]] = field(default_factory=dict)
     lines: dict[str, list[dict[str, object]]] = field(default_factory=dict)
 
-    def add(self, key: str, table: pa.Table) -> None:
+    def add(self, rows: OutcomeRows) -> None:
         """Records of one outcome."""
+        key, table = rows.key, rows.table
         self.rows[key] += len(table)
-        if key == "clean":
+        if rows.whereabouts is not None:
             for codes, count in _counted(table["_warnings"]):
                 self.warnings.update({code: count for code in codes.split(";") if code})
-            countries, line_types = whereabouts(table["phone"])
+            countries, line_types = counted_whereabouts(rows.whereabouts)
             self.countries.update(countries)
             self.line_types.update(line_types)
             return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,20 @@ _SILENCED: Final = "phone_other_forbidden"
 _CLEAN: Final = _OUTCOMES.index("clean")
 
 
+class OutcomeRows(NamedTuple):
+    """Rows of one outcome.
+
+    Attributes:
+        key: The outcome, as it is counted.
+        table: The rows.
+        whereabouts: Country and line type of the numbers of clean ones.
+    """
+
+    key: str
+    table: pa.Table
+    whereabouts: np.ndarray | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """Records of one file with everything that is to be said of them.
@@ -44,6 +58,7 @@ class Part:
         lines: Physical lines.
         rows: Ordinals.
         warnings: Warning codes, joined by `;`.
+        whereabouts: Country and line type of each number.
         findings: What stands against them.
         others: For records that repeat or obey another one: that one's file and line.
         raws: Row to the text of a record that could not be read whole.
@@ -57,22 +72,23 @@ class Part:
     lines: np.ndarray
     rows: np.ndarray
     warnings: pa.Array
+    whereabouts: np.ndarray
     findings: Findings
     others: Sequence[tuple[np.ndarray, pa.Array, np.ndarray]]
     raws: Mapping[int, str]
     silenced: np.ndarray
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> Iterator[OutcomeRows]:
         """The rows of each outcome but `skipped` that has any."""
         outcome = np.full(len(self.lines), _CLEAN, np.uint8)
         firsts = self.findings.firsts
         outcome[self.findings.rows[firsts]] = _OF_RANK[self.findings.ranks[firsts]]
-        rows_of = {name: np.flatnonzero(outcome == at) for at, name in enumerate(_OUTCOMES)}
-        return {
-            name: self._clean(rows) if name == "clean" else self._aside(name, rows, firsts)
-            for name, rows in rows_of.items()
-            if len(rows)
-        }
+        for at, name in enumerate(_OUTCOMES):
+            rows = np.flatnonzero(outcome == at)
+            if at == _CLEAN and len(rows):
+                yield OutcomeRows(COUNT_KEYS[name], self._clean(rows), self.whereabouts[rows])
+            elif len(rows):
+                yield OutcomeRows(COUNT_KEYS[name], self._aside(name, rows, firsts))
 
     def _clean(self, rows: np.ndarray) -> pa.Table:
         own = {name: arrow_text.take(self.fields[name], rows) for name in LEAD_COLUMNS}
