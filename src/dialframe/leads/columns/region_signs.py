@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
 from typing import Any, Final
@@ -268,6 +268,7 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     }
 
 
+@lru_cache(maxsize=2**13)  # the most frequent cells of a column are asked about twice
 def _names_in(cell: str) -> dict[str, frozenset[str]]:
     """Names of people in a cell or before the `@` of a mail address, with where they are frequent."""
     mail = _MAIL_OF_PERSON.match(cell[:_LONGEST_NAME])
@@ -405,12 +406,13 @@ def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
     """Letters that few countries write, by the share of the words that have them."""
     names = [cell[:200] for cells in columns.values() for cell in cells[:200]]
     texts = [text for text in (*headers, *names) if any(map(str.isalpha, text))]
+    whole = "\n".join(texts)
     weights: _Weights = {}
     for script in _file()["letters"]:
         letters = re.compile(script["form"])
-        count = sum(letters.search(text) is not None for text in texts)
-        if not count:
+        if letters.search(whole) is None:
             continue
+        count = sum(letters.search(text) is not None for text in texts)
         usual = script["share"] * len(texts)
         weight = script["weight"] * min(1.0, count / usual, count / _ENOUGH_LETTERS)
         for region in script["regions"].split():

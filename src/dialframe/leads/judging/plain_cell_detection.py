@@ -60,7 +60,7 @@ def untidy(cells: pa.Array) -> np.ndarray:
         return filled
     edge = np.zeros(len(data) + 1, np.bool_)
     edge[starts] = True
-    at = np.flatnonzero(_INVISIBLE.take(data))
+    at = np.flatnonzero(arrow_text.classes(data, _INVISIBLE))
     byte, before, after = data[at], data[at - 1], data[np.minimum(at + 1, len(data) - 1)]
     # Latin letters with accents stay too, but the sharp s, which is two letters to some.
     accented = np.where(byte == _LATIN, after != _SHARP_S, (byte < 0xC0) & (before == _LATIN))
@@ -76,7 +76,7 @@ def untidy(cells: pa.Array) -> np.ndarray:
 def worded(cells: pa.Array) -> np.ndarray:
     """Rows with a letter, or with what may be one."""
     data, starts = _bytes_of(cells)
-    return np.flatnonzero(_any_of(_IN_WORDS.view(np.uint8).take(data), starts))
+    return np.flatnonzero(_any_of(arrow_text.classes(data, _IN_WORDS), starts))
 
 
 #: Addresses up to this length have no part that is too long.
@@ -121,7 +121,7 @@ def phone_shapes(cells: pa.Array) -> tuple[np.ndarray, pa.Array]:
     filled = np.flatnonzero(sizes)
     if not len(filled):
         return shapes, cells
-    kinds = _KINDS.take(data)
+    kinds = arrow_text.classes(data, _KINDS)
     blank = np.flatnonzero(data == _BLANK)
     edge = np.zeros(len(data) + 1, np.bool_)
     edge[starts] = True

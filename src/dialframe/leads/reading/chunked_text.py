@@ -19,7 +19,7 @@ from dialframe.leads.lead_file import split_lines
 from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES
 
 #: Bytes that are read at once.
-PIECE_BYTES: Final = 4 * 2**20
+PIECE_BYTES: Final = 2 * 2**20
 #: Up to this size a file is kept in memory between the passes.
 _SMALL_BYTES: Final = 64 * 2**20
 _EVERY: Final = 512
@@ -77,8 +77,7 @@ class Content:
             LeadFileError: The file is not what it was at first.
         """
         if self.data is not None:
-            for place in range(self.begin + at, self.begin + self.size_bytes, size):
-                yield self.data[place : place + size]
+            yield from _whole_lines(self.data, self.begin + at, size)
             return
         assert self.path is not None  # noqa: S101 - one of both is there
         digest = hashlib.sha256()
@@ -263,9 +262,17 @@ def _pieces(whole: bytes | None, handle: int) -> Iterator[bytes]:
     """A file piece by piece, from memory where it is there."""
     if whole is None:
         yield from iter(partial(os.read, handle, PIECE_BYTES), b"")
-        return
-    for at in range(0, len(whole), PIECE_BYTES):
-        yield whole[at : at + PIECE_BYTES]
+    else:
+        yield from _whole_lines(whole, 0, PIECE_BYTES)
+
+
+def _whole_lines(data: bytes, at: int, size: int) -> Iterator[bytes]:
+    """Pieces of a text that end with a line, where there is one: a line cut in two has to be joined."""
+    while at < len(data):
+        is_last = at + size >= len(data)
+        stop = len(data) if is_last else data.rfind(b"\n", at, at + size) + 1 or at + size
+        yield data[at:stop]
+        at = stop
 
 
 def _noted(data: bytes, stop: int, lines: int, done: int) -> tuple[np.ndarray, int]:

@@ -93,7 +93,12 @@ def _csv(
 
 def _csv_rows(columns: Sequence[pa.Array], *, guard: bool) -> memoryview:
     """The bytes that `csv.writer` makes of `escape`d cells; nulls are empty."""
-    cells = [_csv_cells(_as_text(column), guard=guard) for column in columns]
+    cells = [
+        _as_text(column)
+        if pa.types.is_integer(column.type)
+        else _csv_cells(_as_text(column), guard=guard)
+        for column in columns
+    ]
     if len(cells) == 1:
         cells[0] = pc.if_else(pc.equal(cells[0], _EMPTY), '""', cells[0])
     cells[-1] = pc.binary_join_element_wise(cells[-1], _LINE_END, _EMPTY)
@@ -111,10 +116,12 @@ def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
             cells = arrow_text.put(cells, rows, own)
             data, starts = arrow_text.raw(cells)
     span = data[starts[0] : starts[-1]]
-    special = (span == ord('"')) | (span == ord(",")) | (span == ord("\r")) | (span == ord("\n"))
-    if not special.any():
+    # Most columns have none of these signs, and looking for one among bytes is quickest.
+    content = span.tobytes()
+    special = [span == sign for sign in b'",\r\n' if sign in content]
+    if not special:
         return cells
-    rows = arrow_text.rows_of(np.flatnonzero(special) + starts[0], starts)
+    rows = arrow_text.rows_of(np.flatnonzero(np.logical_or.reduce(special)) + starts[0], starts)
     doubled = pc.replace_substring(arrow_text.take(cells, rows), '"', '""')
     return arrow_text.put(
         cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY)
@@ -123,12 +130,12 @@ def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
 
 def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Rows whose cell `escape` would give an apostrophe."""
-    rows: np.ndarray = np.flatnonzero(np.diff(starts))
-    heads = data[starts[rows]]
-    suspect = _SUSPECT[heads]
-    rows, heads = rows[suspect], heads[suspect]
+    # Of an empty cell the head is that of the next one.
+    rows: np.ndarray = np.flatnonzero(_SUSPECT.take(data.take(starts[:-1], mode="clip")))
+    rows = rows[starts[rows] < starts[rows + 1]]
     if not len(rows):
         return rows
+    heads = data[starts[rows]]
     span = data[starts[0] : starts[-1]]
     digits = np.count_nonzero(span - np.uint8(ord("0")) < 10)
     if (
