@@ -72,10 +72,10 @@ def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
     for place in range(0, len(whole), 97):
         flip(path, place)
         with pytest.raises(Damaged, match="checksum differs"):
-            store._shelf.verify(part)
+            store._database.shelf.verify(part)
         for file in both(path):
             file.write_bytes(whole)
-    store._shelf.verify(part)
+    store._database.shelf.verify(part)
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut", "empty", "delete"])

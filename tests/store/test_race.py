@@ -43,7 +43,7 @@ def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
         # An answer that was overtaken on its way adds its own version and that of the newer one again.
         assert len(history.drop_duplicates(["id", "status"])) == sum(written) * SHARED
         store.compact()
-        assert store._shelf.names() == _named(folder)
+        assert store._database.shelf.names() == _named(folder)
 
 
 def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_killed_writers_lose_nothing_that_was_stored(tmp_path: Path) -> None:
             versions = store.info().table("calls").versions
             assert versions == state["next"] * (PAGE + SHARED)
             # What a killed process left lying is gone at the next opening.
-            assert store._shelf.names() == _named(folder)
+            assert store._database.shelf.names() == _named(folder)
 
 
 def test_a_page_has_new_rows_and_shared_ones() -> None:

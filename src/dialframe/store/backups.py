@@ -19,7 +19,7 @@ from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import LOG
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
-from dialframe.store.files.parts import Damaged, Shelf, Vanished
+from dialframe.store.files.parts import Damaged, Vanished
 from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"
@@ -60,7 +60,6 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
             exclusive(store / PARTS_LOCK, wait=True),
             database.writing() as connection,
         ):
-            shelf = Shelf(store)
             # From a connection of its own: the one that holds the write lock may not be copied from.
             with closing(sqlite3.connect(staging / FILE)) as copied, database.reading() as reading:
                 reading.backup(copied)
@@ -70,7 +69,7 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
             for layout in LAYOUTS:
                 for part in live_parts(connection, layout):
                     # Whichever of its two files is whole.
-                    source = shelf.place(part)
+                    source = database.shelf.place(part)
                     shutil.copyfile(source, staging / "parts" / part.name)
                     shutil.copyfile(source, staging / COPY / "parts" / part.name)
             if database.key_file.exists():

@@ -57,7 +57,7 @@ class Sizes:
     patches: int = 1_000
 
 
-def seal_if_due(database: Database, shelf: Shelf, layout: Layout, rows: int, sizes: Sizes) -> bool:
+def seal_if_due(database: Database, layout: Layout, rows: int, sizes: Sizes) -> bool:
     """Seal a tail of so many rows, unless another process is at it; then tidy its parts once.
 
     A disk that is full leaves everything where it is.
@@ -75,15 +75,15 @@ def seal_if_due(database: Database, shelf: Shelf, layout: Layout, rows: int, siz
         with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
             if not held:
                 return False
-            done = seal(database, shelf, layout, sizes)
-            merge(database, shelf, layout, sizes)
-            sweep(database, shelf)
+            done = seal(database, layout, sizes)
+            merge(database, layout, sizes)
+            sweep(database)
     except StoreError:
         return False
     return done
 
 
-def compact(database: Database, shelf: Shelf, sizes: Sizes) -> None:
+def compact(database: Database, sizes: Sizes) -> None:
     """Seal every tail, merge parts until nothing is left to merge, delete what was replaced.
 
     Raises:
@@ -93,20 +93,20 @@ def compact(database: Database, shelf: Shelf, sizes: Sizes) -> None:
     thorough = replace(sizes, patches=1, small_parts=2)
     with exclusive(database.folder / PARTS_LOCK, wait=True):
         for layout in LAYOUTS:
-            while seal(database, shelf, layout, sizes):
+            while seal(database, layout, sizes):
                 pass
-            while merge(database, shelf, layout, thorough):
+            while merge(database, layout, thorough):
                 pass
-        sweep(database, shelf)
+        sweep(database)
 
 
-def seal(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool:
+def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
     """Move up to a full part of the tail into parts; the caller holds `lock.parts`.
 
     Returns:
         Whether there was anything to move.
     """
-    with writing_parts(database, shelf) as (connection, made):
+    with writing_parts(database) as (connection, made):
         seq, sealed = counted(connection, layout)
         last = connection.execute(
             f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)",
@@ -118,21 +118,20 @@ def seal(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool
                 sealed_to(connection, layout, seq)
             return False
         table = read_tail(connection, layout, "seq <= ?", [last])
-        _put(shelf, layout, table, sizes.part_rows, made)
+        _put(database.shelf, layout, table, sizes.part_rows, made)
         add_parts(connection, made)
         connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
         sealed_to(connection, layout, last)
     return True
 
 
-def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool:
+def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
     """Write one group of parts anew, as fewer and fuller ones; the caller holds `lock.parts`.
 
     Versions that are followed by others go to the history, with the instant at which they were.
 
     Args:
-        database: The catalog.
-        shelf: The parts.
+        database: The catalog and its parts.
         layout: The table.
         sizes: Which parts are small, and how many followed versions are many.
 
@@ -142,16 +141,16 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
     with database.reading() as connection:
         parts, known = live_parts(connection, layout), read_patches(connection, layout)
     # Small parts first: merging them takes in their patches as well.
-    chosen = _small(parts, sizes) or _patched(shelf, layout, parts, known, sizes.patches)
+    chosen = _small(parts, sizes) or _patched(database.shelf, layout, parts, known, sizes.patches)
     if not chosen:
         return False
-    table = pa.concat_tables(shelf.load(part, layout) for part in chosen)
+    table = pa.concat_tables(database.shelf.load(part, layout) for part in chosen)
     table, folded = _patched_in(ordered(table, [layout.time_column, layout.tie_shown]), known)
     made: list[Part] = []
     swapped = False
     try:
         names = [part.name for part in chosen]
-        _put(shelf, layout, table, sizes.part_rows, made, names)
+        _put(database.shelf, layout, table, sizes.part_rows, made, names)
         with database.writing() as connection:
             # Somebody else may have replaced one of them while this one was written.
             swapped = bury(connection, chosen)
@@ -160,11 +159,11 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
             drop_patches(connection, layout, folded if swapped else [])
     finally:
         if not swapped:
-            shelf.remove([part.name for part in made])
+            database.shelf.remove([part.name for part in made])
     return swapped
 
 
-def sweep(database: Database, shelf: Shelf) -> None:
+def sweep(database: Database) -> None:
     """Delete parts that were replaced and that nobody reads; set aside what no transaction names.
 
     The caller holds `lock.parts`, so no file is still to be named. A file without a name in the catalog
@@ -172,37 +171,35 @@ def sweep(database: Database, shelf: Shelf) -> None:
     """
     with database.reading() as connection:
         known, dead = known_parts(connection), dead_parts(connection)
-    unlisted = sorted(shelf.names() - known)
-    shelf.remove([name for name in unlisted if name.endswith(DRAFTS)])
+    unlisted = sorted(database.shelf.names() - known)
+    database.shelf.remove([name for name in unlisted if name.endswith(DRAFTS)])
     # Not deleted: it may be all that is left of rows that an older catalog does not list.
     lost = [name for name in unlisted if not name.endswith(DRAFTS)]
     if lost:
-        note_unlisted(database, shelf, lost)
-        shelf.set_aside(lost)
+        note_unlisted(database, lost)
+        database.shelf.set_aside(lost)
     if not dead:
         return
     # Readers hold it together. Who has it alone is sure that no snapshot names these files.
     with exclusive(database.folder / LEASE, wait=False) as alone:
         if not alone:
             return
-        shelf.remove(dead)
+        database.shelf.remove(dead)
     # A system that keeps open files leaves some for the next time.
-    gone = sorted(set(dead) - shelf.names())
+    gone = sorted(set(dead) - database.shelf.names())
     with database.writing() as connection:
         drop_parts(connection, gone)
 
 
 @contextmanager
-def writing_parts(
-    database: Database, shelf: Shelf
-) -> Iterator[tuple[sqlite3.Connection, list[Part]]]:
+def writing_parts(database: Database) -> Iterator[tuple[sqlite3.Connection, list[Part]]]:
     """A write transaction, and a list for parts made in it, whose files are deleted if it fails."""
     made: list[Part] = []
     try:
         with database.writing() as connection:
             yield connection, made
     except BaseException:
-        shelf.remove([part.name for part in made])
+        database.shelf.remove([part.name for part in made])
         raise
 
 

@@ -24,7 +24,7 @@ from dialframe.files import FILE_MODE, FOLDER_MODE, digest, exclusive, folder, s
 from dialframe.store.files.catalog import counted, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import refused
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
+from dialframe.store.files.parts import Damaged, Part, Vanished
 from dialframe.store.files.sqlite_rows import read_tail, schema
 from dialframe.store.files.table_layouts import BY_NAME, Layout
 from dialframe.store.forget import erasures
@@ -42,7 +42,6 @@ STATISTICS: Final = "seq,_observed_at"
 
 def publish(
     database: Database,
-    shelf: Shelf,
     url: str,
     tables: Sequence[str],
     options: Mapping[str, str],
@@ -51,8 +50,7 @@ def publish(
     """Bring the Delta tables below a URL up to date.
 
     Args:
-        database: The catalog.
-        shelf: The parts.
+        database: The catalog and its parts.
         url: Folder or object store (`s3://bucket/prefix`); each table goes below it by its name.
         tables: Names of the tables.
         options: Settings of the object store, as delta-rs names them.
@@ -78,7 +76,7 @@ def publish(
             try:
                 if "://" not in address:
                     folder(Path(address))
-                written[name] = _table(database, shelf, BY_NAME[name], address, dict(options))
+                written[name] = _table(database, BY_NAME[name], address, dict(options))
                 root = _local(address)
                 # delta-rs makes its files with the mode of the process.
                 for path in (root, *root.rglob("*")) if root is not None and root.is_dir() else ():
@@ -143,9 +141,7 @@ def _files(address: str) -> set[str]:
     return {path.relative_to(root).as_posix() for path in paths if root is not None}
 
 
-def _table(
-    database: Database, shelf: Shelf, layout: Layout, address: str, options: dict[str, str]
-) -> int:
+def _table(database: Database, layout: Layout, address: str, options: dict[str, str]) -> int:
     from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
     with shared(database.folder / LEASE):
@@ -162,7 +158,7 @@ def _table(
             tail = read_tail(connection, layout, "seq > ?", [since])
         if last == since and not whole:
             return 0
-        source = _Counted(database, shelf, layout, parts, tail, since)
+        source = _Counted(database, layout, parts, tail, since)
         write_deltalake(
             address,
             pa.RecordBatchReader.from_batches(_shown(layout), source.batches()),
@@ -193,14 +189,13 @@ class _Counted:
     def __init__(
         self,
         database: Database,
-        shelf: Shelf,
         layout: Layout,
         parts: Sequence[Part],
         tail: pa.Table,
         since: int,
     ) -> None:
         self.rows = 0
-        self._database, self._shelf, self._layout = database, shelf, layout
+        self._database, self._layout = database, layout
         self._parts, self._tail, self._since = parts, tail, since
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -213,9 +208,9 @@ class _Counted:
     def _tables(self) -> Iterator[pa.Table]:
         for part in self._parts:
             try:
-                yield self._shelf.load(part, self._layout)
+                yield self._database.shelf.load(part, self._layout)
             except Damaged as damaged:
-                raise refused(self._database, self._shelf, part, str(damaged)) from None
+                raise refused(self._database, part, str(damaged)) from None
             except Vanished:
                 raise StoreError(
                     f"{part.name}: it was replaced meanwhile; publish again"

@@ -227,7 +227,7 @@ def _digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
 T = TypeVar("T")
 
 
-def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
+def erase(database: Database, phone: str, at: int) -> int:
     """Erase a number from rows, files and log, and prove it.
 
     Returns:
@@ -239,7 +239,7 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
     digits, national = digits_of(phone), national_digits(phone)
 
     def work() -> int:
-        with writing_parts(database, shelf) as (connection, made):
+        with writing_parts(database) as (connection, made):
             marks = Forgotten(make_key(database.key_file))
             _mark(connection, marks.mark("phone", digits), len(digits), at)
             if national is not None:
@@ -248,7 +248,7 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
             person = Person(digits, national or digits)
             erased = 0
             for layout in LAYOUTS:  # leads come before the callbacks that name them
-                owned = _owned(connection, shelf, layout, known, person)
+                owned = _owned(connection, database.shelf, layout, known, person)
                 if layout.table.name == "leads":
                     for key in owned:
                         _mark(connection, known.mark("id", key), 0, at)
@@ -256,7 +256,9 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
                     person = Person(digits, national or digits, frozenset(owned))
                 erased += _erase(connection, layout, owned, known)
                 erased += _replace_mentions(connection, layout, known)
-                erased += _rewrite_parts(connection, shelf, made, layout, owned, known, person)
+                erased += _rewrite_parts(
+                    connection, database.shelf, made, layout, owned, known, person
+                )
             quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
             # Nobody can say whose a record is that could not be read: a mention is enough.
             mentions = [
@@ -267,17 +269,15 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
             connection.executemany("DELETE FROM quarantine WHERE seq = ?", mentions)
             erased += len(mentions)
             write_meta(connection, "erasures", erasures(connection) + 1)
-        _delete_files(database, shelf)
+        _delete_files(database)
         database.compact()
-        prove(database, shelf, phone)
+        prove(database, phone)
         return erased
 
-    return _alone(database, shelf, work)
+    return _alone(database, work)
 
 
-def discard(
-    database: Database, shelf: Shelf, tables: Sequence[str], before: int
-) -> dict[str, int]:
+def discard(database: Database, tables: Sequence[str], before: int) -> dict[str, int]:
     """Delete rows created before an instant (microseconds since 1970 UTC) from rows, files and log.
 
     Returns:
@@ -295,23 +295,23 @@ def discard(
             )
 
     def work() -> dict[str, int]:
-        with writing_parts(database, shelf) as (connection, made):
+        with writing_parts(database) as (connection, made):
             deleted = {}
             for name in tables:
-                deleted[name] = prune(connection, shelf, made, BY_NAME[name], before)
+                deleted[name] = prune(connection, database.shelf, made, BY_NAME[name], before)
                 deleted[name] += connection.execute(
                     "DELETE FROM quarantine WHERE table_name = ? AND _observed_at < ?",
                     (name, before),
                 ).rowcount
             write_meta(connection, "erasures", erasures(connection) + 1)
-        _delete_files(database, shelf)
+        _delete_files(database)
         database.compact()
         return deleted
 
-    return _alone(database, shelf, work)
+    return _alone(database, work)
 
 
-def prove(database: Database, shelf: Shelf, phone: str) -> None:
+def prove(database: Database, phone: str) -> None:
     """Look for a number in every byte of every file and, as parts are compressed, in their rows.
 
     Raises:
@@ -335,12 +335,12 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
         known = forgotten(connection, database.key_file)
         parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
     for layout, part in parts:
-        table = shelf.load(part, layout)
+        table = database.shelf.load(part, layout)
         suspects = rows_of(layout, table.filter(traces(table, layout, person)))
         if any(
             known.owns(layout, row) or known.without(layout, row) is not row for _, row in suspects
         ):
-            raise _left(shelf.folder / part.name)
+            raise _left(database.shelf.folder / part.name)
 
 
 def erasures(connection: sqlite3.Connection) -> int:
@@ -352,22 +352,22 @@ def _left(path: Path) -> StoreError:
     return StoreError(f"{path}: it still holds the number; run it again, or delete the store")
 
 
-def _alone(database: Database, shelf: Shelf, work: Callable[[], T]) -> T:
+def _alone(database: Database, work: Callable[[], T]) -> T:
     """Do something while nobody else writes files; a damaged one is set aside, and deleted, first."""
 
     def alone() -> T:
         with exclusive(database.folder / PARTS_LOCK, wait=True):
             return work()
 
-    return without_damaged(database, shelf, alone)
+    return without_damaged(database, alone)
 
 
-def _delete_files(database: Database, shelf: Shelf) -> None:
+def _delete_files(database: Database) -> None:
     """Delete replaced parts even while they are read, and damaged ones, whose content cannot be checked."""
     with database.reading() as connection:
         dead = dead_parts(connection)
-    shelf.remove(dead)
-    left = shelf.names()
+    database.shelf.remove(dead)
+    left = database.shelf.names()
     with database.writing() as connection:
         drop_parts(connection, sorted(set(dead) - left))
     # `damaged` is what the folder was called once.

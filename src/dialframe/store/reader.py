@@ -27,7 +27,7 @@ from dialframe.store.files.damaged_files import (
     refused,
 )
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Shelf, Vanished, ordered
+from dialframe.store.files.parts import Damaged, Vanished, ordered
 from dialframe.store.files.sqlite_rows import Value, instant, microseconds, plain, read_tail
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.snapshot import (
@@ -129,7 +129,6 @@ class Reader:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._shelf = Shelf(database.folder)
 
     @property
     def folder(self) -> Path:
@@ -198,9 +197,9 @@ class Reader:
         def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
             refuse_lost(connection, layout, as_of)
             taken = snapshot(connection, layout, selection, columns)
-            return lambda: whole(self._shelf, taken)
+            return lambda: whole(self._database.shelf, taken)
 
-        return read_steadily(self._database, self._shelf, read)
+        return read_steadily(self._database, read)
 
     def batches(
         self,
@@ -230,18 +229,18 @@ class Reader:
                 taken = snapshot(connection, layout, selection, columns)
             shown = plain(layout, taken.columns)
             try:
-                for piece in pieces(self._shelf, taken):
+                for piece in pieces(self._database.shelf, taken):
                     for start in range(0, piece.num_rows, rows):
                         batch = piece.slice(start, rows).select(taken.columns)
                         yield from batch.cast(shown).combine_chunks().to_batches()
             except Vanished as vanished:
                 raise StoreError(
-                    f"{self._shelf.folder / vanished.part.name}: it was replaced while it was read; "
+                    f"{self._database.shelf.folder / vanished.part.name}: it was replaced while it was read; "
                     "read again"
                 ) from None
             except Damaged as damaged:
                 # Rows of it may be with the caller already, so nothing is begun again here.
-                raise refused(self._database, self._shelf, damaged.part, str(damaged)) from None
+                raise refused(self._database, damaged.part, str(damaged)) from None
 
     def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Every version that a table's rows ever had here: what the service itself does not keep.
@@ -264,7 +263,7 @@ class Reader:
 
             def versions() -> pa.Table:
                 tables = []
-                for each in (*(self._shelf.load(part, layout) for part in parts), tail):
+                for each in (*(self._database.shelf.load(part, layout) for part in parts), tail):
                     kept = each if wanted is None else each.filter(pc.is_in(each[key], wanted))
                     # A sealed version that is followed says so in a patch, not in its part.
                     tables.append(patches.taken_in(kept))
@@ -273,7 +272,7 @@ class Reader:
 
             return versions
 
-        history = read_steadily(self._database, self._shelf, read)
+        history = read_steadily(self._database, read)
         until = history["_until"].cast(pa.timestamp("us", "UTC"))
         index = history.schema.get_field_index("_until")
         shown = history.set_column(index, "_until", until).select(names)
@@ -298,12 +297,12 @@ class Reader:
         Raises:
             StoreError: The statement is wrong, or a file is damaged.
         """
-        return answer_sql(self._database, self._shelf, sql, parameters, as_of, views)
+        return answer_sql(self._database, sql, parameters, as_of, views)
 
     @contextmanager
     def duckdb(self, *, as_of: datetime | None = None) -> Iterator[DuckDBPyConnection]:
         """A DuckDB connection over the tables as of one moment, for as long as the block runs."""
-        with duckdb_over(self._database, self._shelf, as_of) as connection:
+        with duckdb_over(self._database, as_of) as connection:
             yield connection
 
     def campaign_ids(self, *tables: Table) -> set[str]:
@@ -352,7 +351,9 @@ class Reader:
             tail = read_tail(connection, layout, "1").select(layout.table.names)
 
             def answers() -> list[dict[str, Any]]:
-                sealed = (self._shelf.load(part, layout, layout.table.names) for part in early)
+                sealed = (
+                    self._database.shelf.load(part, layout, layout.table.names) for part in early
+                )
                 rows: list[dict[str, Any]] = []
                 for checks in (*sealed, tail):
                     made = pc.less_equal(checks["checked_at"].cast(pa.int64()), moment)
@@ -363,7 +364,7 @@ class Reader:
             return answers
 
         latest: dict[str, Check] = {}
-        for row in read_steadily(self._database, self._shelf, read):
+        for row in read_steadily(self._database, read):
             check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])
             known = latest.get(check.phone)
             # Of two checks of one instant the one that was stored later counts.

@@ -298,7 +298,6 @@ _READING: Final = frozenset({"SELECT", "EXPLAIN", "MULTI"})
 @contextmanager
 def duckdb_over(
     database: Database,
-    shelf: Shelf,
     as_of: datetime | None,
     memory: str = MEMORY,
     views: Mapping[str, pa.Table] | None = None,
@@ -309,8 +308,7 @@ def duckdb_over(
     into memory is an error.
 
     Args:
-        database: The catalog.
-        shelf: The parts.
+        database: The catalog and its parts.
         as_of: Rows as last observed by this instant; None for the latest.
         memory: How much DuckDB may use.
         views: Further tables by name, made of these by the caller.
@@ -321,14 +319,14 @@ def duckdb_over(
     import duckdb
 
     with shared(database.folder / LEASE):
-        tables = _tables(database, shelf, as_of)
+        tables = _tables(database, as_of)
         connection = duckdb.connect()
         try:
             # Else DuckDB shows instants in the zone of this machine.
             connection.execute("SET TimeZone = 'UTC'")
             connection.execute(f"SET memory_limit = '{memory}'")
             for table in tables:
-                _make_view(connection, shelf, table, as_of)
+                _make_view(connection, database.shelf, table, as_of)
             for name, rows in (views or {}).items():
                 connection.register(name, rows)
             _shut_in(connection)
@@ -339,7 +337,6 @@ def duckdb_over(
 
 def answer_sql(
     database: Database,
-    shelf: Shelf,
     sql: str,
     parameters: Mapping[str, Any] | None,
     as_of: datetime | None,
@@ -352,7 +349,7 @@ def answer_sql(
     """
     import duckdb
 
-    with duckdb_over(database, shelf, as_of, views=views) as connection:
+    with duckdb_over(database, as_of, views=views) as connection:
         try:
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type.name not in _READING:
@@ -366,7 +363,7 @@ def answer_sql(
     raise StoreError("the query cannot be answered: only a SELECT has rows")
 
 
-def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[Snapshot]:
+def _tables(database: Database, as_of: datetime | None) -> list[Snapshot]:
     """Every table as of one moment; no part of them is damaged."""
     tables = []
     with database.reading() as connection:
@@ -376,12 +373,12 @@ def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[Sn
     for table in tables:
         for part in table.parts:
             try:
-                shelf.check(part)
+                database.shelf.check(part)
             except Damaged as damaged:
-                raise refused(database, shelf, part, str(damaged)) from None
+                raise refused(database, part, str(damaged)) from None
             except Vanished:
                 raise StoreError(
-                    f"{shelf.folder / part.name}: it was replaced while it was read; ask again"
+                    f"{database.shelf.folder / part.name}: it was replaced while it was read; ask again"
                 ) from None
     return tables
 

@@ -192,7 +192,9 @@ class Store(Reader):
                 young = young_enough(layout, good, floor_of(connection, layout))
                 known = forgotten(connection, self._database.key_file)
                 kept = known.keep(layout, young)
-                versions = row_versions.append_rows(connection, self._shelf, layout, kept, stamp)
+                versions = row_versions.append_rows(
+                    connection, self._database.shelf, layout, kept, stamp
+                )
                 # A record that mentions a forgotten number is not even set aside.
                 safe = [record for record in bad if known.text(record.raw) == record.raw]
                 row_versions.set_aside(connection, layout, safe, stamp)
@@ -200,7 +202,7 @@ class Store(Reader):
                     self._epochs.save(connection, checkpoint)
                 return len(young), len(kept), versions
 
-        young, kept, versions = without_damaged(self._database, self._shelf, work)
+        young, kept, versions = without_damaged(self._database, work)
         self._seal_if_due(layout, self._sizes.seal_rows)
         return Appended(
             rows=len(good),
@@ -349,7 +351,7 @@ class Store(Reader):
         """
         if not E164.fullmatch(phone):
             raise ConfigError("the number to forget must be E.164, such as +12125550142")
-        return erase(self._database, self._shelf, phone, microseconds(at))
+        return erase(self._database, phone, microseconds(at))
 
     def prune(self, before: datetime, tables: Sequence[Table] | None = None) -> dict[str, int]:
         """Delete rows created before an instant, in all their versions, and keep them out from then on.
@@ -367,7 +369,7 @@ class Store(Reader):
         """
         # Campaigns and counts of dispositions name nobody.
         names = PERSONAL if tables is None else tuple(table.name for table in tables)
-        return discard(self._database, self._shelf, names, microseconds(before))
+        return discard(self._database, names, microseconds(before))
 
     def publish(
         self,
@@ -396,15 +398,15 @@ class Store(Reader):
 
         names = tuple(BY_NAME) if tables is None else tuple(table.name for table in tables)
         tell = on_progress or silent
-        return publish(self._database, self._shelf, url, names, options or {}, tell)
+        return publish(self._database, url, names, options or {}, tell)
 
     def compact(self) -> None:
         """Seal what is not sealed yet, merge small files, delete replaced ones."""
 
         def work() -> None:
-            sealing.compact(self._database, self._shelf, self._sizes)
+            sealing.compact(self._database, self._sizes)
 
-        without_damaged(self._database, self._shelf, work)
+        without_damaged(self._database, work)
 
     def vacuum(self) -> None:
         """Compact, and give back the space of what was erased; `StoreError` while another process reads."""
@@ -447,9 +449,9 @@ class Store(Reader):
 
     def _seal_if_due(self, layout: Layout, rows: int) -> None:
         def work() -> bool:
-            return sealing.seal_if_due(self._database, self._shelf, layout, rows, self._sizes)
+            return sealing.seal_if_due(self._database, layout, rows, self._sizes)
 
-        without_damaged(self._database, self._shelf, work)
+        without_damaged(self._database, work)
 
     def _tidy(self) -> None:
         """Put away what a killed process left, unless another one is writing files."""
@@ -459,7 +461,9 @@ class Store(Reader):
             if not held:
                 return
             # What no transaction names may be another process's, which holds the lock while it writes.
-            sealing.sweep(self._database, self._shelf)
+            sealing.sweep(self._database)
             with self._database.reading() as connection:
                 parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
-            self._shelf.mend_copies([part for part in parts if self._shelf.lacks_copy(part)])
+            self._database.shelf.mend_copies(
+                [part for part in parts if self._database.shelf.lacks_copy(part)]
+            )

@@ -117,7 +117,7 @@ def verify(store: Path) -> list[Problem]:
         refuse_vanished(store)
     except Lost as error:
         return [Problem(FILE, _reason(error), lost=True)]
-    copy, shelf = log_of(store), Shelf(store)
+    copy = log_of(store)
     transactions = list(records(copy))
     broken = [record.mark.number for record in transactions if not record.whole]
     if broken:
@@ -134,7 +134,7 @@ def verify(store: Path) -> list[Problem]:
         problems += _verify_file(database, transactions)
         # A catalog that cannot be believed says nothing of the parts either.
         if not problems or problems[-1].file != FILE:
-            problems += _verify_parts(database, shelf)
+            problems += _verify_parts(database)
     finally:
         database.close()
     return problems
@@ -167,14 +167,14 @@ def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str
     with exclusive(store / PARTS_LOCK, wait=True):
         if not _believable(store):
             done += _rebuild(store, now)
-        database, shelf = Database(store), Shelf(store)
+        database = Database(store)
         try:
             if any(not record.whole for record in records(database.copy)):
                 database.renew_copy()
                 done.append(f"{COPY}/{LOG}: written anew from {FILE}")
-            done += _mend_parts(database, shelf)
-            sweep(database, shelf)
-            done += _adopt(database, shelf)
+            done += _mend_parts(database)
+            sweep(database)
+            done += _adopt(database)
             if acknowledge:
                 with database.writing() as connection:
                     noted = acknowledged(connection, now)
@@ -214,14 +214,17 @@ def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Pro
     return problems
 
 
-def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
+def _verify_parts(database: Database) -> list[Problem]:
     problems = []
     with database.reading() as connection:
         named = {part.name: part for layout in LAYOUTS for part in live_parts(connection, layout)}
         dead = {name for (name,) in connection.execute("SELECT name FROM part WHERE dead = 1")}
     for part in named.values():
         # Either copy mends the other, so that one is a warning and two are a loss.
-        whole = [shelf.is_whole(where / part.name, part) for where in (shelf.folder, shelf.copies)]
+        whole = [
+            database.shelf.is_whole(where / part.name, part)
+            for where in (database.shelf.folder, database.shelf.copies)
+        ]
         names = (f"parts/{part.name}", f"{COPY}/parts/{part.name}")
         for name, good in zip(names, whole, strict=True):
             if not good:
@@ -231,7 +234,7 @@ def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
                 problems.append(Problem(name, what, lost=not any(whole)))
     # A draft is what a writer is at, or what a killed one left: nothing was ever read from it.
     unlisted = sorted(
-        name for name in shelf.names() - named.keys() - dead if not name.endswith(DRAFTS)
+        name for name in database.shelf.names() - named.keys() - dead if not name.endswith(DRAFTS)
     )
     return problems + [Problem(name, "the catalog does not name it") for name in unlisted]
 
@@ -457,32 +460,37 @@ def _refresh_heads(connection: sqlite3.Connection, changes: Sequence[Sequence[An
             )
 
 
-def _mend_parts(database: Database, shelf: Shelf) -> list[str]:
+def _mend_parts(database: Database) -> list[str]:
     """Write missing copies of parts again; set aside and note what is damaged in both."""
     with database.reading() as connection:
         parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
-    words = [f"{name}: written again from its copy" for name in shelf.mend_copies(parts)]
+    words = [f"{name}: written again from its copy" for name in database.shelf.mend_copies(parts)]
     for part in parts:
         try:
-            shelf.verify(part)
+            database.shelf.verify(part)
         except Vanished:
-            set_aside(database, shelf, part, "its file is missing")
+            set_aside(database, part, "its file is missing")
         except Damaged as damaged:
-            set_aside(database, shelf, part, str(damaged))
+            set_aside(database, part, str(damaged))
         else:
             continue
         words.append(f"{part.name}: set aside, {part.rows} versions of {part.table} are missing")
     return words
 
 
-def _adopt(database: Database, shelf: Shelf) -> list[str]:
+def _adopt(database: Database) -> list[str]:
     """Bring in rows of files that were set aside because no catalog named them."""
     with database.reading() as connection:
         wanted = {damage.file for damage in damages(connection)}
     words = []
     for name in sorted(wanted):
         path = next(
-            (p for p in (shelf.aside / name, shelf.aside / f"{name}.copy") if p.exists()), None
+            (
+                p
+                for p in (database.shelf.aside / name, database.shelf.aside / f"{name}.copy")
+                if p.exists()
+            ),
+            None,
         )
         try:
             part, _ = describe_file(path) if path else (None, None)
@@ -494,20 +502,20 @@ def _adopt(database: Database, shelf: Shelf) -> list[str]:
         with database.writing() as connection:
             held = [integers(read_tail(connection, layout, "1")["seq"])]
             held += [
-                integers(shelf.load(live, layout, ["seq"])["seq"])
+                integers(database.shelf.load(live, layout, ["seq"])["seq"])
                 for live in live_parts(connection, layout)
             ]
             table = pq.read_table(path).select(schema(layout).names).cast(schema(layout))
             # Rows that were stored anew since, by a walk, are not doubled.
             fresh = table.filter(pa.array(~np.isin(integers(table["seq"]), np.concatenate(held))))
             if fresh.num_rows:
-                made = shelf.put(layout, fresh, history=part.history)
+                made = database.shelf.put(layout, fresh, history=part.history)
                 add_parts(connection, [made])
                 connection.execute(
                     "UPDATE tally SET seq = max(seq, ?) WHERE table_name = ?",
                     (part.seqs[1], layout.table.name),
                 )
-                _derive(connection, shelf, layout, patches=True)
+                _derive(connection, database.shelf, layout, patches=True)
             connection.execute("DELETE FROM damage WHERE name = ?", (name,))
         words.append(f"{name}: {fresh.num_rows} versions of {part.table} brought in again")
     return words

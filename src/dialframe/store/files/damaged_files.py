@@ -26,7 +26,6 @@ from dialframe.store.files.parts import (
     ASIDE,
     Damaged,
     Part,
-    Shelf,
     Vanished,
     describe_file,
     integers,
@@ -73,14 +72,11 @@ class Damage:
         )
 
 
-def read_steadily(
-    database: Database, shelf: Shelf, read: Callable[[sqlite3.Connection], Callable[[], T]]
-) -> T:
+def read_steadily(database: Database, read: Callable[[sqlite3.Connection], Callable[[], T]]) -> T:
     """Read a snapshot and then its parts, again where a part was replaced in between.
 
     Args:
-        database: The catalog.
-        shelf: The parts.
+        database: The catalog and its parts.
         read: Takes the snapshot, and gives what reads its parts.
 
     Raises:
@@ -95,34 +91,34 @@ def read_steadily(
                     use = read(connection)
                 return use()
         except Damaged as damaged:
-            raise refused(database, shelf, damaged.part, str(damaged)) from None
+            raise refused(database, damaged.part, str(damaged)) from None
         except Vanished as vanished:
             # Who replaces a part says so before the file goes: named again, it is missing.
             if missing == vanished.part.name:
-                raise refused(database, shelf, vanished.part, "its file is missing") from None
+                raise refused(database, vanished.part, "its file is missing") from None
             missing = vanished.part.name
 
 
-def without_damaged(database: Database, shelf: Shelf, work: Callable[[], T]) -> T:
+def without_damaged(database: Database, work: Callable[[], T]) -> T:
     """Do something that writes; where it meets a damaged part, set that aside and do it again."""
     while True:
         try:
             return work()
         except Damaged as damaged:
-            set_aside(database, shelf, damaged.part, str(damaged))
+            set_aside(database, damaged.part, str(damaged))
         except Vanished as vanished:
-            set_aside(database, shelf, vanished.part, "its file is missing")
+            set_aside(database, vanished.part, "its file is missing")
 
 
-def refused(database: Database, shelf: Shelf, part: Part, why: str) -> StoreError:
+def refused(database: Database, part: Part, why: str) -> StoreError:
     """Set a damaged part aside, and say so."""
-    path = shelf.folder / part.name
+    path = database.shelf.folder / part.name
     if database.read_only:
         return StoreError(
             f"{path}: {why}, so the table {part.table} cannot be read; the folder may not be written to: "
             "open the store where it may be"
         )
-    set_aside(database, shelf, part, why)
+    set_aside(database, part, why)
     return StoreError(
         f"{path}: {why}, and neither is its copy what was written; both were set aside in the folder "
         f"{ASIDE!r} with {part.rows} versions, and the table {part.table} is incomplete: "
@@ -136,7 +132,7 @@ def _remedy(layout: Layout) -> str:
     return "the next sync brings the latest versions again, a backup the older ones"
 
 
-def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
+def set_aside(database: Database, part: Part, why: str) -> None:
     """Take a damaged part, and every other one of its table, out of the store."""
     layout = BY_NAME[part.table]
     with exclusive(database.folder / PARTS_LOCK, wait=True), database.writing() as connection:
@@ -149,8 +145,8 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
                 continue
             try:
                 # While the lock is held, so that a second damaged part is not met by the next reader.
-                shelf.verify(live)
-                seqs.append(integers(shelf.load(live, layout, ["seq"])["seq"]))
+                database.shelf.verify(live)
+                seqs.append(integers(database.shelf.load(live, layout, ["seq"])["seq"]))
             except Vanished:
                 bad[live.name] = "its file is missing"
             except Damaged as damaged:
@@ -158,13 +154,13 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
         if bad:
             _note(connection, [(alive[name], reason) for name, reason in bad.items()])
             _unlearn(connection, layout, np.concatenate(seqs))
-    shelf.set_aside(sorted(bad))
+    database.shelf.set_aside(sorted(bad))
 
 
-def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> None:
+def note_unlisted(database: Database, names: Sequence[str]) -> None:
     """Write down what is in files that the catalog does not name, where the store has not got it already."""
     for name in names:
-        places = [folder / name for folder in (shelf.folder, shelf.copies)]
+        places = [folder / name for folder in (database.shelf.folder, database.shelf.copies)]
         part = None
         for path in places:
             with suppress(ValueError):
@@ -179,7 +175,7 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
                 for live in live_parts(connection, layout)
                 if live.seqs[0] <= part.seqs[1] and live.seqs[1] >= part.seqs[0]
             ]
-            held = [integers(shelf.load(live, layout, ["seq"])["seq"]) for live in near]
+            held = [integers(database.shelf.load(live, layout, ["seq"])["seq"]) for live in near]
             held.append(_tail_seqs(connection, layout))
             file = next(path for path in places if path.exists())
             unlisted = integers(pq.read_table(file, columns=["seq"])["seq"])

@@ -38,6 +38,7 @@ from dialframe.store.files.change_log import (
     unwatch,
     watch,
 )
+from dialframe.store.files.parts import Shelf
 from dialframe.store.files.table_layouts import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -106,6 +107,7 @@ class Database:
         folder: The folder that holds everything.
         path: The SQLite file.
         copy: The second copy of what the file holds.
+        shelf: The parts that the file names.
         read_only: Whether the folder may not be written to, so that it can only be read.
     """
 
@@ -123,6 +125,7 @@ class Database:
         self.folder = folder
         self.path = folder / FILE
         self.copy = log_of(folder)
+        self.shelf = Shelf(folder)
         self._keys = keys or folder.parent / KEYS
         self._id = ""
         self.read_only = False
