@@ -147,11 +147,11 @@ def test_threads_share_a_client(tmp_path: Path) -> None:
 
     client = connected(service, tmp_path)
     asked = [f"call_00000000-0000-4000-8000-{n:012d}" for n in range(40)]
-    found: dict[str, str] = {}
+    answered: dict[str, str] = {}
 
     def ask(mine: list[str]) -> None:
         for call_id in mine:
-            found[call_id] = client.calls.get(call_id).id
+            answered[call_id] = client.calls.get(call_id).id
 
     threads = [threading.Thread(target=ask, args=(asked[n::4],)) for n in range(4)]
     for thread in threads:
@@ -159,7 +159,7 @@ def test_threads_share_a_client(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert found == {call_id: call_id for call_id in asked}
+    assert answered == {call_id: call_id for call_id in asked}
 
 
 def test_client_works_inside_a_running_event_loop(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ def test_time_is_that_of_the_attempt_that_was_answered(tmp_path: Path) -> None:
     clock = FakeClock()
     service = Service(problem(503, "temporarily_unavailable", Retry_After="60"), checking)
 
-    (found,) = connected(service, tmp_path, clock=clock).dnc.check([PHONE])
+    (checked,) = connected(service, tmp_path, clock=clock).dnc.check([PHONE])
 
-    assert (found.checked_at - START).total_seconds() == 60.0
+    assert (checked.checked_at - START).total_seconds() == 60.0
 
 
 def test_number_that_comes_twice_is_answered_twice(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_answers_that_are_not_theirs_are_no_evidence(data: list[Any], tmp_path: 
 
 def test_progress_counts_numbers(tmp_path: Path) -> None:
     """After each request."""
-    told: list[Progress] = []
-    connected(Service(checking), tmp_path).dnc.check(numbers(150), on_progress=told.append)
+    steps: list[Progress] = []
+    connected(Service(checking), tmp_path).dnc.check(numbers(150), on_progress=steps.append)
 
-    assert told == [Progress("dnc.check", 100, 150), Progress("dnc.check", 150, 150)]
+    assert steps == [Progress("dnc.check", 100, 150), Progress("dnc.check", 150, 150)]
 
 
 def test_answers_before_an_error_are_kept(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_answers_before_an_error_are_kept(tmp_path: Path) -> None:
 
 def test_repr_masks_the_number(tmp_path: Path) -> None:
     """A list of results in a notebook shows no whole number."""
-    (found,) = connected(Service(checking), tmp_path).dnc.check([PHONE])
+    (checked,) = connected(Service(checking), tmp_path).dnc.check([PHONE])
 
-    assert PHONE not in repr(found)
-    assert "+121******42" in repr(found)
+    assert PHONE not in repr(checked)
+    assert "+121******42" in repr(checked)

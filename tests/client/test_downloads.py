@@ -83,24 +83,24 @@ def test_redirect_is_no_recording(tmp_path: Path) -> None:
 
 def test_progress_counts_bytes_to_the_announced_length(tmp_path: Path) -> None:
     """Content-Length is the total."""
-    told: list[Progress] = []
+    steps: list[Progress] = []
     client = connected(Service(httpx.Response(200, content=SOUND)), tmp_path)
 
-    client.calls.recording(CALL, tmp_path / "a.wav", on_progress=told.append)
+    client.calls.recording(CALL, tmp_path / "a.wav", on_progress=steps.append)
 
-    assert told[-1] == Progress("calls.recording", len(SOUND), len(SOUND))
+    assert steps[-1] == Progress("calls.recording", len(SOUND), len(SOUND))
 
 
 def test_packed_bytes_have_no_known_length(tmp_path: Path) -> None:
     """The length of a compressed answer is not that of the file."""
-    told: list[Progress] = []
+    steps: list[Progress] = []
     packed = httpx.Response(200, headers={"Content-Encoding": "identity"}, content=SOUND)
 
     connected(Service(packed), tmp_path).calls.recording(
-        CALL, tmp_path / "a.wav", on_progress=told.append
+        CALL, tmp_path / "a.wav", on_progress=steps.append
     )
 
-    assert told[-1].total is None
+    assert steps[-1].total is None
 
 
 def test_path_is_checked_before_anything_is_sent(tmp_path: Path) -> None:

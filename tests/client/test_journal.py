@@ -210,8 +210,8 @@ def test_times_compare_as_text(tmp_path: Path) -> None:
     for moment in moments:
         journal.begin(keyed(str(moment)), moment.astimezone())
 
-    found: list[datetime] = [write.created_at for write in journal.unsettled()]
-    assert found == sorted(moments)
+    created: list[datetime] = [write.created_at for write in journal.unsettled()]
+    assert created == sorted(moments)
 
 
 def test_a_wish_and_a_consent_stay_as_evidence_when_their_write_is_settled(tmp_path: Path) -> None:

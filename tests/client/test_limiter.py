@@ -171,20 +171,20 @@ def test_a_line_moves_one_by_one() -> None:
     """Threads of a lane that is not interactive ask one at a time; who waits too long is told."""
     limiter = RateLimiter()
     with limiter.line("bulk", 1.0) as first:
-        found: list[bool] = []
+        moved_up: list[bool] = []
 
         def second() -> None:
             with limiter.line("bulk", 0.01) as moved:
-                found.append(moved)
+                moved_up.append(moved)
             with limiter.line("interactive", 0.0) as moved:
-                found.append(moved)
+                moved_up.append(moved)
 
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()
 
     assert first
-    assert found == [False, True]
+    assert moved_up == [False, True]
 
 
 def test_a_lane_holds_inside_its_block() -> None:
@@ -302,13 +302,13 @@ def test_with_answers_it_is_never_refused(
 
 def test_threads_share_one_bucket() -> None:
     """Eight threads together get what one would."""
-    limiter, found, lock = RateLimiter(), [], threading.Lock()
+    limiter, sent_at_s, lock = RateLimiter(), [], threading.Lock()
 
     def ask() -> None:
         for _ in range(25):
             turn = turn_of(limiter, 0.0)
             with lock:
-                found.append(round(turn.at_s, 6))
+                sent_at_s.append(round(turn.at_s, 6))
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -316,7 +316,7 @@ def test_threads_share_one_bucket() -> None:
     for thread in threads:
         thread.join()
 
-    assert sorted(found) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 191)]
+    assert sorted(sent_at_s) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 191)]
 
 
 def test_several_keys_stay_below_the_limit_of_the_address(tmp_path: Path) -> None:

@@ -35,16 +35,18 @@ def test_schema_does_not_depend_on_the_rows(row: Any, tmp_path: Path, samples: P
     """An empty list, a full one and one of nulls have the same columns and dtypes."""
     rows = json.loads((samples / "responses" / f"{row.name}.json").read_text())["body"]["data"]
     nulls = [{name: None if row.assumed else value for name, value in rows[0].items()}]
-    found = [
+    list_frames = [
         listing_of(row, Service(a_page(data)), tmp_path, samples).to_frame()
         for data in ([], rows, nulls)
     ]
 
     table = pagination.table_of(row.name, row_model(row.response))
-    assert all(list(frame.columns) == table.names for frame in found)
-    assert all(frame.dtypes.equals(found[0].dtypes) for frame in found)
-    assert [str(dtype) for dtype in found[0].dtypes] == [DTYPES[c.kind] for c in table.columns]
-    assert [len(frame) for frame in found] == [0, len(rows), 1]
+    assert all(list(frame.columns) == table.names for frame in list_frames)
+    assert all(frame.dtypes.equals(list_frames[0].dtypes) for frame in list_frames)
+    assert [str(dtype) for dtype in list_frames[0].dtypes] == [
+        DTYPES[c.kind] for c in table.columns
+    ]
+    assert [len(frame) for frame in list_frames] == [0, len(rows), 1]
 
 
 def test_lists_with_a_table_of_their_own_use_it() -> None:
@@ -98,12 +100,12 @@ def test_frame_says_when_it_was_read_and_what_is_missing(tmp_path: Path) -> None
 
 def test_progress_grows_and_ends_with_a_total(tmp_path: Path) -> None:
     """The total of a list is unknown until its end."""
-    told: list[Progress] = []
+    steps: list[Progress] = []
     service = Service(a_page([a_call(1), a_call(2)], "1"), a_page([a_call(3)]))
 
-    connected(service, tmp_path).calls.list().to_frame(on_progress=told.append)
+    connected(service, tmp_path).calls.list().to_frame(on_progress=steps.append)
 
-    assert [(step.done, step.total) for step in told] == [(2, None), (3, None), (3, 3)]
+    assert [(step.done, step.total) for step in steps] == [(2, None), (3, None), (3, 3)]
 
 
 def test_long_list_is_put_together_from_parts(

@@ -50,9 +50,9 @@ def test_unshown_shape_may_have_other_names_altogether() -> None:
 
 def test_rows_of_an_unshown_shape_are_never_set_aside_for_a_field() -> None:
     """Only what is no object goes to quarantine."""
-    found, aside = read_rows(Call, [a_call(created_at=7), 5], assumed=True)
+    calls, aside = read_rows(Call, [a_call(created_at=7), 5], assumed=True)
 
-    assert [call.created_at for call in found] == [7]
+    assert [call.created_at for call in calls] == [7]
     assert [item.index for item in aside] == [1]
 
 

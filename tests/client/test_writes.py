@@ -80,16 +80,16 @@ def received(connection: socket.socket) -> bytes:
 
 def test_write_is_on_disk_before_its_first_byte(tmp_path: Path) -> None:
     """Seen from the service: when the request arrives, the entry is there."""
-    found: list[str] = []
+    keys: list[str] = []
 
     def service(request: httpx.Request) -> httpx.Response:
-        found.extend(write.key for write in watcher.writes.pending())
+        keys.extend(write.key for write in watcher.writes.pending())
         return httpx.Response(202, content=SENT.content)
 
     watcher = connected(service, tmp_path)
     send_sms(connected(service, tmp_path), "k")
 
-    assert found == ["k"]
+    assert keys == ["k"]
 
 
 def test_no_journal_no_write(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ PROMISED = (
 
 def test_codes_are_those_of_the_contract() -> None:
     """Every code of the contract's table is a row with its statuses, and there is no other."""
-    found = {f"{','.join(map(str, row.statuses))} {row.code}" for row in error_codes.ALL}
+    codes = {f"{','.join(map(str, row.statuses))} {row.code}" for row in error_codes.ALL}
 
-    assert found == set(PROMISED)
+    assert codes == set(PROMISED)
     assert len(error_codes.BY_CODE) == len(error_codes.ALL)
 
 

@@ -74,9 +74,9 @@ each_operation = every_row("row", operations.ALL)
 
 def test_rows_are_the_operations_that_the_contract_names() -> None:
     """All 45 operations are there, each with its method, path and scope, and no other."""
-    found = {f"{row.method} {row.path} {row.scope or '-'}" for row in operations.ALL}
+    named = {f"{row.method} {row.path} {row.scope or '-'}" for row in operations.ALL}
 
-    assert found == set(PROMISED)
+    assert named == set(PROMISED)
     assert len(operations.ALL) == len(operations.BY_NAME) == len(PROMISED) == 45
 
 

@@ -42,8 +42,8 @@ def page(store: Store, first: int, minute: int) -> int:
 def files(store: Store) -> list[Path]:
     """The parts of the calls, oldest rows first."""
     with store._database.reading() as connection:
-        found = connection.execute("SELECT name FROM part WHERE dead = 0 ORDER BY first_time")
-        return [store.folder / FOLDER / name for (name,) in found]
+        names = connection.execute("SELECT name FROM part WHERE dead = 0 ORDER BY first_time")
+        return [store.folder / FOLDER / name for (name,) in names]
 
 
 def both(path: Path) -> tuple[Path, Path]:

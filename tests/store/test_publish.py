@@ -36,23 +36,23 @@ def latest(place: Path) -> dict[str, str | None]:
     versions = pa.table(DeltaTable(place).to_pyarrow_table())
     with duckdb.connect() as connection:
         connection.register("versions", versions)
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT id, disposition FROM versions WHERE NOT _gone QUALIFY row_number() OVER "
             "(PARTITION BY id ORDER BY _observed_at DESC, seq DESC) = 1"
         ).fetchall()
-    return dict(found)
+    return dict(rows)
 
 
 def test_what_is_new_is_appended_once(store: Store, tmp_path: Path) -> None:
     """The first time all versions, then only those since; sealing in between changes nothing."""
     folder = tmp_path / "delta"
-    told: list[Progress] = []
+    steps: list[Progress] = []
 
-    assert store.publish(str(folder), tables=[CALLS, CAMPAIGNS], on_progress=told.append) == {
+    assert store.publish(str(folder), tables=[CALLS, CAMPAIGNS], on_progress=steps.append) == {
         "calls": 10,
         "campaigns": 0,
     }
-    assert [progress.done for progress in told] == [10, 0]
+    assert [progress.done for progress in steps] == [10, 0]
     store.compact()
     assert store.publish(str(folder), tables=[CALLS]) == {"calls": 0}
     put(store, [call(3, disposition="sale"), call(50)], 30)

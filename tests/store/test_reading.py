@@ -300,9 +300,9 @@ def test_no_statement_reaches_a_file(store: Store) -> None:
             with pytest.raises(duckdb.Error):
                 connection.execute(sql).fetchall()
 
-    found = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
-    assert found.keys() - files.keys() <= {store.folder / "lock.reading"}
-    assert files == {path: found[path] for path in files}
+    files_after = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
+    assert files_after.keys() - files.keys() <= {store.folder / "lock.reading"}
+    assert files == {path: files_after[path] for path in files}
     with pytest.raises(StoreError, match="the query cannot be answered: Permission"):
         store.query(f"SELECT * FROM read_text('{__file__}')")
     assert store.query("SELECT count(*) AS n FROM calls").to_pylist()[0]["n"] > 0

@@ -174,8 +174,8 @@ def test_a_forgotten_persons_events_are_gone_and_stay_away(
 
 def test_a_mention_in_another_persons_event_is_replaced(store: Store) -> None:
     """The event stays, the number in its notes and summary does not, before and afterwards."""
-    told = {"summary": {"text": "ring (212) 555-0142"}}
-    receive(store, event(1, data={"phone": OTHER, "notes": f"was {PERSON}"}, call_details=told))
+    details = {"summary": {"text": "ring (212) 555-0142"}}
+    receive(store, event(1, data={"phone": OTHER, "notes": f"was {PERSON}"}, call_details=details))
 
     store.forget(PERSON, at=at(2))
     receive(store, event(2, data={"phone": OTHER, "notes": f"was {PERSON}"}), minute=3)

@@ -220,16 +220,18 @@ class AsyncListing(Generic[Row]):
         return builder.frame()
 
 
-def _without(page: ListPage[Row], ids: Sequence[int | None], known: set[int]) -> ListPage[Row]:
+def _without(page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int]) -> ListPage[Row]:
     # `records` has no gaps where rows were set aside; their places on the page do.
     set_aside = {row.index for row in page.quarantined}
     places = [index for index in range(page.rows) if index not in set_aside]
     again = tuple(
         Quarantined(index, page.raw[index], "id", "a row of an earlier page has it")
         for index, row in zip(places, ids, strict=True)
-        if row in known
+        if row in known_ids
     )
-    records = [record for record, row in zip(page.records, ids, strict=True) if row not in known]
+    records = [
+        record for record, row in zip(page.records, ids, strict=True) if row not in known_ids
+    ]
     quarantined = sorted((*page.quarantined, *again), key=lambda row: row.index)
     return replace(page, records=records, quarantined=tuple(quarantined))
 

@@ -377,11 +377,11 @@ class RateLimiter:
         if lock is None:
             yield True
             return
-        held = lock.acquire(timeout=max(wait_s, 0.0))
+        at_front = lock.acquire(timeout=max(wait_s, 0.0))
         try:
-            yield held
+            yield at_front
         finally:
-            if held:
+            if at_front:
                 lock.release()
 
     def pause(self, now_s: float, *, for_s: float, sent_at_s: float) -> None:

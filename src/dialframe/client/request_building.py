@@ -399,20 +399,20 @@ def write_of(row: Mapping[str, Any]) -> Write:
     )
 
 
-def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
+def refuse_reuse(earlier: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
     """Refuse to send a key again that stands for something else, is too old, or would reach people late."""
     # Idempotency 5: the same key with a different request answers `idempotency_conflict`.
-    if known.digest != request.digest:
+    if earlier.digest != request.digest:
         raise ConfigError(
-            f"{request.operation}: the idempotency key {known.key!r} belongs to another request "
-            f"({known.operation}): use a new key for a new request"
+            f"{request.operation}: the idempotency key {earlier.key!r} belongs to another request "
+            f"({earlier.operation}): use a new key for a new request"
         )
     # Idempotency 2: the service keeps a key for 24 hours.
     # What failed did not happen, so its key may begin anew.
-    if known.expired(now) and known.state != "failed":
-        raise too_old(known)
-    if known.state == "pending" and known.late(now) and not late:
-        raise too_late(known, "options=Options(late=True)")
+    if earlier.expired(now) and earlier.state != "failed":
+        raise too_old(earlier)
+    if earlier.state == "pending" and earlier.late(now) and not late:
+        raise too_late(earlier, "options=Options(late=True)")
 
 
 def too_late(write: Write, unless: str) -> ConfigError:

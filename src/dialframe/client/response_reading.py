@@ -87,7 +87,7 @@ def problem_error(
         for entry in (listed if isinstance(listed, list) else ())
         if isinstance(entry, dict)
     )
-    what = f"{operation.name}: {status} {code or 'without a problem document'}"
+    refusal = f"{operation.name}: {status} {code or 'without a problem document'}"
     request = f" (request {request_id})" if request_id else ""
     next_step = _advice(operation, status, code, fields)
     # Contract, Endpoints, Leads: `dnc_screen_unavailable` wrote nothing, whatever its status says.
@@ -96,7 +96,7 @@ def problem_error(
         next_step += f": client.writes.settle({key!r})"
     # A code with a status that is not its own is not believed: the status decides.
     return FAMILIES[error_codes.family_of(code, status)](
-        f"{what}{request}: {next_step}",
+        f"{refusal}{request}: {next_step}",
         operation=operation.name,
         status=status,
         code=code,
@@ -183,8 +183,8 @@ def _named(fields: tuple[FieldProblem, ...]) -> str:
     shown = ", ".join(
         f"{_argument(f.pointer)} ({f.code or 'no code'})" for f in fields[:NAMED_FIELDS]
     )
-    more = len(fields) - NAMED_FIELDS
-    return f": {shown}" + (f" and {more} more" if more > 0 else "")
+    unnamed = len(fields) - NAMED_FIELDS
+    return f": {shown}" + (f" and {unnamed} more" if unnamed > 0 else "")
 
 
 def _argument(pointer: str) -> str:

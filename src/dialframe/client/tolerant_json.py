@@ -408,9 +408,9 @@ class Novelties:
         self._counts: Counter[tuple[str, str, str]] = Counter()
         self._lock = threading.Lock()
 
-    def note(self, operation: str, found: Iterable[tuple[str, str]]) -> None:
+    def note(self, operation: str, values: Iterable[tuple[str, str]]) -> None:
         """Count fields and values that came with one answer; warn of each the first time."""
-        for name, value in found:
+        for name, value in values:
             with self._lock:
                 self._counts[operation, name, value] += 1
                 first = self._counts[operation, name, value] == 1

@@ -106,7 +106,7 @@ def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
     Returns:
         Whether there was anything to move.
     """
-    with writing_parts(database) as (connection, made):
+    with writing_parts(database) as (connection, new_parts):
         seq, sealed = counted(connection, layout)
         last = connection.execute(
             f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)",
@@ -118,8 +118,8 @@ def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
                 sealed_to(connection, layout, seq)
             return False
         table = read_tail(connection, layout, "seq <= ?", [last])
-        _put(database.shelf, layout, table, sizes.part_rows, made)
-        add_parts(connection, made)
+        _put(database.shelf, layout, table, sizes.part_rows, new_parts)
+        add_parts(connection, new_parts)
         connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
         sealed_to(connection, layout, last)
     return True
@@ -139,27 +139,29 @@ def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
         Whether there was such a group and nobody else replaced one of its parts meanwhile.
     """
     with database.reading() as connection:
-        parts, known = live_parts(connection, layout), read_patches(connection, layout)
+        parts, patches = live_parts(connection, layout), read_patches(connection, layout)
     # Small parts first: merging them takes in their patches as well.
-    chosen = _small(parts, sizes) or _patched(database.shelf, layout, parts, known, sizes.patches)
+    chosen = _small(parts, sizes) or _patched(
+        database.shelf, layout, parts, patches, sizes.patches
+    )
     if not chosen:
         return False
     table = pa.concat_tables(database.shelf.load(part, layout) for part in chosen)
-    table, folded = _patched_in(ordered(table, [layout.time_column, layout.tie_shown]), known)
-    made: list[Part] = []
+    table, folded = _patched_in(ordered(table, [layout.time_column, layout.tie_shown]), patches)
+    new_parts: list[Part] = []
     swapped = False
     try:
         names = [part.name for part in chosen]
-        _put(database.shelf, layout, table, sizes.part_rows, made, names)
+        _put(database.shelf, layout, table, sizes.part_rows, new_parts, names)
         with database.writing() as connection:
             # Somebody else may have replaced one of them while this one was written.
             swapped = bury(connection, chosen)
             # In one transaction with the burial: no reader sees both, or neither.
-            add_parts(connection, made if swapped else [])
+            add_parts(connection, new_parts if swapped else [])
             drop_patches(connection, layout, folded if swapped else [])
     finally:
         if not swapped:
-            database.shelf.remove([part.name for part in made])
+            database.shelf.remove([part.name for part in new_parts])
     return swapped
 
 
@@ -194,12 +196,12 @@ def sweep(database: Database) -> None:
 @contextmanager
 def writing_parts(database: Database) -> Iterator[tuple[sqlite3.Connection, list[Part]]]:
     """A write transaction, and a list for parts made in it, whose files are deleted if it fails."""
-    made: list[Part] = []
+    new_parts: list[Part] = []
     try:
         with database.writing() as connection:
-            yield connection, made
+            yield connection, new_parts
     except BaseException:
-        database.shelf.remove([part.name for part in made])
+        database.shelf.remove([part.name for part in new_parts])
         raise
 
 
@@ -208,7 +210,7 @@ def _put(
     layout: Layout,
     table: pa.Table,
     most: int,
-    made: list[Part],
+    new_parts: list[Part],
     replaced: Sequence[str] = (),
 ) -> None:
     """Write versions as parts: those that count now apart from those that are followed or gone."""
@@ -219,7 +221,7 @@ def _put(
         past = pc.or_(pc.is_valid(table["_until"]), table["_gone"])
         kinds = [(False, table.filter(pc.invert(past))), (True, table.filter(past))]
     for history, rows in kinds:
-        made.extend(
+        new_parts.extend(
             shelf.put(layout, rows.slice(start, most), history=history, replaced=replaced)
             for start in range(0, rows.num_rows, most)
         )
@@ -243,36 +245,36 @@ def _small(parts: Sequence[Part], sizes: Sizes) -> list[Part]:
 
 
 def _patched(
-    shelf: Shelf, layout: Layout, parts: Sequence[Part], known: Patches, least: int
+    shelf: Shelf, layout: Layout, parts: Sequence[Part], patches: Patches, least: int
 ) -> list[Part]:
     """A part of which many versions are followed by others, if there is one."""
-    if len(known.seqs) < least:
+    if len(patches.seqs) < least:
         return []
     for part in parts:
-        if not known.within(part):
+        if not patches.within(part):
             continue
         seqs = integers(shelf.load(part, layout, ["seq"])["seq"])
-        hits = int((known.untils_of(seqs) < FOREVER).sum())
+        hits = int((patches.untils_of(seqs) < FOREVER).sum())
         if hits and (least == 1 or hits * PATCHED_SHARE >= part.rows):
             return [part]
     return []
 
 
-def _patched_in(table: pa.Table, known: Patches) -> tuple[pa.Table, list[tuple[int, int]]]:
+def _patched_in(table: pa.Table, patches: Patches) -> tuple[pa.Table, list[tuple[int, int]]]:
     """The versions with `_until` as the patches have it, and the patches that this took in."""
-    if not len(known.seqs):
+    if not len(patches.seqs):
         return table, []
     seqs = integers(table["seq"])
-    untils = known.untils_of(seqs)
+    untils = patches.untils_of(seqs)
     patched = untils < FOREVER
     folded = list(zip(seqs[patched].tolist(), untils[patched].tolist(), strict=True))
-    return known.taken_in(table), folded
+    return patches.taken_in(table), folded
 
 
 def rewrite(
     connection: sqlite3.Connection,
     shelf: Shelf,
-    made: list[Part],
+    new_parts: list[Part],
     layout: Layout,
     change: Callable[[pa.Table], pa.Table | None],
 ) -> None:
@@ -281,7 +283,7 @@ def rewrite(
     Args:
         connection: Inside a write transaction.
         shelf: The parts.
-        made: Gets the parts that are written.
+        new_parts: Gets the parts that are written.
         layout: The table.
         change: Gives a part's versions as they are to be, None to leave the part as it is.
     """
@@ -291,5 +293,5 @@ def rewrite(
             continue
         bury(connection, [part])
         if table.num_rows:
-            made.append(shelf.put(layout, table, history=part.history, replaced=[part.name]))
-            add_parts(connection, made[-1:])
+            new_parts.append(shelf.put(layout, table, history=part.history, replaced=[part.name]))
+            add_parts(connection, new_parts[-1:])

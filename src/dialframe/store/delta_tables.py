@@ -119,9 +119,9 @@ def _note(database: Database, url: str, address: str, before: Collection[str]) -
     name, root, now = f"published at {address}", _local(address), _files(address)
     with database.writing() as connection:
         urls = published(connection)
-        _, known = read_meta(connection, name, (address, {}))
+        _, noted = read_meta(connection, name, (address, {}))
         # What went meanwhile Delta deleted itself; what was missing before stays missing.
-        kept = {file: known[file] for file in known if file in now or file not in before}
+        kept = {file: noted[file] for file in noted if file in now or file not in before}
         if root is not None:
             new = {file: digest(root / file) for file in now - kept.keys() | now & {_CHECKPOINT}}
             write_meta(connection, name, [address, kept | new])
@@ -150,9 +150,11 @@ def _table(database: Database, layout: Layout, address: str, options: dict[str, 
             app = f"dialframe-{read_meta(connection, 'store_id')}"
             generation = erasures(connection)
             there = DeltaTable.is_deltatable(address, storage_options=options)
-            known = DeltaTable(address, storage_options=options) if there else None
-            whole = known is None or _version(known, f"{app}-erased") != generation
-            since = 0 if whole or known is None else _version(known, app)
+            published_table = DeltaTable(address, storage_options=options) if there else None
+            whole = (
+                published_table is None or _version(published_table, f"{app}-erased") != generation
+            )
+            since = 0 if whole or published_table is None else _version(published_table, app)
             last, _ = counted(connection, layout)
             parts = [p for p in live_parts(connection, layout) if p.seqs[1] > since]
             tail = read_tail(connection, layout, "seq > ?", [since])
@@ -176,7 +178,7 @@ def _table(database: Database, layout: Layout, address: str, options: dict[str, 
                 ]
             ),
         )
-    if whole and known is not None:
+    if whole and published_table is not None:
         made = DeltaTable(address, storage_options=options)
         # Files that the table does not name any more still hold the number.
         made.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)

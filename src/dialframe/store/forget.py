@@ -90,22 +90,22 @@ def _mark(connection: sqlite3.Connection, mark: bytes, digits: int, at: int) -> 
 
 
 def _owned(
-    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, known: Forgotten, person: Person
+    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, marks: Forgotten, person: Person
 ) -> set[str]:
     """Keys of the rows that are about a forgotten person, in the tail and in the parts."""
     key = "CAST(seq AS TEXT)" if layout.ledger else "_key"
     names = ", ".join((key, *layout.names))
     tail = connection.execute(f"SELECT {names} FROM {layout.versions}")
-    owned = {key for key, *values in tail if known.owns(layout, Row(key, tuple(values)))}
+    owned = {key for key, *values in tail if marks.owns(layout, Row(key, tuple(values)))}
     for part in live_parts(connection, layout):
         table = shelf.load(part, layout)
         suspects = table.filter(pa.array(traces(table, layout, person)))
-        owned.update(row.key for _, row in rows_of(layout, suspects) if known.owns(layout, row))
+        owned.update(row.key for _, row in rows_of(layout, suspects) if marks.owns(layout, row))
     return owned
 
 
 def _erase(
-    connection: sqlite3.Connection, layout: Layout, keys: set[str], known: Forgotten
+    connection: sqlite3.Connection, layout: Layout, keys: set[str], marks: Forgotten
 ) -> int:
     # A check is a row for itself, a version one of its row's: with the row all of them go.
     column = "seq" if layout.ledger else "_key"
@@ -119,12 +119,12 @@ def _erase(
     if layout.ledger:
         # Heads of checks are keyed by numbers, of which only the marks are known here.
         phones = connection.execute(f"SELECT _key FROM {layout.heads}").fetchall()
-        hit = [row for row in phones if known.has_phone(row[0])]
+        hit = [row for row in phones if marks.has_phone(row[0])]
         connection.executemany(f"DELETE FROM {layout.heads} WHERE _key = ?", hit)
     return erased
 
 
-def _replace_mentions(connection: sqlite3.Connection, layout: Layout, known: Forgotten) -> int:
+def _replace_mentions(connection: sqlite3.Connection, layout: Layout, marks: Forgotten) -> int:
     if layout.ledger:
         return 0
     rows = connection.execute(
@@ -133,7 +133,7 @@ def _replace_mentions(connection: sqlite3.Connection, layout: Layout, known: For
     changed = []
     for seq, key, *values in rows:
         row = Row(key, tuple(values))
-        cleaned = known.without(layout, row)
+        cleaned = marks.without(layout, row)
         if cleaned is not row:
             changed.append((seq, cleaned))
     assignments = ", ".join(f"{name} = ?" for name in layout.names)
@@ -158,10 +158,10 @@ def _rehash(
 def _rewrite_parts(
     connection: sqlite3.Connection,
     shelf: Shelf,
-    made: list[Part],
+    new_parts: list[Part],
     layout: Layout,
     owned: set[str],
-    known: Forgotten,
+    marks: Forgotten,
     person: Person,
 ) -> int:
     """Write parts anew that hold rows of the person, or mention them."""
@@ -174,7 +174,7 @@ def _rewrite_parts(
         nonlocal count
         # Rows of the person go; of the others only the text changes.
         drop = flags(pc.is_in(table[column], keys))
-        changed = _cleaned_rows(table, layout, known, traces(table, layout, person) & ~drop)
+        changed = _cleaned_rows(table, layout, marks, traces(table, layout, person) & ~drop)
         if not drop.any() and not changed:
             return None
         count += int(drop.sum()) + len(changed)
@@ -185,12 +185,12 @@ def _rewrite_parts(
         )
         return table.filter(pa.array(~drop))
 
-    rewrite(connection, shelf, made, layout, cleaned)
+    rewrite(connection, shelf, new_parts, layout, cleaned)
     return count
 
 
 def _cleaned_rows(
-    table: pa.Table, layout: Layout, known: Forgotten, suspects: Any
+    table: pa.Table, layout: Layout, marks: Forgotten, suspects: Any
 ) -> dict[int, tuple[int, Row]]:
     """Rows whose text mentions the person, without that, by their place in the table."""
     if layout.ledger:
@@ -199,7 +199,7 @@ def _cleaned_rows(
     rows = rows_of(layout, table.take(pa.array(places)))
     cleaned: dict[int, tuple[int, Row]] = {}
     for position, (seq, row) in zip(places.tolist(), rows, strict=True):
-        clean = known.without(layout, row)
+        clean = marks.without(layout, row)
         if clean is not row:
             cleaned[position] = (seq, clean)
     return cleaned
@@ -239,32 +239,32 @@ def erase(database: Database, phone: str, at: int) -> int:
     digits, national = digits_of(phone), national_digits(phone)
 
     def work() -> int:
-        with writing_parts(database) as (connection, made):
+        with writing_parts(database) as (connection, new_parts):
             marks = Forgotten(make_key(database.key_file))
             _mark(connection, marks.mark("phone", digits), len(digits), at)
             if national is not None:
                 _mark(connection, marks.mark("national", national), len(national), at)
-            known = forgotten(connection, database.key_file)
+            marks = forgotten(connection, database.key_file)
             person = Person(digits, national or digits)
             erased = 0
             for layout in LAYOUTS:  # leads come before the callbacks that name them
-                owned = _owned(connection, database.shelf, layout, known, person)
+                owned = _owned(connection, database.shelf, layout, marks, person)
                 if layout.table.name == "leads":
                     for key in owned:
-                        _mark(connection, known.mark("id", key), 0, at)
-                    known = forgotten(connection, database.key_file)
+                        _mark(connection, marks.mark("id", key), 0, at)
+                    marks = forgotten(connection, database.key_file)
                     person = Person(digits, national or digits, frozenset(owned))
-                erased += _erase(connection, layout, owned, known)
-                erased += _replace_mentions(connection, layout, known)
+                erased += _erase(connection, layout, owned, marks)
+                erased += _replace_mentions(connection, layout, marks)
                 erased += _rewrite_parts(
-                    connection, database.shelf, made, layout, owned, known, person
+                    connection, database.shelf, new_parts, layout, owned, marks, person
                 )
             quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
             # Nobody can say whose a record is that could not be read: a mention is enough.
             mentions = [
                 (seq,)
                 for seq, raw, reason in quarantined
-                if known.text(raw) != raw or known.text(reason) != reason
+                if marks.text(raw) != raw or marks.text(reason) != reason
             ]
             connection.executemany("DELETE FROM quarantine WHERE seq = ?", mentions)
             erased += len(mentions)
@@ -295,10 +295,10 @@ def discard(database: Database, tables: Sequence[str], before: int) -> dict[str,
             )
 
     def work() -> dict[str, int]:
-        with writing_parts(database) as (connection, made):
+        with writing_parts(database) as (connection, new_parts):
             deleted = {}
             for name in tables:
-                deleted[name] = prune(connection, database.shelf, made, BY_NAME[name], before)
+                deleted[name] = prune(connection, database.shelf, new_parts, BY_NAME[name], before)
                 deleted[name] += connection.execute(
                     "DELETE FROM quarantine WHERE table_name = ? AND _observed_at < ?",
                     (name, before),
@@ -332,13 +332,13 @@ def prove(database: Database, phone: str) -> None:
             if pattern.search(content):
                 raise _left(path)
     with database.reading() as connection:
-        known = forgotten(connection, database.key_file)
+        marks = forgotten(connection, database.key_file)
         parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
     for layout, part in parts:
         table = database.shelf.load(part, layout)
         suspects = rows_of(layout, table.filter(traces(table, layout, person)))
         if any(
-            known.owns(layout, row) or known.without(layout, row) is not row for _, row in suspects
+            marks.owns(layout, row) or marks.without(layout, row) is not row for _, row in suspects
         ):
             raise _left(database.shelf.folder / part.name)
 
@@ -398,14 +398,18 @@ def young_enough(layout: Layout, rows: Sequence[Row], floor: int | None) -> list
 
 
 def prune(
-    connection: sqlite3.Connection, shelf: Shelf, made: list[Part], layout: Layout, before: int
+    connection: sqlite3.Connection,
+    shelf: Shelf,
+    new_parts: list[Part],
+    layout: Layout,
+    before: int,
 ) -> int:
     """Delete every version of the rows of a table that were created before an instant.
 
     Args:
         connection: Inside a write transaction; the caller holds `lock.parts`.
         shelf: The parts.
-        made: Gets the parts that are written in place of others.
+        new_parts: Gets the parts that are written in place of others.
         layout: The table, one with instants.
         before: The instant, microseconds since 1970 UTC.
 
@@ -433,8 +437,8 @@ def prune(
             gone_keys.extend(table.filter(pa.array(mask))[_key(layout)].to_pylist())
         return table.filter(pa.array(~mask))
 
-    rewrite(connection, shelf, made, layout, young)
-    return deleted + _delete_heads(connection, shelf, made, layout, gone_keys, before)
+    rewrite(connection, shelf, new_parts, layout, young)
+    return deleted + _delete_heads(connection, shelf, new_parts, layout, gone_keys, before)
 
 
 def _floors(connection: sqlite3.Connection) -> dict[str, int]:
@@ -448,7 +452,7 @@ def _key(layout: Layout) -> str:
 def _delete_heads(
     connection: sqlite3.Connection,
     shelf: Shelf,
-    made: list[Part],
+    new_parts: list[Part],
     layout: Layout,
     keys: list[str],
     before: int,
@@ -473,5 +477,5 @@ def _delete_heads(
         deleted += int(empty.sum())
         return table.filter(pa.array(~empty)) if empty.any() else None
 
-    rewrite(connection, shelf, made, layout, present)
+    rewrite(connection, shelf, new_parts, layout, present)
     return max(deleted, 0)

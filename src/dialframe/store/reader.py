@@ -263,8 +263,15 @@ class Reader:
 
             def versions() -> pa.Table:
                 tables = []
-                for each in (*(self._database.shelf.load(part, layout) for part in parts), tail):
-                    kept = each if wanted is None else each.filter(pc.is_in(each[key], wanted))
+                for versions_of_part in (
+                    *(self._database.shelf.load(part, layout) for part in parts),
+                    tail,
+                ):
+                    kept = (
+                        versions_of_part
+                        if wanted is None
+                        else versions_of_part.filter(pc.is_in(versions_of_part[key], wanted))
+                    )
                     # A sealed version that is followed says so in a patch, not in its part.
                     tables.append(patches.taken_in(kept))
                 order = dict.fromkeys((key, "_observed_at", "seq"))
