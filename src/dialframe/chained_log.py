@@ -69,6 +69,7 @@ class ChainedLog:
 
     def last(self) -> Mark | None:
         """The last record's mark; None where there is no log, or none that ends with a record."""
+        # The last line alone: number and hash are at most 86 bytes.
         end = _END.search(self._tail(_END_BYTES))
         return None if end is None else Mark(int(end[1]), end[2].decode())
 
@@ -157,6 +158,7 @@ class ChainedLog:
         for end in _ENDS.finditer(data):
             text, start = data[start : end.start()], end.end()
             mark = Mark(int(end[1]), end[2].decode())
+            # A log that begins anew says which hash it follows; the first of all follows `ORIGIN`.
             begun = _BEFORE.match(text)
             before = previous or (begun[1].decode() if begun else ORIGIN)
             # A hash that was changed itself breaks two records, never more.
@@ -191,6 +193,7 @@ class Witness:
         Raises:
             OSError: The disk is full or refuses.
         """
+        # Not staged and renamed: it is written with every commit, and 86 bytes are one sector.
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT, files.FILE_MODE)
         try:
             # Always as long, and in one piece: it is never half of two.

@@ -119,6 +119,7 @@ def read_toml(text: str) -> dict[str, Any]:
         tomllib.TOMLDecodeError: It is not TOML, or is nested deeper than anybody writes.
     """
     try:
+        # Before the reader sees it: a name of n steps costs it n squared.
         if _DEEP.search(text) is None:
             return tomllib.loads(text)
     except RecursionError:

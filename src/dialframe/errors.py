@@ -43,6 +43,7 @@ class DialframeError(Exception):
     partial: tuple[Any, ...] = ()
 
     def __init__(self, message: str) -> None:
+        # Whoever prints, logs or pickles an error shows its text: no number and no key gets that far.
         super().__init__(redact(message))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -236,6 +237,7 @@ __all__ = [
 def _rebuild(
     kind: type[DialframeError], args: tuple[Any, ...], state: dict[str, Any]
 ) -> DialframeError:
+    # Keyword arguments of `__init__` are not in `args`, so it cannot be called again.
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)

@@ -284,6 +284,7 @@ class Outputs:
 
     def noted(self) -> list[Path]:
         """Every file and folder that was noted, once."""
+        # A dictionary and not a set: in the order in which they were noted.
         unique: dict[Path, None] = {}
         lines = self.path.read_bytes().splitlines() if self.path.exists() else []
         for line in lines:
@@ -340,6 +341,7 @@ def _swap(new: Path, target: Path) -> None:
     if not target.exists():
         new.replace(target)
         return
+    # POSIX rename replaces an empty folder alone, so that two renames are needed.
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
     target.replace(old / target.name)
     try:
@@ -354,6 +356,8 @@ def _swap(new: Path, target: Path) -> None:
 def _flush_names(parent: Path) -> None:
     """Bring a folder's names to the disk; a system that cannot open a folder does so in its own time."""
     with suppress(OSError):
+        # fsync(2): the name of a file is its folder's, and needs "an explicit fsync() on a file descriptor for the
+        # directory".
         descriptor = os.open(parent, os.O_RDONLY)
         try:
             os.fsync(descriptor)

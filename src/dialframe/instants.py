@@ -56,9 +56,11 @@ def parse(text: str) -> datetime | None:
     second = int(match["second"] or 0)
     micros = int((match["fraction"] or "0")[:6].ljust(6, "0"))
     days = 0
+    # RFC 3339, 5.7: the last microsecond of the minute, so that it stays on its day.
     if second == _LEAP_SECOND:
         second, micros = 59, 999_999
     if hour == _END_OF_DAY:
+        # ISO 8601-1, 5.3.2: 24 is the end of the day and no hour of it.
         if minute or second or micros:
             return None
         hour, days = 0, 1
@@ -216,6 +218,7 @@ def age(name: str, value: object) -> timedelta:
     if isinstance(value, timedelta):
         length = value
     else:
+        # A bare number has no unit, and days are not to be guessed.
         match = _AGE.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             raise ConfigError(
@@ -241,6 +244,7 @@ def _offset(zone: str) -> timedelta:
         return timedelta(0)
     digits = zone[1:].replace(":", "").ljust(4, "0")
     hours, minutes = int(digits[:2]), int(digits[2:])
+    # RFC 3339, 5.6: offsets go to 23:59.
     if hours >= _END_OF_DAY or minutes >= _LEAP_SECOND:
         raise ValueError(zone)
     length = timedelta(hours=hours, minutes=minutes)

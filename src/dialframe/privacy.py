@@ -117,6 +117,7 @@ def page_safe(page: str) -> str:
 
 def _mask_number(number: str) -> str:
     """The middle replaced by stars, so that people recognize only their own; a short one whole."""
+    # Of an extension or a service number six shown digits would be all of it.
     if len(number) < SHOWN_HEAD + SHOWN_TAIL + 2:
         return "*" * len(number)
     hidden = len(number) - SHOWN_HEAD - SHOWN_TAIL
@@ -125,6 +126,7 @@ def _mask_number(number: str) -> str:
 
 def _mask_cell(cell: str) -> str:
     cell = " ".join(cell.split())
+    # The domain stays: it tells people their own firm from another.
     if "@" in cell:
         return _EMAIL.sub(lambda match: f"{match[0][0]}***{match[1]}", cell)
     if any(character.isdecimal() for character in cell):
@@ -136,6 +138,7 @@ def _mask_text(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     text = redact(text)
+    # Looked for first: the digits of an instant are a run of fourteen.
     plain = {match.span() for match in _PLAIN.finditer(text)}
 
     def hidden(match: re.Match[str]) -> str:
@@ -150,7 +153,9 @@ def _mask_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {
             _mask_json(name): _mask_number(str(inner))
-            if name in PHONE_FIELDS and _could_be_number(inner)
+            if name in PHONE_FIELDS
+            and isinstance(inner, str | int)
+            and not isinstance(inner, bool)
             else _mask_json(inner)
             for name, inner in value.items()
         }
@@ -161,7 +166,3 @@ def _mask_json(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LEAST_NUMBER:
         return _mask_number(str(value))
     return value
-
-
-def _could_be_number(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -58,6 +58,7 @@ def listen(what: str, host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         raise ConfigError(f"{where}: {error}") from None
     try:
+        # A port that was closed a moment ago is still held by the system otherwise (RFC 9293, 3.6: TIME-WAIT).
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         # Listening before the server does: two that want one port must not both believe they have it.
@@ -94,6 +95,7 @@ def timed_protocol() -> type[H11Protocol]:
             super().data_received(data)
             if self.conn.their_state is h11.SEND_BODY:
                 self._deadline.for_body(len(data))
+            # Between two requests of one connection the next headers are awaited.
             elif self.conn.their_state is h11.IDLE and not _is_answering(self):
                 self._deadline.for_headers()
             else:
@@ -136,6 +138,7 @@ class _Deadline:
             self.stop()
             self._body_due_s = latest_s
             self._timer = self._loop.call_later(BODY_S, self._end)
+        # Each byte buys its share of time, but never more than one pause is long.
         self._body_due_s = min(self._body_due_s + size_bytes / BODY_BYTES_PER_S, latest_s)
 
     def stop(self) -> None:

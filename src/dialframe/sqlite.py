@@ -45,6 +45,7 @@ def connect(
     """
     if not read_only and not path.exists():
         make_private(path)
+    # sqlite.org/uri.html: `immutable` takes no locks, `rw` does not make the file.
     mode = "immutable=1" if immutable else "mode=ro" if read_only else "mode=rw"
     connection = sqlite3.connect(
         f"file:{quote(str(path.absolute()))}?{mode}",
@@ -55,6 +56,7 @@ def connect(
     )
     try:
         if not read_only:
+            # sqlite.org/pragma.html: each commit waits for the disk, and deleted content is overwritten with zeros.
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")
     except BaseException:
@@ -92,6 +94,7 @@ def salvaged(path: Path, table: str) -> list[Sequence[Any]]:
 def is_full(error: Exception) -> bool:
     """Whether an error of a file or of SQLite says that there is no room left."""
     if isinstance(error, OSError):
+        # A quota is full as a disk is.
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 

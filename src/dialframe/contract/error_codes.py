@@ -74,10 +74,12 @@ ALL: Final[tuple[Code, ...]] = (
     Code("route_not_available", (404,), "NotFound", "unknown path", "fix", "check the base URL"),
     Code("method_not_allowed", (405,), "NotFound", "wrong method; Allow header sent", "fix",
          "use a method that Allow names"),
+    # Idempotency 6.
     Code("conflict", (409,), "Conflict", "same key still running; Retry-After", "retry",
          "ask again with the same key"),
     Code("idempotency_conflict", (409,), "Conflict", "key reused with a different request", "fix",
          "use a new key for a new request"),
+    # Idempotency 7.
     Code("outcome_unknown", (409,), "OutcomeUnknown", "write not confirmed", "settle",
          "never send it under a new key; ask again later with the same one"),
     Code("agent_unavailable", (409,), "Conflict",
@@ -99,6 +101,7 @@ ALL: Final[tuple[Code, ...]] = (
          "new self-service account not yet approved", "grant", "wait for the account's approval"),
     Code("duplicate_client_reference", (409,), "Conflict", "repeated SMS reference", "stop",
          "the first message with this reference was accepted"),
+    # Limits: the token bucket is empty; it gives a token in a tenth of a second.
     Code("rate_limit_exceeded", (429,), "RateLimited", "too many requests", "retry",
          "slow down"),
     Code("daily_cap_reached", (429,), "LimitReached", "daily limit reached", "wait",
@@ -119,6 +122,7 @@ ALL: Final[tuple[Code, ...]] = (
          "go on tomorrow"),
     Code("campaign_not_importable", (409,), "Conflict",
          "campaign not paused, draft or ready", "stop", "pause the campaign, then import"),
+    # Endpoints, Leads: "nothing is written and a retry with the same key is safe".
     Code("dnc_screen_unavailable", (503,), "ServiceUnavailable",
          "screen could not run; nothing written", "retry", "a retry with the same key is safe"),
     Code("campaign_not_paused", (409,), "Conflict",
@@ -151,6 +155,7 @@ NOT_STORED_STATUSES: Final = (429, 503)
 
 #: Family of a code that the contract does not name yet, by status.
 FAMILY_BY_STATUS: Final[dict[int, str]] = {
+    # RFC 9110, 15: of a status that a client does not know it understands the class.
     400: "InvalidRequest",
     401: "AuthenticationError",
     402: "Refused",

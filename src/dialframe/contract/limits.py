@@ -25,20 +25,28 @@ WEBHOOK_EVENTS: Final = (1, 6)
 WEBHOOK_ANSWER_S: Final = 10
 WEBHOOK_RETRY_MINUTES: Final = (1, 5, 15, 60, 240)
 WEBHOOK_HISTORY_DAYS: Final = 30
+# Events, Delivery: receiver rule 2.
 SIGNATURE_TOLERANCE_S: Final = 300
+# Endpoints, Webhooks: both secrets sign after a rotation.
 SECRET_OVERLAP_HOURS: Final = 24
 
+# Idempotency 1 and 2.
 IDEMPOTENCY_KEY_CHARS: Final = (1, 255)
 IDEMPOTENCY_RETENTION_HOURS: Final = 24
+# Correlation.
 CORRELATION_ID_CHARS: Final = (1, 128)
 CORRELATION_ID_PATTERN: Final = r"^[A-Za-z0-9._:-]{1,128}$"
+# Endpoints, Common request parts.
 ETAG_CHARS: Final = 128
+# Authentication 7.
 ACCESS_CHANGE_LAG_S: Final = 15
 
 DIAL_WITHIN_DEFAULT_S: Final = 300
 DIAL_WITHIN_S: Final = (30, 3600)
+# Endpoints, Calls 5: "ended after 30 minutes by default".
 CALL_MAX_MINUTES: Final = 30
 
+# Resources, Lead: the input fields.
 EXTERNAL_ID_CHARS: Final = (1, 128)
 PHONE_CHARS: Final = (1, 32)
 FIRST_NAME_CHARS: Final = 100
@@ -49,6 +57,7 @@ SOURCE_CHARS: Final = (1, 100)
 AGENT_EMAIL_CHARS: Final = (3, 254)
 
 CALLBACK_NOTES_CHARS: Final = 500
+# Endpoints, Appointments.
 APPOINTMENT_MINUTES: Final = (5, 480)
 APPOINTMENT_NOTES_CHARS: Final = 1000
 APPOINTMENT_SERVICE_CHARS: Final = 100

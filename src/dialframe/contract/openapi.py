@@ -126,7 +126,9 @@ def _by_status(row: Row) -> dict[int, list[Code]]:
 
 
 def _response(status: int, codes: list[Code]) -> Schema:
+    # Contract, Conventions: every response carries the first two.
     names = ["X-Request-ID", "Cache-Control", *(["Retry-After"] if status in WAITING else [])]
+    # Idempotency 6: of the 409s `conflict` alone carries it, so in their response it is optional.
     conflict = {"Retry-After": reference("Retry-After-Conflict", "headers")}
     waits = conflict if BY_CODE["conflict"] in codes else {}
     examples = {code.code: reference(_name(code, status), "examples") for code in codes}
@@ -253,6 +255,10 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:
         paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
+    server: Schema = {"url": base_url.rstrip("/")}
+    if base_url == OPEN_ADDRESS:
+        where = "The service's address; by default where `dialframe sandbox serve` listens."
+        server["variables"] = {"base_url": {"default": DEFAULT_ADDRESS, "description": where}}
     description = {
         "openapi": "3.1.0",
         "info": {
@@ -260,7 +266,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
             "version": VERSION,
             "description": INTRODUCTION,
         },
-        "servers": [_server(base_url)],
+        "servers": [server],
         "security": [{"bearer": []}],
         "tags": [{"name": name} for name in dict.fromkeys(_tag(row) for row in ALL)],
         "paths": dict(paths),
@@ -271,19 +277,15 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     return copy.deepcopy(description)
 
 
-def _server(base_url: str) -> Schema:
-    if base_url != OPEN_ADDRESS:
-        return {"url": base_url.rstrip("/")}
-    variable = {
-        "default": DEFAULT_ADDRESS,
-        "description": "The service's address; by default where `dialframe sandbox serve` listens.",
-    }
-    return {"url": OPEN_ADDRESS, "variables": {"base_url": variable}}
-
-
 def _components(shapes: Mapping[str, Schema]) -> Schema:
     shared = components(ALL)
-    bodies = {_body_name(row): _body(row, shapes) for row in ALL if takes_body(row)}
+    bodies = {
+        _body_name(row): only(name_of(row.request), shapes[name_of(row.request)], row.body_names)
+        if row.body_names
+        else {"type": "object", "additionalProperties": False}
+        for row in ALL
+        if takes_body(row)
+    }
     every = {**shapes, **bodies, **shared["schemas"]}
     answers = [name_of(row.response) for row in ALL]
     used = closure(
@@ -349,6 +351,14 @@ def _pushed(kind: str) -> Schema:
 
 
 def _operation(row: Row, request: Schema) -> Schema:
+    body: Schema = {}
+    if takes_body(row):
+        content = {"application/json": {"schema": reference(_body_name(row))}}
+        # Contract, Endpoints: "body empty or {}" where nothing is demanded; a PATCH without one says nothing.
+        demanded = set(request.get("required", ())) & set(row.body_names)
+        required = bool(demanded) or row.method == "PATCH"
+        body = {"requestBody": {"required": required, "content": content}}
+    # OpenAPI 3.1, Specification Extensions: what it has no field for begins with `x-`.
     marks = {
         "x-dialframe-scope": row.scope,
         "x-dialframe-tier": row.tier,
@@ -364,7 +374,7 @@ def _operation(row: Row, request: Schema) -> Schema:
         "tags": [_tag(row)],
         "security": [{"bearer": [row.scope] if row.scope else []}],
         "parameters": _parameters(row, request),
-        **({"requestBody": _request_body(row, request)} if takes_body(row) else {}),
+        **body,
         "responses": {str(row.status): _success(row), **responses(row)},
         **{name: value for name, value in marks.items() if value is not None},
     }
@@ -404,24 +414,9 @@ def _parameter(name: str, location: str, request: Schema) -> Schema:
     }
 
 
-def _request_body(row: Row, request: Schema) -> Schema:
-    demanded = set(request.get("required", ())) & set(row.body_names)
-    return {
-        "required": bool(demanded) or row.method == "PATCH",
-        "content": {"application/json": {"schema": reference(_body_name(row))}},
-    }
-
-
 def _body_name(row: Row) -> str:
     # Bodies without a field are one shape, whatever stands in their paths.
     return name_of(row.request) if row.body_names else "NoFields"
-
-
-def _body(row: Row, shapes: Mapping[str, Schema]) -> Schema:
-    if not row.body_names:
-        return {"type": "object", "additionalProperties": False}
-    name = name_of(row.request)
-    return only(name, shapes[name], row.body_names)
 
 
 def _success(row: Row) -> Schema:

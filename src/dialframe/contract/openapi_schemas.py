@@ -49,6 +49,7 @@ BETWEEN_FIELDS: Final[dict[str, Schema]] = {
 
 def name_of(model: type[BaseModel]) -> str:
     """A model's name among the components: its class name, and `LeadPage` for a page of leads."""
+    # OpenAPI 3.1, Components Object: names are letters, digits and `._-`.
     return re.sub(r"^Page\[(\w+)\]$", r"\1Page", model.__name__)
 
 
@@ -76,10 +77,14 @@ def definitions(
     )
     schemas = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
     for name, schema in schemas.items():
-        if schema["additionalProperties"] is False:
-            _close(schema, NULL_CLEARS.get(name, frozenset()))
-        else:
-            _open_up(schema)
+        for field_name, field in schema.get("properties", {}).items():
+            if schema["additionalProperties"] is not False:
+                # What a reader takes for a missing field is its own affair.
+                field.pop("default", None)
+                continue
+            if field_name not in NULL_CLEARS.get(name, ()):
+                _refuse_null(field)
+            field.update(FIELDS.get(field_name, {}))
     shown = (name_of(row.response) for row in table if not row.assumed)
     for name in closure(schemas, shown):
         schemas[name]["required"] = list(schemas[name]["properties"])
@@ -150,10 +155,12 @@ def _simple(schema: Mapping[str, Any]) -> Schema:
 def _choice(alternatives: list[Schema]) -> Schema:
     null = {"type": "null"}
     rest = [alternative for alternative in alternatives if alternative != null]
+    # `Literal[...] | str`: known values, and whatever v1 may add (contract, Versioning).
     if len(rest) > 1 and {"type": "string"} in rest:
         rest = [_growing(rest)]
     if null not in alternatives:
         return rest[0] if len(rest) == 1 else {"anyOf": rest}
+    # OpenAPI 3.1 has no `nullable`: null is a type like any other.
     if len(rest) == 1 and isinstance(rest[0].get("type"), str):
         return {**rest[0], "type": [rest[0]["type"], "null"]}
     return {"anyOf": [*rest, null]}
@@ -162,32 +169,15 @@ def _choice(alternatives: list[Schema]) -> Schema:
 def _growing(alternatives: list[Schema]) -> Schema:
     values: list[str] = []
     for alternative in alternatives:
-        values += (
-            alternative["enum"]
-            if "enum" in alternative
-            else [alternative["const"]]
-            if "const" in alternative
-            else []
-        )
+        # JSON Schema 2020-12 has `const` for an enum of one.
+        values += alternative.get("enum", [])
+        values += [alternative["const"]] if "const" in alternative else []
     return {
         "type": "string",
         "description": "An open set: values may be added.",
         "examples": values,
         "x-extensible-enum": values,
     }
-
-
-def _close(schema: Schema, null_clears: frozenset[str]) -> None:
-    for name, field in schema.get("properties", {}).items():
-        if name not in null_clears:
-            _refuse_null(field)
-        field.update(FIELDS.get(name, {}))
-
-
-def _open_up(schema: Schema) -> None:
-    for field in schema["properties"].values():
-        # What a reader takes for a missing field is its own affair.
-        field.pop("default", None)
 
 
 def _refuse_null(field: Schema) -> None:

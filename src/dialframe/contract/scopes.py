@@ -51,10 +51,12 @@ SCOPES: Final[tuple[Scope, ...]] = (
     Scope("appointments:write", 2, "book, reschedule, cancel", "tier2_appointment_write_enabled"),
     Scope("sms:read", 1, "SMS delivery reports and usage"),
     Scope("messages:send", 2, "send SMS", "tier2_sms_send_enabled", sending_key=True),
+    # Answers 403 `tier_not_enabled` for every account, though its tier is 1.
     Scope("whatsapp:send", 1, "send WhatsApp text or approved template; unavailable"),
     Scope("reports:read", 1, "aggregated disposition counts"),
 )  # fmt: skip
 
 BY_NAME: Final[dict[str, Scope]] = {scope.name: scope for scope in SCOPES}
 
+# Authentication 1 and 3.
 KEY_PREFIXES: Final[dict[str, str]] = {"live": "svc_live_", "test": "svc_test_"}

@@ -21,6 +21,7 @@ from pydantic_core import core_schema
 from dialframe.contract import limits
 from dialframe.privacy import redact
 
+# Contract, Conventions: a prefix plus a lower-case UUID.
 UUID_PATTERN: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 #: Kind of thing to prefix, as the contract's table has it.
@@ -64,13 +65,10 @@ WebhookEndpointId = Annotated[str, StringConstraints(pattern=pattern("webhook_en
 WebhookEventId = Annotated[str, StringConstraints(pattern=pattern("webhook_event"))]
 
 
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 class Answer(BaseModel):
     """Root of what the service sends: fields that v1 may still gain are kept, in `model_extra`."""
 
+    # Contract, Conventions: clients ignore unknown response fields.
     model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
 
     def __repr__(self) -> str:
@@ -84,6 +82,7 @@ class Answer(BaseModel):
 class Request(BaseModel):
     """Root of what is sent: unknown fields are refused and the contract's bounds are checked."""
 
+    # Contract, Conventions: unknown request-body fields are refused with 400.
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     def __repr__(self) -> str:
@@ -125,9 +124,12 @@ class _InstantShape:
 Instant = Annotated[datetime, _InstantShape]
 Integer = Annotated[int, Strict(), Field(ge=-(2**63), le=2**63 - 1)]
 #: Behind the bounds of an integer of a request: JSON has one kind of number, so 300.0 is 300.
-WHOLE: Final = BeforeValidator(_whole)
+WHOLE: Final = BeforeValidator(
+    lambda value: int(value) if isinstance(value, float) and value.is_integer() else value
+)
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, Strict()]
+# ITU-T E.164, 6: at most 15 digits with the country code, which never begins with 0; 7 at least are ours.
 E164 = Annotated[str, StringConstraints(pattern=r"^\+[1-9][0-9]{6,14}$")]
 
 Row = TypeVar("Row")
