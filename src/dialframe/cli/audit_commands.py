@@ -52,11 +52,11 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
-TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL", show_default=False,
+TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL",
     help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
-Partitions = Annotated[int | None, typer.Option("--partitions", min=1, show_default=False,
+Partitions = Annotated[int | None, typer.Option("--partitions", min=1,
     help="Audit in this many parts, each with all calls of its numbers: for accounts larger than memory.")]  # fmt: skip
-Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|processes|ADDRESS", show_default=False,
+Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|processes|ADDRESS",
     help="What runs the parts: threads or processes of this machine, or a Dask scheduler, tcp://...")]  # fmt: skip
 
 
@@ -70,34 +70,20 @@ class RuleOptions:
         typer.Option(
             "--practice",
             help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
-            show_default=False,
         ),
     ] = None
     consents: Annotated[
-        Path | None,
-        typer.Option(
-            "--consents", help="Records of consent: a table of any format.", show_default=False
-        ),
+        Path | None, typer.Option("--consents", help="Records of consent: a table of any format.")
     ] = None
     look_ups: Annotated[
         Path | None,
-        typer.Option(
-            "--look-ups",
-            help="Look-ups of reassigned numbers: a table of any format.",
-            show_default=False,
-        ),
+        typer.Option("--look-ups", help="Look-ups of reassigned numbers: a table of any format."),
     ] = None
     exemptions: Annotated[
-        Path | None,
-        typer.Option(
-            "--exemptions", help="Records that lift a rule for calls (CSV).", show_default=False
-        ),
+        Path | None, typer.Option("--exemptions", help="Records that lift a rule for calls (CSV).")
     ] = None
     declared: Annotated[
-        Path | None,
-        typer.Option(
-            "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
-        ),
+        Path | None, typer.Option("--declared", help="Declared emergencies and holidays (TOML).")
     ] = None
     own: Own = None
     codes: Codes = None
@@ -105,9 +91,7 @@ class RuleOptions:
     state_field: Annotated[
         str | None,
         typer.Option(
-            "--state-field",
-            help="Custom field that names the called party's state or ZIP code.",
-            show_default=False,
+            "--state-field", help="Custom field that names the called party's state or ZIP code."
         ),
     ] = None
 
@@ -155,16 +139,10 @@ def audit(
     *,
     context: typer.Context,
     since: Annotated[
-        str | None,
-        typer.Option(
-            "--since", help="First day (UTC) or instant of the period.", show_default=False
-        ),
+        str | None, typer.Option("--since", help="First day (UTC) or instant of the period.")
     ] = None,
     until: Annotated[
-        str | None,
-        typer.Option(
-            "--until", help="First day (UTC) or instant after the period.", show_default=False
-        ),
+        str | None, typer.Option("--until", help="First day (UTC) or instant after the period.")
     ] = None,
     options: RuleOptions,
     as_of: Annotated[
@@ -173,35 +151,25 @@ def audit(
             "--as-of",
             metavar="INSTANT",
             help="The moment of the audit; the store is read as it was then. Now by default.",
-            show_default=False,
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder of the evidence pack, or PACK.zip.", show_default=False
-        ),
+        Path | None, typer.Option("--out", "-o", help="Folder of the evidence pack, or PACK.zip.")
     ] = None,
     check: Annotated[
         str | None,
         typer.Option(
             "--check",
             help="First ask about numbers whose newest check is older than this, 31d for instance.",
-            show_default=False,
         ),
     ] = None,
     key: Annotated[
-        Path | None,
-        typer.Option(
-            "--key", help="File with the officer's key; signs the pack.", show_default=False
-        ),
+        Path | None, typer.Option("--key", help="File with the officer's key; signs the pack.")
     ] = None,
     pseudonyms: Annotated[
         Path | None,
         typer.Option(
-            "--pseudonyms",
-            help="File with a key; numbers in the pack become pseudonyms.",
-            show_default=False,
+            "--pseudonyms", help="File with a key; numbers in the pack become pseudonyms."
         ),
     ] = None,
     zipped: Annotated[bool, typer.Option("--zip", help="Write the pack as one file too.")] = False,
@@ -213,11 +181,7 @@ def audit(
     ] = False,
     after: Annotated[
         Path | None,
-        typer.Option(
-            "--after",
-            help="The pack before this one; the new manifest names it.",
-            show_default=False,
-        ),
+        typer.Option("--after", help="The pack before this one; the new manifest names it."),
     ] = None,
     timestamp: Annotated[
         bool,
@@ -300,15 +264,12 @@ def practice_(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
         "practice.toml"
     ),
-    by: Annotated[
-        str | None, typer.Option("--by", help="Who declares it.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option("--by", help="Who declares it.")] = None,
     covers: Annotated[
         list[str] | None,
         typer.Option(
             "--covers",
             help="A list that the service's check covers, without being asked; once for each list.",
-            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -365,14 +326,11 @@ def verify(
     key: Annotated[
         Path | None,
         typer.Option(
-            "--key",
-            help="The officer's public key; a pack signed with another one fails.",
-            show_default=False,
+            "--key", help="The officer's public key; a pack signed with another one fails."
         ),
     ] = None,
     after: Annotated[
-        Path | None,
-        typer.Option("--after", help="The pack that it must follow.", show_default=False),
+        Path | None, typer.Option("--after", help="The pack that it must follow.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

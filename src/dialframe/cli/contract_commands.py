@@ -33,19 +33,12 @@ def openapi(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            metavar="FILE",
-            help="File to write; else it goes to standard output.",
-            show_default=False,
+            "--out", metavar="FILE", help="File to write; else it goes to standard output."
         ),
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(
-            "--server",
-            help="Address of the service to put into the document.",
-            show_default=False,
-        ),
+        typer.Option("--server", help="Address of the service to put into the document."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -59,18 +59,10 @@ app = typer.Typer(
 
 At = Annotated[
     str | None,
-    typer.Option(
-        "--at", metavar="INSTANT", help="When they would be called; else now.", show_default=False
-    ),
+    typer.Option("--at", metavar="INSTANT", help="When they would be called; else now."),
 ]
-Campaign = Annotated[
-    str | None,
-    typer.Option("--campaign", help="Campaign that would call.", show_default=False),
-]
-CallerId = Annotated[
-    str | None,
-    typer.Option("--caller-id", help="Number that would be shown.", show_default=False),
-]
+Campaign = Annotated[str | None, typer.Option("--campaign", help="Campaign that would call.")]
+CallerId = Annotated[str | None, typer.Option("--caller-id", help="Number that would be shown.")]
 
 
 @app.command()

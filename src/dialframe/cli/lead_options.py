@@ -104,8 +104,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet; several, a folder, "
-        "`lists/*.csv` or `s3://bucket/*.csv`.",
-        show_default=False,
+        "`lists/*.csv` or `s3://bucket/*.csv`."
     ),
 ]
 MaxAge = Annotated[
@@ -117,9 +116,7 @@ MaxAge = Annotated[
 Keep = Annotated[
     list[str] | None,
     typer.Option(
-        "--keep",
-        help="Column that becomes a custom field; at most 20. May be repeated.",
-        show_default=False,
+        "--keep", help="Column that becomes a custom field; at most 20. May be repeated."
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Send without asking; for scripts.")]
@@ -129,9 +126,7 @@ DryRun = Annotated[
 FailOn = Annotated[
     Failing | None,
     typer.Option(
-        "--fail-on",
-        help="End with status 3 if leads are unknown, or refused or unknown.",
-        show_default=False,
+        "--fail-on", help="End with status 3 if leads are unknown, or refused or unknown."
     ),
 ]
 
@@ -150,7 +145,6 @@ class ListOptions:
         typer.Option(
             "--show",
             help="Reason code whose first 20 lines are shown. May be repeated.",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.REASONS),
         ),
     ] = None
@@ -175,7 +169,6 @@ class ListOptions:
         typer.Option(
             "--suppress",
             help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
-            show_default=False,
         ),
     ] = None
     suppress_codes: Annotated[
@@ -183,23 +176,17 @@ class ListOptions:
         typer.Option(
             "--suppress-codes",
             help="Scrubbing service whose result codes those files hold; else every row counts.",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.SCRUBBERS),
         ),
     ] = None
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column",
-            help="Say which column is which: phone=Telefon. May be repeated.",
-            show_default=False,
+            "--column", help="Say which column is which: phone=Telefon. May be repeated."
         ),
     ] = None
     mapping: Annotated[
-        Path | None,
-        typer.Option(
-            "--mapping", help="Columns as --save-mapping wrote them.", show_default=False
-        ),
+        Path | None, typer.Option("--mapping", help="Columns as --save-mapping wrote them.")
     ] = None
     no_saved_mapping: Annotated[
         bool,
@@ -210,35 +197,24 @@ class ListOptions:
     ] = False
     rules: Annotated[
         Path | None,
-        typer.Option(
-            "--rules",
-            help="Policy and field rules of the account (TOML or JSON).",
-            show_default=False,
-        ),
+        typer.Option("--rules", help="Policy and field rules of the account (TOML or JSON)."),
     ] = None
     encoding: Annotated[
         str | None,
         typer.Option(
             "--encoding",
             help="Encoding, where the guess is wrong: cp1252, shift_jis...",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.ENCODINGS),
         ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(
-            "--delimiter",
-            help="Delimiter, where the guess is wrong: ';' or tab.",
-            show_default=False,
-        ),
+        typer.Option("--delimiter", help="Delimiter, where the guess is wrong: ';' or tab."),
     ] = None
     header: Annotated[
         str, typer.Option("--header", help="Line of the header, or none; auto finds it.")
     ] = "auto"
-    sheet: Annotated[
-        str | None, typer.Option("--sheet", help="Sheet of a workbook.", show_default=False)
-    ] = None
+    sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +238,6 @@ class OutputOptions:
             "--add",
             help="Column that is made from the number: line_type, country, state, time_zone (all that "
             "are possible). None by default; may be repeated.",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.ADDITIONS),
         ),
     ] = None
@@ -280,7 +255,6 @@ class EngineOptions:
         typer.Option(
             "--save-mapping",
             help="Write the columns that were found, for --mapping and the next list.",
-            show_default=False,
         ),
     ] = None
     engine: Annotated[
@@ -292,9 +266,7 @@ class EngineOptions:
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler",
-            help="Dask scheduler, tcp://...; without it a cluster on this machine.",
-            show_default=False,
+            "--scheduler", help="Dask scheduler, tcp://...; without it a cluster on this machine."
         ),
     ] = None
 

@@ -29,15 +29,13 @@ app = typer.Typer(
 )
 
 Own = Annotated[
-    Path | None,
-    typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
+    Path | None, typer.Option("--own", help="The firm's own changes and rules (TOML).")
 ]
 Jurisdictions = Annotated[
     str | None,
     typer.Option(
         "--rules",
         help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
-        show_default=False,
         autocompletion=completion_words.rules,
     ),
 ]
@@ -92,7 +90,6 @@ def list_(
         typer.Option(
             "--kind",
             help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
-            show_default=False,
             autocompletion=completion_words.rule_kinds,
         ),
     ] = None,
@@ -191,14 +188,10 @@ def history(
 @app.command("diff")
 def diff(
     first: Annotated[
-        str | None,
-        typer.Argument(
-            help="A day (2025-01-01), or another rule book (TOML).", show_default=False
-        ),
+        str | None, typer.Argument(help="A day (2025-01-01), or another rule book (TOML).")
     ] = None,
     second: Annotated[
-        str | None,
-        typer.Argument(help="A later day; today's law by default.", show_default=False),
+        str | None, typer.Argument(help="A later day; today's law by default.")
     ] = None,
     own: Own = None,
     as_json: AsJson = False,
@@ -259,9 +252,7 @@ def export(
 
 @app.command("new")
 def new(
-    jurisdiction: Annotated[
-        str, typer.Option("--in", help="Where the rule holds: US-FL, GB...", show_default=False)
-    ],
+    jurisdiction: Annotated[str, typer.Option("--in", help="Where the rule holds: US-FL, GB...")],
     kind: Annotated[
         str,
         typer.Option(
@@ -271,8 +262,7 @@ def new(
         ),
     ] = "calling_hours",
     to: Annotated[
-        Path | None,
-        typer.Option("--to", help="File to write; else the text is printed.", show_default=False),
+        Path | None, typer.Option("--to", help="File to write; else the text is printed.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -325,8 +315,7 @@ def check(file: RuleFile, as_json: AsJson = False) -> None:
 @app.command("test")
 def run_examples(
     file: Annotated[
-        Path | None,
-        typer.Argument(help="A file of rules; else rules of the book.", show_default=False),
+        Path | None, typer.Argument(help="A file of rules; else rules of the book.")
     ] = None,
     rules: Jurisdictions = None,
     as_json: AsJson = False,

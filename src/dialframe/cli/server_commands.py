@@ -43,9 +43,7 @@ def serve_sandbox(
     port: Port = 8787,
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder that keeps the state; else it goes with the process.", show_default=False
-        ),
+        typer.Option(help="Folder that keeps the state; else it goes with the process."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
     size: Annotated[
@@ -56,10 +54,7 @@ def serve_sandbox(
         ),
     ] = "small",
     as_of: Annotated[
-        str | None,
-        typer.Option(
-            help="Day on which the account's history ends; today in UTC.", show_default=False
-        ),
+        str | None, typer.Option(help="Day on which the account's history ends; today in UTC.")
     ] = None,
     dial: Annotated[
         bool, typer.Option("--dial", help="Let running campaigns dial as time goes on.")
@@ -285,8 +280,7 @@ def serve_tools(
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            help="Offer an operation that changes something: leads.update, or all. May be repeated.",
-            show_default=False,
+            help="Offer an operation that changes something: leads.update, or all. May be repeated."
         ),
     ] = None,
     reveal: Annotated[
@@ -295,8 +289,7 @@ def serve_tools(
     policy: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file with the fields about persons that may be given: [people] give = [...].",
-            show_default=False,
+            help="TOML file with the fields about persons that may be given: [people] give = [...]."
         ),
     ] = None,
     http: Annotated[

@@ -109,7 +109,6 @@ def prune(
         typer.Option(
             "--table",
             help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion_words.PERSONAL)}.",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.PERSONAL),
         ),
     ] = None,

@@ -36,16 +36,12 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Numbers = Annotated[
-    list[str] | None,
-    typer.Argument(help="Phone numbers.", show_default=False, metavar="NUMBER..."),
-]
+Numbers = Annotated[list[str] | None, typer.Argument(help="Phone numbers.", metavar="NUMBER...")]
 FromFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--file",
         help="File of numbers: any format that lead files have, plain numbers, or SHA-256 of E.164.",
-        show_default=False,
     ),
 ]
 Codes = Annotated[
@@ -53,7 +49,6 @@ Codes = Annotated[
     typer.Option(
         "--codes",
         help="Scrubbing service whose result codes the file holds; else every row counts.",
-        show_default=False,
         autocompletion=completion_words.of(completion_words.SCRUBBERS),
     ),
 ]
@@ -67,13 +62,9 @@ def add(
     codes: Codes = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, in a word.")] = "opt_out",
     source: Annotated[
-        str | None,
-        typer.Option("--source", help="Who says so; else the file's name.", show_default=False),
+        str | None, typer.Option("--source", help="Who says so; else the file's name.")
     ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option("--on", help="Day of the request; else today.", show_default=False),
-    ] = None,
+    on: Annotated[str | None, typer.Option("--on", help="Day of the request; else today.")] = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -132,12 +123,8 @@ def add(
 
 @app.command("list")
 def list_(
-    reason: Annotated[
-        str | None, typer.Option("--reason", help="Only this reason.", show_default=False)
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", help="Only this source.", show_default=False)
-    ] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Only this reason.")] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Only this source.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 50,
     store: StoreFolder = None,
     as_json: AsJson = False,

@@ -47,15 +47,13 @@ def sync(
         list[str] | None,
         typer.Argument(
             help="Tables to bring up to date; all of them by default.",
-            show_default=False,
             autocompletion=completion_words.of(completion_words.SYNCED),
         ),
     ] = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     whole: Annotated[
-        bool,
-        typer.Option("--whole", help="Read every list to its end, however fresh it is."),
+        bool, typer.Option("--whole", help="Read every list to its end, however fresh it is.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -201,28 +199,20 @@ class Entry(StrEnum):
 class CallOptions:
     """Which calls are counted, how they are split, and what the firm's codes mean."""
 
-    campaign: Annotated[
-        str | None, typer.Option("--campaign", help="Only this campaign id.", show_default=False)
-    ] = None
+    campaign: Annotated[str | None, typer.Option("--campaign", help="Only this campaign id.")] = (
+        None
+    )
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
-            help="Split by campaign_id, region or a custom field such as lead_source.",
-            show_default=False,
+            "--by", help="Split by campaign_id, region or a custom field such as lead_source."
         ),
     ] = None
     since: Annotated[
-        str | None,
-        typer.Option(
-            "--since", help="Calls from this day (UTC) or instant on.", show_default=False
-        ),
+        str | None, typer.Option("--since", help="Calls from this day (UTC) or instant on.")
     ] = None
     until: Annotated[
-        str | None,
-        typer.Option(
-            "--until", help="Calls before this day (UTC) or instant.", show_default=False
-        ),
+        str | None, typer.Option("--until", help="Calls before this day (UTC) or instant.")
     ] = None
     codes: Codes = None
 
@@ -254,17 +244,13 @@ def funnel(
         typer.Option(
             "--window",
             help="Time in which all must happen, 30d for instance; younger leads stand apart.",
-            show_default=False,
         ),
     ] = None,
     entry: Annotated[
         Entry, typer.Option("--entry", help="Where the window begins: import or first dial.")
     ] = Entry.IMPORT,
     picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--picture", help="Draw it into this file: .png or .svg.", show_default=False
-        ),
+        Path | None, typer.Option("--picture", help="Draw it into this file: .png or .svg.")
     ] = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,

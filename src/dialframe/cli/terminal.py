@@ -45,16 +45,10 @@ STATUSES: Final[dict[int, str]] = {
 
 
 BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", help="Address of the service; else DIALFRAME_BASE_URL.", show_default=False
-    ),
+    str | None, typer.Option("--base-url", help="Address of the service; else DIALFRAME_BASE_URL.")
 ]
 StoreFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--store", help="Folder of the local store; else DIALFRAME_STORE.", show_default=False
-    ),
+    Path | None, typer.Option("--store", help="Folder of the local store; else DIALFRAME_STORE.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
@@ -69,7 +63,6 @@ Region = Annotated[
         "--region",
         callback=_capitals,
         help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
-        show_default=False,
         autocompletion=completion_words.of(completion_words.REGIONS),
     ),
 ]
@@ -79,7 +72,6 @@ NumbersRegion = Annotated[
         "--region",
         callback=_capitals,
         help="Country of numbers that are written without one: US, GB, DE...",
-        show_default=False,
         autocompletion=completion_words.of(completion_words.REGIONS),
     ),
 ]
@@ -91,8 +83,7 @@ Port = Annotated[
     int, typer.Option("--port", help="Port to listen on; 0 takes a free one.", min=0, max=65535)
 ]
 Codes = Annotated[
-    Path | None,
-    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
+    Path | None, typer.Option("--codes", help="What your own codes mean: a TOML file.")
 ]
 
 
