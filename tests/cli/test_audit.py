@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import duckdb
 import fsspec
 import pandas as pd
 import pytest
 
+from cli.commands import invoke
 from dialframe import connect, sandbox
 from dialframe.cli.audit_commands import FailOn, _fails
-from dialframe.cli.entry_point import run
 from dialframe.flows import pack as packs
 from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE
@@ -48,22 +49,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 def pack(store: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A signed pack of the federal rules."""
     room = tmp_path_factory.mktemp("packs")
-    assert run(["audit", "keygen", "-o", str(room / "key")]) == 0
-    status = run(
-        [
-            "audit",
-            *store,
-            "--rules",
-            "us",
-            "-o",
-            str(room / "pack"),
-            "--zip",
-            "--key",
-            str(room / "key"),
-            "--timestamp",
-        ]
+    invoke("audit keygen -o", room / "key")
+    invoke(
+        "audit --timestamp",
+        *store,
+        "--rules",
+        "us",
+        "-o",
+        room / "pack",
+        "--zip",
+        "--key",
+        room / "key",
+        ends=3,
     )
-    assert status == 3
     return room / "pack"
 
 
@@ -81,33 +79,27 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return room / "venv" / "bin" / "python"
 
 
-def _told(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
-    return dict(json.loads(capsys.readouterr().out))
-
-
-def test_a_moment_before_anything_was_read_is_refused(
-    store: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_moment_before_anything_was_read_is_refused(store: list[str]) -> None:
     """An empty past is no clean past."""
-    assert run(["audit", *store[:2], "--as-of", "2001-01-01", "--rules", "us"]) == 1
-    assert "nothing had been read by then" in capsys.readouterr().err
+    assert (
+        "nothing had been read by then"
+        in invoke("audit --as-of 2001-01-01 --rules us", *store[:2], ends=1).err
+    )
 
 
-def test_a_period_without_calls_is_said_and_never_ends_with_0(
-    store: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_period_without_calls_is_said_and_never_ends_with_0(store: list[str]) -> None:
     """Nothing was audited, so that nothing is shown; --fail-on never ends with 0 whatever is found."""
     early = ["--since", "2020-01-01", "--until", "2020-02-01"]
-    assert run(["audit", *store, "--rules", "us-tsr-hours", *early, "--fail-on", "empty"]) == 3
     assert (
-        "nothing was audited: there is no outbound call in the period" in capsys.readouterr().out
+        "nothing was audited: there is no outbound call in the period"
+        in invoke("audit --fail-on empty", *store, "--rules", "us-tsr-hours", *early, ends=3).out
     )
     nothing = SimpleNamespace(
         gaps=("there is no outbound call in the period",), checks=pd.DataFrame(columns=GRADES)
     )
-    assert all(_fails(nothing, grade) is (grade is not FailOn.NEVER) for grade in FailOn)  # type: ignore[arg-type]
-    assert run(["audit", *store, "--rules", "us-tsr-hours", "--since", "2030-01-01"]) == 3
-    assert run(["audit", *store, "--rules", "us-tsr-hours", "--fail-on", "never"]) == 0
+    assert all(_fails(nothing, grade) is (grade != "never") for grade in get_args(FailOn))  # type: ignore[arg-type]
+    invoke("audit --rules us-tsr-hours --since 2030-01-01", *store, ends=3)
+    invoke("audit --rules us-tsr-hours --fail-on never", *store)
 
 
 def test_the_same_audit_twice_gives_the_same_bytes(
@@ -116,23 +108,18 @@ def test_the_same_audit_twice_gives_the_same_bytes(
     """Folder and zip, file by file; a zip name writes the zip alone."""
     key = str(pack.parent / "key")
     again = tmp_path / "pack.zip"
-    assert (
-        run(["audit", *store, "--rules", "us", "-o", str(again), "--key", key, "--timestamp"]) == 3
-    )
+    invoke("audit --timestamp", *store, "--rules", "us", "-o", again, "--key", key, ends=3)
     assert again.read_bytes() == pack.with_name("pack.zip").read_bytes()
 
 
-def test_a_whole_pack_is_verified_with_its_key(
-    pack: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_whole_pack_is_verified_with_its_key(pack: Path) -> None:
     """Folder and zip; another key, and a missing signature, are said."""
     key = pack.parent / "key.pub"
     for path in (pack, pack.with_name("pack.zip")):
-        assert run(["audit", "verify", str(path), "--key", str(key), "--json"]) == 0
-        assert _told(capsys)["signed"] == "yes"
+        assert invoke("audit verify --json", path, "--key", key).facts["signed"] == "yes"
     other = pack.parent / "other"
-    assert run(["audit", "keygen", "-o", str(other)]) == 0
-    assert run(["audit", "verify", str(pack), "--key", f"{other}.pub"]) == 3
+    invoke("audit keygen -o", other)
+    invoke("audit verify", pack, "--key", f"{other}.pub", ends=3)
 
 
 def test_a_changed_byte_anywhere_is_found(pack: Path, tmp_path: Path) -> None:
@@ -151,7 +138,7 @@ def test_a_changed_byte_anywhere_is_found(pack: Path, tmp_path: Path) -> None:
         assert not packs.verify(copy).whole, file.name
         file.write_bytes(content)
     (copy / "more.csv").write_text("x")
-    assert run(["audit", "verify", str(copy)]) == 3
+    invoke("audit verify", copy, ends=3)
     zipped = tmp_path / "pack.zip"
     content = pack.with_name("pack.zip").read_bytes()
     for _ in range(10):
@@ -159,7 +146,7 @@ def test_a_changed_byte_anywhere_is_found(pack: Path, tmp_path: Path) -> None:
         changed[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
         zipped.write_bytes(bytes(changed))
         assert not packs.verify(zipped).whole
-    assert run(["audit", "verify", str(zipped)]) == 3
+    invoke("audit verify", zipped, ends=3)
 
 
 def _again(pack: Path, python: Path) -> tuple[int, str]:
@@ -185,8 +172,8 @@ def test_a_pack_of_another_day_is_run_again_where_there_is_duckdb_alone(
     assert "every finding agrees" in said
     assert "not covered: who made the pack" in said
     other = tmp_path / "other"
-    assert run(["audit", "keygen", "-o", str(other)]) == 0
-    assert run(["audit", "verify", str(pack), "--key", f"{other}.pub"]) == 3
+    invoke("audit keygen -o", other)
+    invoke("audit verify", pack, "--key", f"{other}.pub", ends=3)
     copy = tmp_path / "copy"
     shutil.copytree(pack, copy)
     with (copy / "report.html").open("ab") as report:
@@ -224,45 +211,42 @@ def test_the_manifest_names_the_options_and_every_input(pack: Path) -> None:
     assert all(len(digest) == 64 for digest in facts["inputs"].values())
 
 
-def test_a_pack_follows_the_one_before_it(
-    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pack_follows_the_one_before_it(store: list[str], pack: Path, tmp_path: Path) -> None:
     """It names the hash of the one before; after a signed one a missing or foreign signature is found."""
-    audit = ["audit", *store, "--rules", "us-tsr-hours", "--after", str(pack)]
+    audit = ["audit", *store, "--rules", "us-tsr-hours", "--after", pack, "-o"]
     key, foreign = str(pack.parent / "key"), str(tmp_path / "foreign")
-    assert run(["audit", "keygen", "-o", foreign]) == 0
-    assert run([*audit, "-o", str(tmp_path / "unsigned")]) == 2
-    assert "was signed" in capsys.readouterr().err
+    invoke("audit keygen -o", foreign)
+    assert "was signed" in invoke(*audit, tmp_path / "unsigned", ends=2).err
     for name, signer in (("second", key), ("strange", foreign)):
-        assert run([*audit, "-o", str(tmp_path / name), "--key", signer]) == 3
+        invoke(*audit, tmp_path / name, "--key", signer, ends=3)
     second, strange = (str(tmp_path / name) for name in ("second", "strange"))
-    assert run(["audit", "verify", second]) == 0
-    assert run(["audit", "verify", second, "--after", str(pack), "--json"]) == 0
-    assert str(packs.verify(pack).head) in capsys.readouterr().out
-    assert run(["audit", "verify", str(pack), "--after", second]) == 3
-    assert run(["audit", "verify", strange]) == 3
-    assert run(["audit", "verify", strange, "--key", f"{foreign}.pub"]) == 0
+    invoke("audit verify", second)
+    assert (
+        str(packs.verify(pack).head) in invoke("audit verify --json", second, "--after", pack).out
+    )
+    invoke("audit verify", pack, "--after", second, ends=3)
+    invoke("audit verify", strange, ends=3)
+    invoke("audit verify", strange, "--key", f"{foreign}.pub")
     (tmp_path / "second" / "manifest.sig").unlink()
-    assert run(["audit", "verify", second]) == 3
-    assert "there is no signature, though one was expected" in capsys.readouterr().out
+    assert (
+        "there is no signature, though one was expected"
+        in invoke("audit verify", second, ends=3).out
+    )
 
 
-def test_a_time_stamp_is_held_against_the_manifest(
-    pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_time_stamp_is_held_against_the_manifest(pack: Path, tmp_path: Path) -> None:
     """The request is of this manifest; an answer beside it, or beside the zip, is read and compared."""
     head = packs.verify(pack).head
     assert (pack / "manifest.tsq").read_bytes() == pack_seal.time_stamp_request(head)
     copy = tmp_path / "copy"
     shutil.copytree(pack, copy)
     (copy / "manifest.tsr").write_bytes(der.response(head))
-    assert run(["audit", "verify", str(copy)]) == 0
-    assert "was there on 2026-11-21 08:00:00 UTC" in capsys.readouterr().out
+    assert "was there on 2026-11-21 08:00:00 UTC" in invoke("audit verify", copy).out
     zipped = tmp_path / "pack.zip"
     shutil.copy(pack.with_name("pack.zip"), zipped)
     for token, status in ((der.response(head), 0), (der.response("ab" * 32), 3), (b"0", 3)):
         zipped.with_suffix(".tsr").write_bytes(token)
-        assert run(["audit", "verify", str(zipped)]) == status
+        invoke("audit verify", zipped, ends=status)
 
 
 def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
@@ -284,8 +268,8 @@ def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
     assert unsigned.whole
     assert unsigned.proves.startswith("unsigned: proves no author")
     key = str(pack.parent / "key.pub")
-    assert run(["audit", "verify", str(copy), "--key", key]) == 3
-    assert run(["audit", "verify", str(pack), "--key", key]) == 0
+    invoke("audit verify", copy, "--key", key, ends=3)
+    invoke("audit verify", pack, "--key", key)
 
 
 @pytest.mark.parametrize(
@@ -303,9 +287,9 @@ def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
 def test_no_mangled_pack_gives_a_traceback(raw: bytes, tmp_path: Path) -> None:
     """Deep nesting, missing keys, huge numbers, no text: status 3 and a sentence."""
     (tmp_path / "manifest.json").write_bytes(raw)
-    assert run(["audit", "verify", str(tmp_path)]) == 3
+    invoke("audit verify", tmp_path, ends=3)
     (tmp_path / "pack.zip").write_bytes(raw)
-    assert run(["audit", "verify", str(tmp_path / "pack.zip")]) == 3
+    invoke("audit verify", tmp_path / "pack.zip", ends=3)
 
 
 def test_a_pack_is_not_replaced_unless_it_is_said(
@@ -316,14 +300,12 @@ def test_a_pack_is_not_replaced_unless_it_is_said(
     shutil.copytree(pack, copy)
     # Under one rule: which rules are asked says nothing about what stands there.
     again = ["audit", *store, "--rules", "us-tsr-hours", "-o", str(copy)]
-    assert run(again) == 2
-    assert run([*again, "--replace"]) == 3
+    invoke(*again, ends=2)
+    invoke(*again, "--replace", ends=3)
     assert packs.verify(copy).whole
 
 
-def test_the_first_page_answers_how_many_and_which_first(
-    store: list[str], pack: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_page_answers_how_many_and_which_first(store: list[str], pack: Path) -> None:
     """Status 3; screen and report begin with the same sentences, and their numbers are those of the counts.
 
     Without a folder the gravest findings are on the screen, numbers masked.
@@ -334,8 +316,7 @@ def test_the_first_page_answers_how_many_and_which_first(
     wrong = [each for each in checks if each["violation"]]
     several = sum(each["violation"] for each in wrong)
     assert len(wrong) > 1
-    assert run(["audit", *store, "--rules", "us"]) == 3
-    said = capsys.readouterr().out
+    said = invoke("audit --rules us", *store, ends=3).out
     assert "Findings, gravest first" in said
     assert "violation" in said
     assert "555" not in said
@@ -396,7 +377,7 @@ def test_pseudonyms_are_the_same_for_the_same_number(
     (tmp_path / "key").write_bytes(SECRET)
     out = tmp_path / "pack"
     hidden = ["--pseudonyms", str(tmp_path / "key"), "-o", str(out)]
-    assert run(["audit", *store, "--rules", "us", *hidden]) == 3
+    invoke("audit", *store, "--rules", "us", *hidden, ends=3)
     texts = {
         path.name: path.read_text()
         for path in out.iterdir()
@@ -407,11 +388,11 @@ def test_pseudonyms_are_the_same_for_the_same_number(
     for path in (out / "tables").glob("*.parquet"):
         assert not PHONE.search(pd.read_parquet(path).to_csv()), path.name
     assert _again(out, elsewhere)[0] == 0
-    assert run(["audit", "verify", str(out)]) == 0
+    invoke("audit verify", out)
 
 
 def test_two_audits_are_compared_with_their_causes(
-    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: list[str], pack: Path, tmp_path: Path
 ) -> None:
     """With another rule book the findings that differ are named, and the book as the cause."""
     own = tmp_path / "own.toml"
@@ -422,26 +403,17 @@ def test_two_audits_are_compared_with_their_causes(
         "start = 09:00:00, end = 20:00:00 }]\n"
     )
     out = tmp_path / "later"
-    assert run(["audit", *store, "--rules", "us", "--own", str(own), "-o", str(out)]) == 3
-    capsys.readouterr()
-    assert run(["audit", "diff", str(pack), str(out), "--json"]) == 0
-    changes = _told(capsys)["changes"]
+    invoke("audit", *store, "--rules", "us", "--own", own, "-o", out, ends=3)
+    changes = invoke("audit diff --json", pack, out).facts["changes"]
     assert isinstance(changes, list)
     assert {change["because"] for change in changes} == {"the rule book, what was given as own"}
     assert "new" in {change["change"] for change in changes}
-    assert run(["audit", "diff", str(pack), str(pack)]) == 0
-    assert "no finding differs" in capsys.readouterr().out
+    assert "no finding differs" in invoke("audit diff", pack, pack).out
 
 
-def test_the_store_keeps_what_each_audit_said(
-    store: list[str], pack: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_store_keeps_what_each_audit_said(store: list[str], pack: Path) -> None:
     """When it was made, over what, and what it said, without a number of anybody."""
-    capsys.readouterr()
-
-    assert run(["audit", "history", *store[:2], "--json"]) == 0
-
-    text = capsys.readouterr().out
+    text = invoke("audit history --json", *store[:2]).out
     audits = json.loads(text)["audits"]
     summary = json.loads((pack / "summary.json").read_text())
     violations = {check["name"]: check["violation"] for check in summary["checks"]}
@@ -451,44 +423,30 @@ def test_the_store_keeps_what_each_audit_said(
     assert one["verdict"] == summary["verdict"]
     assert {name: row["violation"] for name, row in one["checks"].items()} == violations
     assert not PHONE.search(text)
-    assert run(["audit", "history", *store[:2]]) == 0
-    assert one["verdict"] in capsys.readouterr().out
+    assert one["verdict"] in invoke("audit history", *store[:2]).out
 
 
-def test_what_is_no_pack_or_no_day_is_said(
-    store: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_pack_or_no_day_is_said(store: list[str], tmp_path: Path) -> None:
     """One sentence and status 2."""
-    assert run(["audit", "verify", str(tmp_path / "none")]) == 2
-    assert run(["audit", *store, "--since", "yesterday"]) == 2
-    assert run(["audit", *store, "--rules", "atlantis"]) == 2
-    assert run(["audit", *store, "--since", "2026-11-01", "--until", "2026-10-01"]) == 2
     (tmp_path / "mine.txt").write_text("keep")
-    assert run(["audit", *store, "--rules", "us-tsr-hours", "-o", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    for words in (
-        "there is no pack",
-        "takes a day such as",
-        "is no jurisdiction",
-        "exchange the two",
-        "exists already",
+    for words, *command in (
+        ("there is no pack", "audit verify", tmp_path / "none"),
+        ("takes a day such as", "audit --since yesterday", *store),
+        ("is no jurisdiction", "audit --rules atlantis", *store),
+        ("exchange the two", "audit --since 2026-11-01 --until 2026-10-01", *store),
+        ("exists already", "audit --rules us-tsr-hours -o", tmp_path, *store),
     ):
-        assert words in said
+        assert words in invoke(*command, ends=2).err
 
 
 def test_a_pack_in_parts_has_the_findings_of_one_and_is_run_again(
-    store: list[str],
-    pack: Path,
-    elsewhere: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    store: list[str], pack: Path, elsewhere: Path, tmp_path: Path
 ) -> None:
     """Two parts of the store's tables: the same findings.csv, a report, and a verify.py that agrees."""
     out = tmp_path / "parts"
-    assert (
-        run(["audit", *store, "--rules", "us", "--partitions", "2", "-o", str(out), "--json"]) == 3
-    )
-    told = _told(capsys)
+    told = invoke(
+        "audit --json", *store, "--rules", "us", "--partitions", "2", "-o", out, ends=3
+    ).facts
     assert (out / "findings.csv").read_bytes() == (pack / "findings.csv").read_bytes()
     assert (out / "counts.csv").read_bytes() == (pack / "counts.csv").read_bytes()
     assert told["calls"] == json.loads((pack / "summary.json").read_text())["calls"]
@@ -505,29 +463,27 @@ def test_a_pack_in_parts_has_the_findings_of_one_and_is_run_again(
     assert status == 0, said
     assert "in 2 parts" in said
     assert said.count("all found again") == len(list((pack / "results").glob("*.parquet")))
-    assert run(["audit", "verify", str(out)]) == 0
+    invoke("audit verify", out)
     assert not list(tmp_path.glob(".audit-*"))
-    capsys.readouterr()
-    assert run(["audit", "diff", str(pack), str(out), "--json"]) == 0
-    assert _told(capsys)["changes"] == []
+    assert invoke("audit diff --json", pack, out).facts["changes"] == []
 
 
 def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
-    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: list[str], pack: Path, tmp_path: Path
 ) -> None:
     """The tables as `export` writes them, read in parts from a folder, and from a URL by who never synced."""
     memory = fsspec.filesystem("memory")
     memory.makedirs("/exported", exist_ok=True)
     for table in ("calls", "leads", "dnc_checks", "campaigns", "callbacks", "events"):
         path = tmp_path / f"{table}.parquet"
-        assert run(["export", table, *store[:2], "--to", str(path)]) == 0
+        invoke("export", table, *store[:2], "--to", path)
         memory.pipe_file(f"/exported/{path.name}", path.read_bytes())
-    capsys.readouterr()
     expected = json.loads((pack / "summary.json").read_text())["checks"]
     empty = ["--store", str(tmp_path / "empty"), *store[2:]]
     for place, of in ((str(tmp_path), store), ("memory://exported", empty)):
-        assert run(["audit", *of, "--rules", "us", "--tables", place, "--json"]) == 3
-        told = _told(capsys)
+        told = invoke("audit --json", *of, "--rules", "us", "--tables", place, ends=3).facts
         assert (told["checks"], told["gaps"]) == (expected, [])
-    assert run(["audit", *store, "--tables", str(tmp_path / "nowhere")]) == 2
-    assert "there is no calls.parquet" in capsys.readouterr().err
+    assert (
+        "there is no calls.parquet"
+        in invoke("audit", *store, "--tables", tmp_path / "nowhere", ends=2).err
+    )

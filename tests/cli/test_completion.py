@@ -10,21 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe.cli import completion_words
-from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 
 
-def offered(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str
-) -> list[str]:
+def offered(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     """What bash is answered for these words, the last of which is being typed."""
     monkeypatch.setenv("_DIALFRAME_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "\n".join(["dialframe", *words]))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    assert run([]) == 0
-    return capsys.readouterr().out.split()
+    return invoke().out.split()
 
 
 @pytest.mark.parametrize(
@@ -55,39 +52,33 @@ def offered(
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_what_may_stand_there_is_offered(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    wanted: set[str],
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], wanted: set[str]
 ) -> None:
     """Commands, options and the values of options, each by its beginning."""
-    found = offered(capsys, monkeypatch, *words)
+    found = offered(monkeypatch, *words)
 
     assert wanted <= set(found)
     begun = "" if words[-1] == "=" else words[-1]
     assert all(word.startswith(begun) for word in found)
 
 
-def test_nothing_is_offered_twice_or_where_a_file_belongs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_offered_twice_or_where_a_file_belongs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A jurisdiction that was chosen is not offered again; for a file the shell offers its own."""
-    assert "us-fl,us-fl" not in offered(capsys, monkeypatch, "audit", "--rules", "us-fl,us-f")
-    assert offered(capsys, monkeypatch, "leads", "clean", "") == []
-    assert offered(capsys, monkeypatch, "audit", "--own", "") == []
+    assert "us-fl,us-fl" not in offered(monkeypatch, "audit", "--rules", "us-fl,us-f")
+    assert offered(monkeypatch, "leads", "clean", "") == []
+    assert offered(monkeypatch, "audit", "--own", "") == []
 
 
 @pytest.mark.parametrize(("shell", "begin"), [("zsh", "_arguments '*: :(("), ("fish", "leads\t")])
 def test_zsh_and_fish_are_answered_in_their_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str, begin: str
+    monkeypatch: pytest.MonkeyPatch, shell: str, begin: str
 ) -> None:
     """Each with the purpose of the command beside it."""
     monkeypatch.setenv("_DIALFRAME_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "dialframe le")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
 
-    assert run([]) == 0
-    said = capsys.readouterr().out
+    said = invoke().out
     assert said.startswith(begin)
     assert "leads" in said
     assert "Lead files" in said

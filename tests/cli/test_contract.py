@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 from dialframe.contract import operations
 from dialframe.contract.openapi import document
 
 
-def test_markdown_names_each_operation_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_names_each_operation_once() -> None:
     """A heading, a rule, and a line for each of the 45 operations."""
-    assert run(["contract", "operations", "--markdown"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = invoke("contract operations --markdown").out.splitlines()
 
     assert len(lines) == 2 + 45
     assert [line.split("`")[1] for line in lines[2:]] == [row.name for row in operations.ALL]
@@ -27,10 +26,9 @@ def test_markdown_names_each_operation_once(capsys: pytest.CaptureFixture[str]) 
     assert len({line.count("|") for line in lines}) == 1
 
 
-def test_json_says_what_each_operation_needs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_says_what_each_operation_needs() -> None:
     """`--json` prints one object with a row for each operation."""
-    assert run(["contract", "operations", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["operations"]
+    rows = invoke("contract operations --json").facts["operations"]
     by_name = {row["name"]: row for row in rows}
 
     assert len(rows) == len(by_name) == 45
@@ -50,42 +48,25 @@ def test_json_says_what_each_operation_needs(capsys: pytest.CaptureFixture[str])
     assert sum(row["assumed"] for row in rows) == 22
 
 
-def test_table_for_a_person_is_whole(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_table_for_a_person_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every operation has its line, however wide a pipe is said to be."""
     monkeypatch.setenv("COLUMNS", "40")
-    assert run(["contract", "operations"]) == 0
-    out = capsys.readouterr().out
+    out = invoke("contract operations").out
 
     assert all(f" client.{name}" in out for name in ("me", "leads.import_", "sms.usage"))
     assert all(row.path in out for row in operations.ALL)
 
 
-def test_openapi_goes_to_standard_output_or_a_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_openapi_goes_to_standard_output_or_a_file(tmp_path: Path) -> None:
     """The document is the same either way; with `--server` it names the address."""
-    assert run(["contract", "openapi"]) == 0
-    assert json.loads(capsys.readouterr().out) == document()
+    assert invoke("contract openapi").facts == document()
 
     file = tmp_path / "new" / "openapi.json"
-    arguments = ["contract", "openapi", "--out", str(file), "--server", "https://dialing.example"]
-    assert run(arguments) == 0
-    assert str(file) in capsys.readouterr().out
+    written = invoke("contract openapi --server https://dialing.example --out", file)
+    assert str(file) in written.out
     assert json.loads(file.read_text(encoding="utf-8")) == document("https://dialing.example")
 
 
-def test_two_forms_at_once_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_forms_at_once_are_wrong_usage() -> None:
     """`--json` with `--markdown` ends with status 2 and a sentence."""
-    assert run(["contract", "operations", "--json", "--markdown"]) == 2
-    assert "choose one" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "command", [["contract", "openapi"], ["contract", "operations"]], ids=" ".join
-)
-def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command explains itself with an example that calls it."""
-    assert run([*command, "--help"]) == 0
-    assert f"dialframe {' '.join(command)}" in " ".join(capsys.readouterr().out.split())
+    assert "choose one" in invoke("contract operations --json --markdown", ends=2).err

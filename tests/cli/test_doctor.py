@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe import sandbox
-from dialframe.cli.entry_point import run
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,9 @@ def account(
     return service
 
 
-def test_healthy_account_ends_with_zero(
-    account: sandbox.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_healthy_account_ends_with_zero(account: sandbox.Sandbox) -> None:
     """With a key that may do everything there is no failure, and JSON is one object."""
-    assert run(["doctor", "--json"]) == 0
-    said = capsys.readouterr().out
+    said = invoke("doctor --json").out
     facts = json.loads(said)
 
     assert facts["ok"] is True
@@ -50,12 +47,11 @@ def test_healthy_account_ends_with_zero(
 
 
 def test_table_names_every_check(
-    account: sandbox.Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    account: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A person reads a table and how many checks ended in which state."""
     monkeypatch.setenv("COLUMNS", "40")
-    assert run(["doctor"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = invoke("doctor").out.splitlines()
 
     for check in (
         "address",
@@ -75,33 +71,31 @@ def test_table_names_every_check(
 
 
 def test_wrong_key_ends_with_one(
-    account: sandbox.Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    account: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A key that is not accepted ends with status 1 and is not shown."""
     monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_nobody_wrongsecret")
-    assert run(["doctor", "--json"]) == 1
-    said = capsys.readouterr().out
+    said = invoke("doctor --json", ends=1).out
 
     assert json.loads(said)["ok"] is False
     assert "invalid_api_key" in said
     assert "wrongsecret" not in said
 
 
-def test_nothing_set_ends_with_one(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nothing_set_ends_with_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without an address it says which variable to set, and checks the rest."""
     for name in ("DIALFRAME_BASE_URL", "DIALFRAME_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    assert run(["doctor", "--store", str(tmp_path), "--json"]) == 1
-    rows = {row["check"]: row for row in json.loads(capsys.readouterr().out)["checks"]}
+    rows = {
+        row["check"]: row
+        for row in invoke("doctor --json --store", tmp_path, ends=1).facts["checks"]
+    }
 
     assert rows["address"]["state"] == "failed"
     assert "DIALFRAME_BASE_URL" in rows["address"]["detail"]
     assert rows["versions"]["state"] == "ok"
 
 
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_an_example() -> None:
     """The command explains itself with an example that calls it."""
-    assert run(["doctor", "--help"]) == 0
-    assert "dialframe doctor" in " ".join(capsys.readouterr().out.split())
+    assert "dialframe doctor" in " ".join(invoke("doctor --help").out.split())

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import dialframe
+from cli.commands import invoke
 from dialframe.cli.command_tree import commands
 from dialframe.cli.entry_point import SERVERS as SERVING
-from dialframe.cli.entry_point import run
 
 ROOT = Path(__file__).parent.parent.parent
 SECRET = "whsec_" + "a" * 32
@@ -169,9 +169,7 @@ def test_claims_are_about_examples_that_there_are() -> None:
     assert '/dialframe" demo' in (ROOT / ".ci" / "run").read_text()
 
 
-def test_examples_run(
-    environment: Path, service: dialframe.sandbox.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_examples_run(environment: Path, service: dialframe.sandbox.Sandbox) -> None:
     """One after the other in one folder, each with its status and what it claims to say."""
     campaign = service.console.create_campaign(service.client_id, "autumn", status="draft")
     lines = [line for _, line in EXAMPLES if line not in (*SERVERS, *ELSEWHERE)]
@@ -179,15 +177,14 @@ def test_examples_run(
         if "october-again" in line:
             shutil.copytree(environment / "october", environment / "october-again")
         if line == "dialframe rules check ours.toml":
-            assert run(["rules", "check", "ours.toml"]) == 3, "a skeleton lacks words"
-            assert "to correct" in capsys.readouterr().out
+            # A skeleton lacks words.
+            assert "to correct" in invoke("rules check ours.toml", ends=3).out
             fill_in(environment / "ours.toml")
         status, words = CLAIMS.get(line, (0, ""))
         here = line.replace("cmp_...", campaign["id"]).replace("/mnt/", f"{environment}/")
         arguments = shlex.split(here)[1:]
 
-        assert run(arguments) == status, f"{line}\n{capsys.readouterr().err}"
-        said = capsys.readouterr().out
+        said = invoke(*arguments, ends=status).out
         assert words in said, f"{line}\n{said}"
         assert said.strip(), line
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 import dialframe
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 from dialframe.client.write_journal import EVIDENCE
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'
@@ -47,21 +46,14 @@ def synced(service: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str
     return service
 
 
-def _json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
-    assert run([*arguments, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
-
-
 def _counts(found: dict[str, Any]) -> list[int]:
     return [row["count"] for row in found["stages"]]
 
 
 @pytest.mark.usefixtures("synced")
-def test_table_names_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_names_every_stage() -> None:
     """A person sees all eight stages with shares, and what was not counted."""
-    assert run(["funnel"]) == 0
-    out = capsys.readouterr().out
+    out = invoke("funnel").out
 
     stages = ("Loaded", "Accepted", "Attempted", "Connected", "Reached a person", "Right person",
               "Positive", "Appointment")  # fmt: skip
@@ -70,9 +62,9 @@ def test_table_names_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("synced")
-def test_stages_shrink_in_every_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stages_shrink_in_every_order() -> None:
     """No stage is greater than the one before; `any` has all that `ordered` has, that all of `strict`."""
-    found = {o: _counts(_json(capsys, ["funnel", "--order", o])) for o in ("strict", "ordered", "any")}  # fmt: skip
+    found = {o: _counts(invoke("funnel --json --order", o).facts) for o in ("strict", "ordered", "any")}  # fmt: skip
 
     assert all(counts == sorted(counts, reverse=True) for counts in found.values())
     triples = zip(found["strict"], found["ordered"], found["any"], strict=True)
@@ -80,10 +72,10 @@ def test_stages_shrink_in_every_order(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.usefixtures("synced")
-def test_groups_add_up_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_add_up_to_the_whole() -> None:
     """Split by source, the stages of all groups sum to the funnel of all leads."""
-    whole = _counts(_json(capsys, ["funnel"]))
-    split = _json(capsys, ["funnel", "--by", "lead_source"])["stages"]
+    whole = _counts(invoke("funnel --json").facts)
+    split = invoke("funnel --json --by lead_source").facts["stages"]
 
     names = list(dict.fromkeys(row["stage"] for row in split))
     assert [sum(r["count"] for r in split if r["stage"] == n) for n in names] == whole
@@ -91,10 +83,10 @@ def test_groups_add_up_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("synced")
-def test_window_sets_young_leads_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_window_sets_young_leads_apart() -> None:
     """Leads whose time is not over are censored: counted, and in no stage."""
-    whole = _json(capsys, ["funnel"])
-    found = _json(capsys, ["funnel", "--window", "30d"])
+    whole = invoke("funnel --json").facts
+    found = invoke("funnel --json --window 30d").facts
 
     assert found["parameters"]["window_s"] == 30 * 86_400
     assert found["parameters"]["censored"] > 0
@@ -102,22 +94,20 @@ def test_window_sets_young_leads_apart(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.usefixtures("synced")
-def test_period_leaves_calls_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_period_leaves_calls_out() -> None:
     """Calls outside `--since` and `--until` are set aside and counted."""
-    whole = _json(capsys, ["funnel"])
+    whole = invoke("funnel --json").facts
     since = whole["as_of"][:10]
-    found = _json(capsys, ["funnel", "--since", since])
+    found = invoke("funnel --json --since", since).facts
 
     aside = {row["reason"]: row["count"] for row in found["excluded"]}
     assert aside["outside_window"] > 0
     assert _counts(found)[2] < _counts(whole)[2]
 
 
-def test_draft_campaign_is_empty_and_not_refused(
-    synced: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_draft_campaign_is_empty_and_not_refused(synced: dict[str, Any]) -> None:
     """A campaign without leads has a funnel of noughts, with null where there is nothing to divide by."""
-    found = _json(capsys, ["funnel", "--campaign", synced["draft"]])
+    found = invoke("funnel --json --campaign", synced["draft"]).facts
 
     assert _counts(found) == [0] * 8
     assert {row["of_previous"] for row in found["stages"]} == {None}
@@ -138,12 +128,9 @@ def test_draft_campaign_is_empty_and_not_refused(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_cannot_be_is_refused_in_words(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
+def test_what_cannot_be_is_refused_in_words(arguments: list[str], words: str) -> None:
     """Status 2 and a sentence that names what is wrong or what can be had."""
-    assert run(["funnel", *arguments]) == 2
-    err = capsys.readouterr().err
+    err = invoke("funnel", *arguments, ends=2).err
     assert words in err
     assert "Traceback" not in err
     assert "fault of dialframe" not in err
@@ -154,7 +141,7 @@ def test_what_cannot_be_is_refused_in_words(
 def test_picture_is_a_file_of_its_kind(tmp_path: Path, name: str, begins: bytes) -> None:
     """The picture is written whole, for its owner alone."""
     file = tmp_path / name
-    assert run(["funnel", "--picture", str(file)]) == 0
+    invoke("funnel --picture", file)
     assert file.read_bytes().startswith(begins)
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -176,14 +163,14 @@ class _Page(HTMLParser):
 
 
 def test_report_is_one_page_with_pictures_words_and_tables(
-    synced: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    synced: dict[str, Any], tmp_path: Path
 ) -> None:
     """Every picture has its words, every part its table; nothing is fetched, no person's number shown."""
     # All that is left of a write journal.
     log = Path(os.environ["DIALFRAME_STORE"]) / "journal" / EVIDENCE
     log.parent.mkdir()
     log.touch()
-    found = _json(capsys, ["report", "--out", str(tmp_path / "out")])
+    found = invoke("report --json --out", tmp_path / "out").facts
     log.unlink()
     file = Path(found["file"])
     text = file.read_text(encoding="utf-8")
@@ -203,75 +190,57 @@ def test_report_is_one_page_with_pictures_words_and_tables(
 
 
 @pytest.mark.usefixtures("synced")
-def test_report_of_a_time_without_calls_is_a_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_of_a_time_without_calls_is_a_page(tmp_path: Path) -> None:
     """A period in which nothing happened gives a page that says so, under the codes of a file."""
     codes = tmp_path / "codes.toml"
     codes.write_text(OWN_CODES, encoding="utf-8")
-    taxonomy = _json(capsys, ["funnel", "--codes", str(codes)])["taxonomy"]
+    taxonomy = invoke("funnel --json --codes", codes).facts["taxonomy"]
     out = tmp_path / "page"
-    found = _json(
-        capsys, ["report", "--out", str(out), "--since", "2030-01-01", "--codes", str(codes)]
-    )
+    found = invoke("report --json --out", out, "--since", "2030-01-01", "--codes", codes).facts
     assert taxonomy in (out / "report.html").read_text(encoding="utf-8")
     assert "There are no" not in found["findings"][0]
     assert " 0 were attempted" in found["findings"][0]
 
 
-def test_report_on_nothing_is_refused(
-    synced: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_on_nothing_is_refused(synced: dict[str, Any], tmp_path: Path) -> None:
     """A campaign without leads and calls has nothing to report: status 2, and no file."""
     out = tmp_path / "out"
-    assert run(["report", "--out", str(out), "--campaign", synced["draft"]]) == 2
-    assert "nothing to report" in capsys.readouterr().err
+    assert (
+        "nothing to report"
+        in invoke("report --out", out, "--campaign", synced["draft"], ends=2).err
+    )
     assert not out.exists()
 
 
 @pytest.mark.parametrize("command", ["funnel", "report"])
 def test_nothing_synced_is_no_result(
-    command: str,
-    service: dict[str, Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, service: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the first sync both say so and end with status 1."""
     for name, value in (service["environment"] | {"DIALFRAME_STORE": str(tmp_path)}).items():
         monkeypatch.setenv(name, value)
-    more = ["--out", str(tmp_path / "out")] if command == "report" else []
-    assert run([command, *more]) == 1
-    assert "dialframe sync" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["funnel", "report"])
-def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command explains itself with an example that calls it."""
-    assert run([command, "--help"]) == 0
-    assert f"dialframe {command} --" in " ".join(capsys.readouterr().out.split())
+    more = ["--out", tmp_path / "out"] if command == "report" else []
+    assert "dialframe sync" in invoke(command, *more, ends=1).err
 
 
 @pytest.mark.usefixtures("synced")
-def test_people_read_names_and_machines_ids(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_read_names_and_machines_ids() -> None:
     """Split by campaign, the table has the names of the campaigns and the object their ids."""
-    found = _json(capsys, ["funnel", "--by", "campaign_id"])
+    found = invoke("funnel --json --by campaign_id").facts
     assert all(row["campaign_id"].startswith("cmp_") for row in found["stages"])
 
-    assert run(["funnel", "--by", "campaign_id"]) == 0
-    out = capsys.readouterr().out
+    out = invoke("funnel --by campaign_id").out
     assert "cmp_" not in out
     assert "Home insurance renewals" in out
 
 
 @pytest.mark.usefixtures("synced")
-def test_own_codes_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_own_codes_come_from_a_file(tmp_path: Path) -> None:
     """A mapping changes the taxonomy of the funnel, and a slip in it is refused."""
     file = tmp_path / "codes.toml"
     file.write_text(OWN_CODES, encoding="utf-8")
-    usual = _json(capsys, ["funnel"])
-    own = _json(capsys, ["funnel", "--codes", str(file)])
+    usual = invoke("funnel --json").facts
+    own = invoke("funnel --json --codes", file).facts
     assert own["taxonomy"] != usual["taxonomy"]
     file.write_text('[disposition]\n"NI" = "calback"\n', encoding="utf-8")
-    assert run(["funnel", "--codes", str(file)]) == 2
-    assert "did you mean 'callback'" in capsys.readouterr().err
+    assert "did you mean 'callback'" in invoke("funnel --codes", file, ends=2).err

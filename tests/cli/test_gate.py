@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from cli.commands import invoke
 from dialframe import connect, sandbox
-from dialframe.cli.entry_point import run
 
 RULES = "us-tcpa-hours,us-tsr-hours,us-tcpa-dnc-31,us-dnc-listed-call,us-tcpa-internal-dnc"
 COVERS = 'covers = [{registry = "US National DNC Registry", check = true, refreshed_days = 0, by = "A. Officer", on = 2026-01-01}]\n'
@@ -44,39 +44,32 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             yield folder
 
 
-def _asked(
-    room: Path, capsys: pytest.CaptureFixture[str], *options: str
-) -> tuple[int, dict[str, dict[str, str]]]:
-    status = run(["gate", *options, "--practice", str(room / "practice.toml"), "--json"])
-    told = json.loads(capsys.readouterr().out)
-    return status, {row["number"]: row for row in told["verdicts"]}
+def _asked(room: Path, *options: str) -> dict[str, dict[str, str]]:
+    """Verdicts by number, of which one is held at least."""
+    ran = invoke("gate --json --practice", room / "practice.toml", *options, ends=3)
+    return {row["number"]: row for row in ran.facts["verdicts"]}
 
 
-def test_listed_numbers_are_held_and_the_firms_own_list_counts_at_once(
-    room: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_listed_numbers_are_held_and_the_firms_own_list_counts_at_once(room: Path) -> None:
     """By the federal rules on lists alone; a number that is suppressed a moment ago is held the next."""
     known = json.loads((room / "numbers.json").read_text("utf-8"))
     leads = room / "leads.csv"
     leads.write_text("phone\n" + "\n".join(known) + "\n", encoding="utf-8")
-    status, told = _asked(room, capsys, "--file", str(leads), "--rules", RULES)
-    assert status == 3
+    told = _asked(room, "--file", str(leads), "--rules", RULES)
     assert list(told) == list(known)
     assert any(known.values())
     assert all(told[number]["verdict"] == "held" for number, listed in known.items() if listed)
     assert all(row["reason"] and row["check"] for row in told.values() if row["verdict"] == "held")
     clear = next(number for number, listed in known.items() if not listed)
-    assert run(["suppress", "add", clear, "--reason", "complaint"]) == 0
-    capsys.readouterr()
-    status, told = _asked(room, capsys, clear, "--rules", RULES)
-    assert (status, told[clear]["check"]) == (3, "suppression")
+    invoke("suppress add --reason complaint", clear)
+    told = _asked(room, clear, "--rules", RULES)
+    assert told[clear]["check"] == "suppression"
     assert "complaint" in told[clear]["reason"]
 
 
-def test_numbers_on_the_screen_are_masked(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_on_the_screen_are_masked(room: Path) -> None:
     """The verdict is shown with the rule and the reason."""
-    assert run(["gate", "check", "+12125550142", "--rules", RULES]) == 3
-    said = capsys.readouterr().out
+    said = invoke("gate check +12125550142 --rules", RULES, ends=3).out
     assert "held" in said
     assert "5550142" not in said
 
@@ -88,7 +81,7 @@ def test_numbers_on_the_screen_are_masked(room: Path, capsys: pytest.CaptureFixt
 )
 def test_wrong_usage_is_said(room: Path, arguments: list[str]) -> None:
     """No number, no instant, no token: nothing is decided."""
-    assert run(arguments) == 2
+    invoke(*arguments, ends=2)
 
 
 def test_a_dialer_asks_over_http(room: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 
 LIST = "Phone,Name,City\n(212) 555-0142,Ada,Berlin\n(212) 555-0143,Bob,Rome\n"
 
@@ -31,33 +30,26 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_one_wrong_line_is_found_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_wrong_line_is_found_at_once(tmp_path: Path) -> None:
     """One bad record in many is named with its line, and `--show` says more; the number is masked."""
     path = tmp_path / "list.csv"
     rows = [f"(212) 555-01{at % 100:02d},Ada {at},x" for at in range(3000)]
     rows[1233] = "(212) 555-019,Ada,x"
     path.write_text("\n".join(["Phone,Name,City", *rows]) + "\n")
 
-    assert run(["leads", "check", "--region", "US", str(path), "--show", "phone_too_short"]) == 0
-    out = capsys.readouterr().out
+    out = invoke("leads check --region US --show phone_too_short", path).out
     assert "1 phone_too_short line 1235 digits are missing" in " ".join(out.split())
     assert "list.csv:1235" in out
     assert "digits are missing; correct the number" in out
     assert "555-019" not in out
     assert list(tmp_path.iterdir()) == [path]
 
-    assert (
-        run(["leads", "check", "--region", "US", str(path), "--show", "phone_too_short", "--json"])
-        == 0
-    )
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads check --region US --show phone_too_short --json", path).facts
     assert [one["line"] for one in facts["examples"]["phone_too_short"]] == [1235]
     assert [one["line"] for one in facts["lines"]["phone_too_short"]] == [1235]
 
 
-def test_decisions_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_decisions_are_shown(tmp_path: Path) -> None:
     """Sheet, sheets left alone, header line and columns with their confidence are on the screen."""
     book = openpyxl.Workbook()
     first = book.active
@@ -69,44 +61,38 @@ def test_decisions_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     second.append(["something else"])
     book.save(tmp_path / "list.xlsx")
 
-    assert run(["leads", "check", "--region", "US", str(tmp_path / "list.xlsx")]) == 0
-    out = capsys.readouterr().out
+    out = invoke("leads check --region US", tmp_path / "list.xlsx").out
     for words in ("workbook", "sheet 'Leads'", "LEFT ALONE", "'More'", "--sheet", "header line 1"):
         assert words in out, words
 
 
-def test_encoding_and_delimiter_are_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_encoding_and_delimiter_are_shown(tmp_path: Path) -> None:
     """A guess comes with its confidence, and with the next best one."""
     path = tmp_path / "list.csv"
     path.write_bytes("Telefon;Name\n0171 3920001;Jörg Müller\n0171 3920002;Ute\n".encode("cp1252"))
 
-    assert run(["leads", "check", str(path), "--region", "DE", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["inputs"]
+    (told,) = invoke("leads check --region DE --json", path).facts["inputs"]
     assert told["decisions"]["encoding"] == "cp1252"
     assert told["decisions"]["dialect"]["delimiter"] == ";"
     assert told["columns"]["confidence"]["phone"] > 0.5
 
-    assert run(["leads", "check", str(path), "--region", "DE"]) == 0
-    out = capsys.readouterr().out
+    out = invoke("leads check --region DE", path).out
     assert "cp1252 (" in out
     assert "semicolon" in out
 
 
-def test_what_a_person_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_person_decides(tmp_path: Path) -> None:
     """Delimiter by its name, no header, the column."""
     path = tmp_path / "list.txt"
     path.write_text("(212) 555-0142\tAda\n(212) 555-0143\tBob\n")
     told = ["--delimiter", "tab", "--header", "none", "--column", "phone=column_1", "--json"]
 
-    assert run(["leads", "check", "--region", "US", str(path), *told]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads check --region US", path, *told).facts
     assert facts["clean"] == 2
     assert facts["inputs"][0]["decisions"]["header_line"] is None
 
 
-def test_a_wrong_region_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_region_is_suspected(tmp_path: Path) -> None:
     """Where most numbers are none of the region, a person is told so; in the right one, not."""
     path = tmp_path / "list.csv"
     rows = "".join(
@@ -115,93 +101,54 @@ def test_a_wrong_region_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixtu
     path.write_text(f"phone,name,town\n{rows}")
 
     for region, told in (("US", True), ("GB", False)):
-        assert run(["leads", "check", str(path), "--region", region]) == 0
-        assert ("name it with --region" in capsys.readouterr().out) is told
+        assert (
+            "name it with --region" in invoke("leads check", path, "--region", region).out
+        ) is told
 
 
-def test_several_files_and_patterns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_files_and_patterns(tmp_path: Path) -> None:
     """A pattern is every file that it matches, and files are cleaned against each other."""
     for name in ("a1.csv", "a2.csv", "b.csv"):
         (tmp_path / name).write_text(LIST)
 
-    assert (
-        run(
-            [
-                "leads",
-                "check",
-                "--region",
-                "US",
-                str(tmp_path / "a*.csv"),
-                str(tmp_path / "a1.csv"),
-                "--json",
-            ]
-        )
-        == 0
-    )
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke(
+        "leads check --region US --json", tmp_path / "a*.csv", tmp_path / "a1.csv"
+    ).facts
     assert [one["name"] for one in facts["inputs"]] == ["a1.csv", "a2.csv"]
     assert (facts["records"], facts["duplicates"]) == (4, 2)
 
-    assert run(["leads", "check", "--region", "US", str(tmp_path / "z*.csv")]) == 2
-    assert "no file matches" in capsys.readouterr().err
+    assert "no file matches" in invoke("leads check --region US", tmp_path / "z*.csv", ends=2).err
 
 
 @pytest.mark.parametrize("form", ["csv", "xlsx", "parquet", "jsonl"])
-def test_formats(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
+def test_formats(file: Path, tmp_path: Path, form: str) -> None:
     """Outputs in the format asked for can be cleaned again, and the report is for people too."""
     out = tmp_path / "out"
 
-    assert (
-        run(
-            [
-                "leads",
-                "clean",
-                "--region",
-                "US",
-                str(file),
-                "--out",
-                str(out),
-                "--format",
-                form,
-                "--json",
-            ]
-        )
-        == 0
-    )
-    files = json.loads(capsys.readouterr().out)["files"]
+    files = invoke("leads clean --region US --json", file, "--out", out, "--format", form).facts[
+        "files"
+    ]
     assert Path(files["clean"]).suffix == f".{form}"
     assert Path(files["report_page"]).read_text().startswith("<!doctype html>")
-    assert run(["leads", "check", "--region", "US", files["clean"], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["clean"] == 2
+    assert invoke("leads check --region US --json", files["clean"]).facts["clean"] == 2
 
 
-def test_mapping_is_kept_for_the_next_list(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mapping_is_kept_for_the_next_list(file: Path, tmp_path: Path) -> None:
     """What was told once needs not be told again."""
     saved = str(tmp_path / "mapping.json")
     told = ["--column", "full_name=City", "--save-mapping", saved]
 
-    assert run(["leads", "check", "--region", "US", str(file), *told]) == 0
-    capsys.readouterr()
-    assert run(["leads", "check", "--region", "US", str(file), "--mapping", saved, "--json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["inputs"]
+    invoke("leads check --region US", file, *told)
+    (one,) = invoke("leads check --region US --json", file, "--mapping", saved).facts["inputs"]
     assert one["columns"]["fields"]["full_name"] == ["City"]
 
 
-def test_rules_of_the_account(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_of_the_account(file: Path, tmp_path: Path) -> None:
     """A rules file decides what is refused."""
     rules = tmp_path / "rules.toml"
     rules.write_text('[[field]]\nfield = "custom_fields.City"\npattern = "Berlin"\n')
 
-    assert (
-        run(["leads", "check", "--region", "US", str(file), "--rules", str(rules), "--json"]) == 0
-    )
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads check --region US --json", file, "--rules", rules).facts
     assert facts["reasons"]["rejected"] == {"field_rule": 1}
     assert facts["examples"]["field_rule"][0]["line"] == 3
 
@@ -218,45 +165,28 @@ def test_rules_of_the_account(
     ids=lambda value: str(value[0]) if isinstance(value, list) else "",
 )
 def test_wrong_options_are_named(
-    file: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    words: str,
+    file: Path, tmp_path: Path, arguments: list[str], words: str
 ) -> None:
     """What cannot be is refused with status 2, in words that name the option."""
     assert (
-        run(
-            [
-                "leads",
-                "clean",
-                "--region",
-                "US",
-                str(file),
-                "--out",
-                str(tmp_path / "out"),
-                *arguments,
-            ]
-        )
-        == 2
+        words
+        in invoke(
+            "leads clean --region US", file, "--out", tmp_path / "out", *arguments, ends=2
+        ).err
     )
-    assert words in capsys.readouterr().err
 
 
-def test_messages_speak_of_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_speak_of_options(tmp_path: Path) -> None:
     """A person at the command line is not told Python."""
     path = tmp_path / "list.csv"
     path.write_text("Name,City\nAda,Berlin\nBob,Rome\n")
 
-    assert run(["leads", "check", "--region", "US", str(path)]) == 1
-    err = capsys.readouterr().err
+    err = invoke("leads check --region US", path, ends=1).err
     assert "--column phone=" in err
     assert "mapping=" not in err
 
 
-def test_too_many_columns_cost_no_check(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_columns_cost_no_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than 20 custom fields end an import before anything is asked or written."""
     path = tmp_path / "list.csv"
     names = [f"Measure {at}" for at in range(25)]
@@ -268,10 +198,8 @@ def test_too_many_columns_cost_no_check(
     # The campaign is looked up before a file is read; here it is as if it took leads.
     monkeypatch.setattr("dialframe.flows.lead_import.importable_campaign", lambda *_: None)
     told = ["--campaign", campaign, "--out", str(tmp_path / "o"), "--yes"]
-    status = run(["leads", "import", "--region", "US", str(path), *told])
-    err = capsys.readouterr().err
+    err = invoke("leads import --region US", path, *told, ends=2).err
 
-    assert status == 2
     assert "--keep NAME" in err
     assert "Measure 24" in err
     assert list((tmp_path / "o").iterdir()) == []

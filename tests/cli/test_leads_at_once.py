@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 from dialframe.phones import column_reader
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -73,8 +73,7 @@ def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_a_messy_list_is_told_when_a_compiler_is_worth_it(
     short_list: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], has_compiler: bool, texts: int, says: bool,
-) -> None:  # fmt: skip
+    has_compiler: bool, texts: int, says: bool) -> None:  # fmt: skip
     """By the name of the extra, on screen, and only where it is not installed."""
     monkeypatch.setattr(column_reader._read_without, "texts", texts)
     monkeypatch.setattr(column_reader, "is_available", lambda: has_compiler)
@@ -82,6 +81,9 @@ def test_a_messy_list_is_told_when_a_compiler_is_worth_it(
     monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
     monkeypatch.setattr(column_reader, "VERY_MANY", column_reader.VERY_MANY + 1_000 * has_compiler)
 
-    run(["leads", "clean", str(short_list), "--region", "US", "--out", str(tmp_path / "out")])
-
-    assert ("pip install 'dialframe[fast]'" in capsys.readouterr().out) == says
+    assert (
+        "pip install 'dialframe[fast]'"
+        in invoke(
+            "leads clean", short_list, "--region", "US", "--out", tmp_path / "out", ends=None
+        ).out
+    ) == says

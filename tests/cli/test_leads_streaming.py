@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe.cli import lead_options
-from dialframe.cli.entry_point import run
 from dialframe.leads import Candidate, MappingDecision, Question
 
 TWO_PHONES = (
@@ -66,37 +65,26 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_bucket_is_cleaned(
-    bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bucket_is_cleaned(bucket: str, tmp_path: Path) -> None:
     """A URL with a wildcard is its files, in order, cleaned against each other; check says the same."""
-    assert (
-        run(["leads", "clean", "--region", "US", bucket, "--out", str(tmp_path / "out"), "--json"])
-        == 0
-    )
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads clean --region US --json", bucket, "--out", tmp_path / "out").facts
     assert [one["name"] for one in facts["inputs"]] == ["list0.csv", "list1.csv", "list2.csv"]
     assert (facts["records"], facts["clean"], facts["duplicates"]) == (6, 4, 2)
     assert Path(facts["files"]["clean"]).is_file()
 
-    assert run(["leads", "check", "--region", "US", bucket, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reasons"] == facts["reasons"]
+    assert invoke("leads check --region US --json", bucket).facts["reasons"] == facts["reasons"]
 
-    assert run(["leads", "check", "--region", "US", "s3://fairs/*.tsv"]) == 1
-    assert "stands for no file" in capsys.readouterr().err
+    assert "stands for no file" in invoke("leads check --region US s3://fairs/*.tsv", ends=1).err
 
 
 @pytest.mark.parametrize("engine", ["local", "duckdb"])
-def test_engines_write_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], engine: str
-) -> None:
+def test_engines_write_the_same(tmp_path: Path, engine: str) -> None:
     """Whatever does the work, the numbers are these."""
     path = tmp_path / "list.csv"
     path.write_text("Phone,Name\n(212) 555-0142,Ada\n212.555.0142,Ada\n12,Bob\n")
     told = ["--engine", engine, "--out", str(tmp_path / engine), "--json"]
 
-    assert run(["leads", "clean", "--region", "US", str(path), *told]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads clean --region US", path, *told).facts
     assert (facts["clean"], facts["duplicates"], facts["rejected"]) == (1, 1, 1)
 
 
@@ -107,49 +95,40 @@ def test_engines_write_the_same(
         (["--scheduler", "tcp://127.0.0.1:9"], "pass --engine dask"),
     ],
 )
-def test_engines_that_cannot_be(
-    unsure: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
+def test_engines_that_cannot_be(unsure: Path, arguments: list[str], words: str) -> None:
     """An unknown engine, and a scheduler without its engine, are refused with status 2."""
-    assert run(["leads", "check", "--region", "US", str(unsure), *arguments]) == 2
-    assert words in capsys.readouterr().err
+    assert words in invoke("leads check --region US", unsure, *arguments, ends=2).err
 
 
-def test_a_store_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_is_none_is_named() -> None:
     """One sentence with the URL, for a pattern as for a file."""
     for url in ("nowhere://fairs/*.csv", "nowhere://fairs/list.csv"):
-        assert run(["leads", "check", "--region", "US", url]) == 1
-        assert f"{url} cannot be reached" in capsys.readouterr().err
+        assert f"{url} cannot be reached" in invoke("leads check --region US", url, ends=1).err
 
 
-def test_nobody_is_asked_in_a_pipe(unsure: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_is_asked_in_a_pipe(unsure: Path) -> None:
     """Two columns that nothing tells apart are refused, with their names."""
     for more in ([], ["--json"]):
-        assert run(["leads", "check", "--region", "US", str(unsure), *more]) == 1
-        assert "a and b both look like phone columns" in capsys.readouterr().err
+        assert (
+            "a and b both look like phone columns"
+            in invoke("leads check --region US", unsure, *more, ends=1).err
+        )
 
 
-def test_an_answer_is_remembered(
-    unsure: Path, home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_is_remembered(unsure: Path, home: Path) -> None:
     """What settled a question once settles it for the next list with this header, and says so."""
-    assert run(["leads", "check", "--region", "US", str(unsure), "--column", "phone=b"]) == 0
+    invoke("leads check --region US --column phone=b", unsure)
     (saved,) = (home / "dialframe" / "mappings").iterdir()
     assert saved.stat().st_mode & 0o777 == 0o600
     assert saved.parent.stat().st_mode & 0o777 == 0o700
-    capsys.readouterr()
-
-    assert run(["leads", "check", "--region", "US", str(unsure)]) == 0
-    assert "as answered for this header before" in capsys.readouterr().out
-    assert run(["leads", "check", "--region", "US", str(unsure), "--json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["inputs"]
+    assert "as answered for this header before" in invoke("leads check --region US", unsure).out
+    (one,) = invoke("leads check --region US --json", unsure).facts["inputs"]
     assert one["columns"]["fields"]["phone"] == ["b"]
     assert one["saved_mapping"] is True
-    assert run(["leads", "check", "--region", "US", str(unsure), "--no-saved-mapping"]) == 1
-    assert run(["leads", "forget", str(unsure)]) == 0
-    assert run(["leads", "check", "--region", "US", str(unsure)]) == 1
-    assert run(["leads", "forget", str(unsure)]) == 0
-    assert "nothing was answered" in capsys.readouterr().out
+    invoke("leads check --region US --no-saved-mapping", unsure, ends=1)
+    invoke("leads forget", unsure)
+    invoke("leads check --region US", unsure, ends=1)
+    assert "nothing was answered" in invoke("leads forget", unsure).out
 
 
 def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
@@ -157,19 +136,16 @@ def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("Phone,Name,City\n(212) 555-0142,Ada,Berlin\n")
 
-    assert run(["leads", "check", "--region", "US", str(path), "--column", "full_name=City"]) == 0
+    invoke("leads check --region US --column full_name=City", path)
     assert not (home / "dialframe" / "mappings").exists()
 
 
-def test_a_person_at_a_terminal_is_asked(
-    unsure: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_person_at_a_terminal_is_asked(unsure: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By number; a wrong one is asked again; the answer is kept."""
     monkeypatch.setattr(sys, "stdin", _Typed("9\n2\n"))
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(lead_options, "at_terminal", lambda: True)
 
-    assert run(["leads", "check", str(unsure), "--region", "US"]) == 0
-    err = capsys.readouterr().err
+    err = invoke("leads check --region US", unsure).err
     assert "  2  b" in err
     assert "(212********53" in err
     assert "555-0153" not in err
@@ -177,8 +153,7 @@ def test_a_person_at_a_terminal_is_asked(
     assert "from 1 to" in err
 
     monkeypatch.setattr(sys, "stdin", _Typed(""))
-    assert run(["leads", "check", "--region", "US", str(unsure), "--json"]) == 0
-    (one,) = json.loads(capsys.readouterr().out)["inputs"]
+    (one,) = invoke("leads check --region US --json", unsure).facts["inputs"]
     assert one["columns"]["fields"]["phone"] == ["b"]
 
 
@@ -188,9 +163,9 @@ def test_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     decision = MappingDecision("list.csv", Path("list.csv"), None, (question,))
 
     monkeypatch.setattr(sys, "stdin", _Typed("0\n"))
-    assert lead_options.ask(decision) == {"email": None}
+    assert lead_options.asker(remembers=False)(decision) == {"email": None}
     monkeypatch.setattr(sys, "stdin", _Typed("\n"))
-    assert lead_options.ask(decision) == {"email": "x"}
+    assert lead_options.asker(remembers=False)(decision) == {"email": "x"}
 
 
 class _Typed:

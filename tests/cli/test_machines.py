@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe.cli.command_tree import commands
-from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What a command needs beside its options so that it gets as far as the account.
@@ -68,41 +67,36 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_set")
 @pytest.mark.parametrize("path", COMMANDS)
-def test_a_failure_is_one_object_too(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_one_object_too(path: str) -> None:
     """It has the kind, the sentence and the status that the process ends with."""
-    status = run([*path.split(), *ARGUMENTS.get(path, []), "--json"])
-    said = capsys.readouterr()
-    facts = json.loads(said.out)
+    said = invoke(path, *ARGUMENTS.get(path, []), "--json", ends=None)
+    facts = said.facts
 
-    assert status in (1, 2)
+    assert said.status in (1, 2)
     assert said.out.count("\n") == 1
     if path == "doctor":
         assert facts["ok"] is False
         return
-    assert facts["error"]["status"] == status
+    assert facts["error"]["status"] == said.status
     assert facts["error"]["message"] in said.err
     assert facts["error"]["kind"]
     assert "Traceback" not in said.err
 
 
 @pytest.mark.parametrize("wrong", [["--size", "vast"], ["--as-of", "yesterday"], ["--qqqq-wwww"]])
-def test_a_sandbox_that_does_not_start_says_so_on_standard_error_alone(
-    wrong: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sandbox_that_does_not_start_says_so_on_standard_error_alone(wrong: list[str]) -> None:
     """Whoever waits for the line with its address reads the end of the output instead."""
-    assert run([*SERVES.split(), *wrong, "--json"]) == 2
-    said = capsys.readouterr()
+    said = invoke(SERVES, *wrong, "--json", ends=2)
 
     assert said.out == ""
     assert wrong[-1] in said.err
 
 
 @pytest.mark.parametrize("path", COMMANDS)
-def test_wrong_usage_is_one_object_too(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_one_object_too(path: str) -> None:
     """An option that there is not, beside `--json`: status 2, and the sentence says where help is."""
-    assert run([*path.split(), "--qqqq-wwww", "--json"]) == 2
-    said = capsys.readouterr()
-    facts = json.loads(said.out)["error"]
+    said = invoke(path, "--qqqq-wwww", "--json", ends=2)
+    facts = said.facts["error"]
 
     assert facts["kind"] == "UsageError"
     assert facts["message"] == "there is no option --qqqq-wwww"
@@ -133,12 +127,9 @@ def test_wrong_usage_is_one_object_too(path: str, capsys: pytest.CaptureFixture[
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_slip_is_answered_with_what_would_be_right(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
+def test_a_slip_is_answered_with_what_would_be_right(arguments: list[str], words: str) -> None:
     """Two lines: what is wrong and what may have been meant, and where to read more."""
-    assert run(arguments) == 2
-    lines = capsys.readouterr().err.splitlines()
+    lines = invoke(*arguments, ends=2).err.splitlines()
 
     assert words in lines[0]
     assert lines[1].startswith("Try: dialframe ")
@@ -146,16 +137,16 @@ def test_a_slip_is_answered_with_what_would_be_right(
 
 
 def test_a_missing_library_names_what_brings_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """No traceback, and the command that installs it."""
     monkeypatch.setitem(sys.modules, "deltalake", None)
     monkeypatch.setenv("DIALFRAME_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_a_b")
-    status = run(["store", "publish", str(tmp_path / "lake"), "--store", str(tmp_path / "store")])
-    err = capsys.readouterr().err
+    ran = invoke("store publish --store", tmp_path / "store", tmp_path / "lake", ends=None)
+    err = ran.err
 
-    assert status in (1, 2)
+    assert ran.status in (1, 2)
     assert "deltalake" in err or "dialframe[delta]" in err
     assert "pip install" in err or "install" in err
     assert len(err.splitlines()) == 1

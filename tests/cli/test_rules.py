@@ -2,74 +2,69 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 
 OWN = '[[change]]\nid = "us-fl-cap"\nby = "An officer"\nwhy = "stricter"\non = 2026-11-01\nparameters = { max_attempts = 2 }\n'
 
 
-def test_every_rule_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_rule_is_listed() -> None:
     """All of them with version and hash; jurisdictions and kinds narrow the list."""
-    assert run(["rules", "list", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = invoke("rules list --json").facts
     assert len(told["rules"]) == told["count"] > 200
     assert len(told["sha256"]) == 64
-    assert run(["rules", "list", "--rules", "us-fl,gb", "--kind", "attempt_cap", "--json"]) == 0
-    ids = [rule["id"] for rule in json.loads(capsys.readouterr().out)["rules"]]
+    ids = [
+        rule["id"]
+        for rule in invoke("rules list --rules us-fl,gb --kind attempt_cap --json").facts["rules"]
+    ]
     assert ids == ["us-fl-cap", "gb-abandoned-72h", "gb-amd-24h"]
 
 
-def test_one_rule_is_shown_with_its_citation(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_rule_is_shown_with_its_citation() -> None:
     """In words, and that it is no legal advice; an unknown id ends with status 2."""
-    assert run(["rules", "show", "us-fl-hours"]) == 0
-    said = capsys.readouterr().out
+    said = invoke("rules show us-fl-hours").out
     assert "Fla. Stat. 501.616(6)(a)" in said
     assert "not legal advice" in said
-    assert run(["rules", "show", "us-fl-houers"]) == 2
-    assert "there is no rule 'us-fl-houers'" in capsys.readouterr().err
+    assert "there is no rule 'us-fl-houers'" in invoke("rules show us-fl-houers", ends=2).err
 
 
-def test_a_firms_changes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_firms_changes_are_told(tmp_path: Path) -> None:
     """Field by field, with who decided and why in the rule itself."""
     own = tmp_path / "own.toml"
     own.write_text(OWN)
-    assert run(["rules", "diff", "--own", str(own), "--json"]) == 0
-    (change,) = json.loads(capsys.readouterr().out)["changes"]
+    (change,) = invoke("rules diff --json --own", own).facts["changes"]
     assert (change["field"], change["before"], change["after"]) == (
         "parameters.max_attempts",
         "3",
         "2",
     )
-    assert run(["rules", "show", "us-fl-cap", "--own", str(own), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rule"]["own"]["by"] == "An officer"
+    assert (
+        invoke("rules show us-fl-cap --json --own", own).facts["rule"]["own"]["by"] == "An officer"
+    )
     own.write_text(OWN.replace("max_attempts", "max_atempts"))
-    assert run(["rules", "list", "--own", str(own)]) == 2
-    assert "line 2" in capsys.readouterr().err
+    assert "line 2" in invoke("rules list --own", own, ends=2).err
 
 
-def test_the_history_of_a_place_shows_what_held_before(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_history_of_a_place_shows_what_held_before() -> None:
     """Connecticut's hours ended at 21:00 up to 2023-09-30; one rule brings those before it."""
-    assert run(["rules", "history", "us-ct-hours", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["history"]
+    rows = invoke("rules history us-ct-hours --json").facts["history"]
     assert [(row["rule_id"], row["from"], row["to"]) for row in rows] == [
         ("us-ct-hours-pre2023", "always", "2023-09-30"),
         ("us-ct-hours", "2023-10-01", ""),
     ]
-    assert run(["rules", "history", "us-xx"]) == 2
+    invoke("rules history us-xx", ends=2)
 
 
-def test_the_law_of_two_days_is_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_law_of_two_days_is_compared() -> None:
     """Pennsylvania between July and November 2026: one rule ends, the next begins."""
-    assert run(["rules", "diff", "2026-07-01", "2026-11-01", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["changes"]
+    rows = invoke("rules diff 2026-07-01 2026-11-01 --json").facts["changes"]
     changes = {row["rule_id"]: row["change"] for row in rows}
     assert changes["us-pa-hours-pre2026"] == "ends"
     assert changes["us-pa-hours"] == "begins"
-    assert run(["rules", "diff", "2026-07-01", "someday"]) == 2
+    invoke("rules diff 2026-07-01 someday", ends=2)
 
 
 def test_the_book_is_exported_with_its_quotations(tmp_path: Path) -> None:
@@ -77,7 +72,7 @@ def test_the_book_is_exported_with_its_quotations(tmp_path: Path) -> None:
     import pandas as pd
 
     file = tmp_path / "rules.csv"
-    assert run(["rules", "export", "--to", str(file)]) == 0
+    invoke("rules export --to", file)
     table = pd.read_csv(file, dtype="str").set_index("rule_id")
     assert len(table) > 200
     row = table.loc["us-fl-hours"]
@@ -86,34 +81,29 @@ def test_the_book_is_exported_with_its_quotations(tmp_path: Path) -> None:
     assert row["read_on"] == "2026-11-22"
 
 
-def test_a_rule_is_written_checked_and_tested(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rule_is_written_checked_and_tested(tmp_path: Path) -> None:
     """The skeleton lacks what only a lawyer knows; filled in it is whole, and its examples run."""
     file = tmp_path / "ours.toml"
     new = ["rules", "new", "--in", "us-tx", "--kind", "calling_hours", "--to", str(file)]
-    assert run(new) == 0
-    assert run(new) == 2  # it is there already
-    capsys.readouterr()
-    assert run(["rules", "check", str(file)]) == 3
-    assert f"{file}, line 3: add.0.by: is empty; fill it in" in capsys.readouterr().out
+    invoke(*new)
+    invoke(*new, ends=2)
+    assert (
+        f"{file}, line 3: add.0.by: is empty; fill it in"
+        in invoke("rules check", file, ends=3).out
+    )
     text = file.read_text()
     for name in ("by", "why", "title", "citation", "quotation", "quoted_from", "since_reason"):
         text = text.replace(f'{name} = ""', f'{name} = "as the house decided"')
     text = text.replace('confidence_reason = ""', 'confidence_reason = "the text was read"')
     file.write_text(text)
-    assert run(["rules", "check", str(file)]) == 3
-    out = capsys.readouterr().out
+    out = invoke("rules check", file, ends=3).out
     assert 'a source with an address, or confidence = "low" is missing' in out
     file.write_text(text.replace('sources = [""]', 'sources = ["https://house.example/manual"]'))
-    assert run(["rules", "check", str(file)]) == 0
-    capsys.readouterr()
-    assert run(["rules", "test", str(file), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["examples"] == 2
+    invoke("rules check", file)
+    assert invoke("rules test --json", file).facts["examples"] == 2
     wrong = file.read_text().replace('T23:00:00, grade = "violation"', 'T23:00:00, grade = "pass"')
     file.write_text(wrong)
-    assert run(["rules", "test", str(file)]) == 3
-    assert "pass in the file, violation in the audit" in capsys.readouterr().out
+    assert "pass in the file, violation in the audit" in invoke("rules test", file, ends=3).out
 
 
 #: A slip in the file of `own_rule`, and what is said of it, with its line.
@@ -173,20 +163,18 @@ windows = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat"], start = 09:00:00
 
 @pytest.mark.parametrize(("right", "slip", "said"), SLIPS, ids=[said for _, _, said in SLIPS])
 def test_a_slip_in_a_file_of_rules_is_said_in_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, slip: str, said: str
+    tmp_path: Path, right: str, slip: str, said: str
 ) -> None:
     """One sentence with the line, and status 3; the whole file has nothing wrong."""
     file = tmp_path / "ours.toml"
     text = own_rule(file)
-    assert run(["rules", "check", str(file)]) == 0
+    invoke("rules check", file)
     assert right in text
     file.write_text(text.replace(right, slip))
-    capsys.readouterr()
-    assert run(["rules", "check", str(file)]) == 3
-    assert said in capsys.readouterr().out
+    assert said in invoke("rules check", file, ends=3).out
 
 
-def test_a_day_ends_at_24_o_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_day_ends_at_24_o_clock(tmp_path: Path) -> None:
     """The last minute is inside, and the words say 24:00; so does the rule when it is shown."""
     file = tmp_path / "ours.toml"
     text = own_rule(file).replace("end = 20:00:00", 'end = "24:00"')
@@ -196,26 +184,19 @@ def test_a_day_ends_at_24_o_clock(tmp_path: Path, capsys: pytest.CaptureFixture[
         '"night" },\n  { at = 2026-07-08T00:00:00, grade = "violation", why = "early" }',
     )
     file.write_text(text)
-    assert run(["rules", "check", str(file)]) == 0
-    assert run(["rules", "test", str(file)]) == 0
-    capsys.readouterr()
-    assert run(["rules", "show", "own-vt-hours", "--own", str(file)]) == 0
-    assert '"end": "24:00"' in capsys.readouterr().out
+    invoke("rules check", file)
+    invoke("rules test", file)
+    assert '"end": "24:00"' in invoke("rules show own-vt-hours --own", file).out
 
 
-def test_what_is_no_text_no_day_and_no_place_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_text_no_day_and_no_place_is_refused(tmp_path: Path) -> None:
     """In words with what to write instead, status 2 or 3 and no fault of the program."""
     file = tmp_path / "ours.toml"
     file.write_bytes(b"\xff\xfe")
-    assert run(["rules", "check", str(file)]) == 3
-    assert "line 1: no UTF-8 text" in capsys.readouterr().out
-    assert run(["rules", "test", str(file)]) == 2
-    assert run(["rules", "new", "--in", "VT"]) == 2
-    assert "for the state write US-VT" in capsys.readouterr().err
-    assert run(["rules", "diff", "2025-13-01"]) == 2
-    assert "is neither a day nor a file" in capsys.readouterr().err
+    assert "line 1: no UTF-8 text" in invoke("rules check", file, ends=3).out
+    invoke("rules test", file, ends=2)
+    assert "for the state write US-VT" in invoke("rules new --in VT", ends=2).err
+    assert "is neither a day nor a file" in invoke("rules diff 2025-13-01", ends=2).err
 
 
 def test_an_exported_book_runs_in_no_spreadsheet(tmp_path: Path) -> None:
@@ -232,16 +213,13 @@ def test_an_exported_book_runs_in_no_spreadsheet(tmp_path: Path) -> None:
         "--to",
         str(table),
     ]
-    assert run(command) == 0
+    invoke(*command)
     assert "'=1+1 nobody" in table.read_text(encoding="utf-8")
 
 
-def test_a_file_without_a_rule_is_no_file_of_rules(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_without_a_rule_is_no_file_of_rules(tmp_path: Path) -> None:
     """An empty file, or one with a comment alone, would look checked."""
     file = tmp_path / "ours.toml"
     for text in ("", "# rules of ours\n"):
         file.write_text(text, "utf-8")
-        assert run(["rules", "check", str(file)]) == 3
-        assert "line 1: there is no rule in it" in capsys.readouterr().out
+        assert "line 1: there is no rule in it" in invoke("rules check", file, ends=3).out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialframe.cli.entry_point import run
+from cli.commands import invoke
 from dialframe.flows.suppression_import import code_tables
 
 ADA, BOB = "+12125550142", "+12125550143"
@@ -20,31 +19,26 @@ Command = Callable[..., tuple[int, dict[str, Any]]]
 
 
 @pytest.fixture
-def command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Runs `dialframe suppress ... --json` on a store of its own: status and answer."""
     monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
     def runs(*words: str) -> tuple[int, dict[str, Any]]:
-        status = run(["suppress", *words, "--json"])
-        return status, json.loads(capsys.readouterr().out)
+        ran = invoke("suppress", *words, "--json", ends=None)
+        return ran.status, ran.facts
 
     return runs
 
 
-def test_a_number_that_was_added_is_listed_masked(
-    command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_number_that_was_added_is_listed_masked(command: Command) -> None:
     status, facts = command("add", "212 555 0142", "--region", "us", "--source", "Ada's call")
     assert (status, facts["added"], facts["on_list"]) == (0, 1, 1)
     status, facts = command("list")
     (entry,) = facts["entries"]
     assert entry["number"] == "+121******42"
     assert (entry["reason"], entry["source"]) == ("opt_out", "Ada's call")
-    assert run(["suppress", "list"]) == 0
-    assert "0142" not in capsys.readouterr().out
+    assert "0142" not in invoke("suppress list").out
 
 
 def test_check_ends_with_status_3_when_a_number_is_listed(command: Command) -> None:
@@ -56,7 +50,7 @@ def test_check_ends_with_status_3_when_a_number_is_listed(command: Command) -> N
 
 def test_removing_needs_a_reason(command: Command) -> None:
     command("add", ADA)
-    assert run(["suppress", "remove", ADA]) == 2
+    invoke("suppress remove", ADA, ends=2)
     status, facts = command("remove", ADA, BOB, "--reason", "consent of 2 October")
     assert (status, facts) == (0, {"removed": 1, "not_on_list": 1})
     assert command("check", ADA)[0] == 0
@@ -148,53 +142,40 @@ def test_export_is_whole_and_the_owners_alone(command: Command, tmp_path: Path) 
     assert hashlib.sha256(ADA.encode()).hexdigest() in path.read_text()
 
 
-def test_opt_outs_of_one_list_are_honored_by_the_next(
-    command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_opt_outs_of_one_list_are_honored_by_the_next(command: Command, tmp_path: Path) -> None:
     """Whoever says no in October is not called from the list of November, in whatever file."""
     october, november = tmp_path / "october.csv", tmp_path / "november.csv"
     october.write_text("Phone,Do not call\n(212) 555-0142,yes\n(212) 555-0143,\n")
     november.write_text("Phone,Name\n(212) 555-0142,Ada\n(212) 555-0143,Bob\n")
     told = ["--region", "US", "--out", str(tmp_path / "out"), "--json"]
-    assert run(["leads", "clean", str(october), *told]) == 0
-    assert json.loads(capsys.readouterr().out)["suppression_list"]["added"] == 1
+    assert invoke("leads clean", october, *told).facts["suppression_list"]["added"] == 1
     assert command("check", ADA)[1]["entries"][0]["source"] == "october.csv"
-    assert run(["leads", "clean", str(november), *told]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads clean", november, *told).facts
     assert facts["reasons"]["do_not_call"] == {"suppressed": 1}
     assert (facts["clean"], facts["suppression_list"]["added"]) == (1, 0)
 
 
-def test_looking_at_a_list_adds_nothing(
-    command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_looking_at_a_list_adds_nothing(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "october.csv"
     path.write_text("Phone,Do not call\n(212) 555-0142,yes\n")
-    assert run(["leads", "check", str(path), "--region", "US"]) == 0
-    capsys.readouterr()
+    invoke("leads check --region US", path)
     assert command("check", ADA)[0] == 0
 
 
-def test_a_missing_consent_is_no_opt_out(
-    command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_consent_is_no_opt_out(command: Command, tmp_path: Path) -> None:
     """It holds the record of this list back; the person said nothing for the next."""
     path = tmp_path / "october.csv"
     path.write_text("Phone,Consent\n(212) 555-0142,no\n(212) 555-0143,yes\n")
-    assert run(["leads", "clean", str(path), "--region", "US", "--out", str(tmp_path / "o")]) == 0
-    capsys.readouterr()
+    invoke("leads clean", path, "--region", "US", "--out", tmp_path / "o")
     assert command("check", ADA)[0] == 0
 
 
-def test_hashes_suppress_a_list(
-    command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_hashes_suppress_a_list(command: Command, tmp_path: Path) -> None:
     path, hashes = tmp_path / "list.csv", tmp_path / "hashes.txt"
     path.write_text("Phone,Name\n(212) 555-0142,Ada\n(212) 555-0143,Bob\n")
     hashes.write_text(hashlib.sha256(ADA.encode()).hexdigest() + "\n")
     told = ["--region", "US", "--json", "--suppress", str(hashes)]
-    assert run(["leads", "check", str(path), *told]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = invoke("leads check", path, *told).facts
     assert facts["reasons"]["do_not_call"] == {"suppressed": 1}
 
 
@@ -204,8 +185,6 @@ def test_the_same_list_again_gives_the_same_files(command: Command, tmp_path: Pa
     path.write_text("Phone,Do not call\n(212) 555-0142,yes\n(212) 555-0142,\n(212) 555-0143,\n")
     written = []
     for _ in range(2):
-        assert (
-            run(["leads", "clean", str(path), "--region", "US", "--out", str(tmp_path / "o")]) == 0
-        )
+        invoke("leads clean", path, "--region", "US", "--out", tmp_path / "o")
         written.append({one.name: one.read_bytes() for one in (tmp_path / "o").iterdir()})
     assert written[0] == written[1]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import invoke
 from dialframe import sandbox
 from dialframe.account import account as accounts
-from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 
@@ -90,21 +90,17 @@ def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> Non
 
 
 def test_a_service_that_says_nothing_is_given_up(
-    silent: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    silent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After three short questions, with one sentence; nobody waits for every table's own patience."""
     monkeypatch.setattr(accounts, "GREETING_S", 0.2)
     monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_a_b")
     begun_s = time.monotonic()
 
-    status = run(["sync", "--base-url", silent, "--store", str(tmp_path)])
+    err = invoke("sync --base-url", silent, "--store", tmp_path, ends=1).err
 
-    assert status == 1
     assert time.monotonic() - begun_s < 60
-    assert "did not answer in time" in capsys.readouterr().err
+    assert "did not answer in time" in err
 
 
 def test_two_notebooks_and_a_job_at_once(service: sandbox.Sandbox, tmp_path: Path) -> None:
@@ -137,26 +133,20 @@ def test_what_was_never_synced_is_not_exported(
     monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
     file = tmp_path / "calls.parquet"
 
-    status = run(["export", "calls", "--to", str(file), "--store", str(tmp_path)])
+    invoke("export calls --to", file, "--store", tmp_path, ends=1)
 
-    assert status == 1
     assert not file.exists()
 
 
 def test_the_table_fits_a_narrow_terminal(
-    service: sandbox.Sandbox,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    service: sandbox.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eighty columns, one line for each table; `--whole` reads everything again."""
     monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
     monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
 
-    assert run(["sync", "campaigns", "appointments", "--store", str(tmp_path)]) == 0
-    assert run(["sync", "campaigns", "--whole", "--store", str(tmp_path)]) == 0
-
-    lines = capsys.readouterr().out.splitlines()
+    lines = invoke("sync campaigns appointments --store", tmp_path).out.splitlines()
+    lines += invoke("sync campaigns --whole --store", tmp_path).out.splitlines()
     assert [line.split()[0] for line in lines] == [
         "table", "campaigns", "appointments", "table", "campaigns",
     ]  # fmt: skip

@@ -17,8 +17,8 @@ from typing import IO
 import httpx
 import pytest
 
+from cli.commands import invoke
 from dialframe.account import connect
-from dialframe.cli.entry_point import run
 from webhooks.made import CALLER, OLD, PERSON, SECRET, Made, delivery, event
 
 ACCOUNT = {
@@ -187,7 +187,6 @@ def test_a_closed_pipe_is_said_once(tmp_path: Path) -> None:
 )
 def test_a_wrong_setting_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     variables: dict[str, str],
     options: list[str],
@@ -197,43 +196,36 @@ def test_a_wrong_setting_is_one_sentence(
     for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path), **variables}.items():
         monkeypatch.setenv(name, value)
 
-    status = run(["webhooks", "listen", "--port", "0", *options])
+    err = invoke("webhooks listen --port 0", *options, ends=2).err
 
-    err = capsys.readouterr().err
-    assert (status, len(err.splitlines())) == (2, 1)
+    assert len(err.splitlines()) == 1
     assert words in err
     assert "whsec_" not in err
 
 
 def test_a_port_that_is_taken_is_named(
-    listening: Listening,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    listening: Listening, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Two receivers cannot have one port."""
     port = listening.url.split(":")[2].split("/")[0]
     for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path)}.items():
         monkeypatch.setenv(name, value)
 
-    assert run(["webhooks", "listen", "--port", port]) == 2
-    assert f"port {port}" in capsys.readouterr().err
+    assert f"port {port}" in invoke("webhooks listen --port", port, ends=2).err
 
 
-def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_an_example() -> None:
     """The command explains itself with an example that calls it."""
-    assert run(["webhooks", "listen", "--help"]) == 0
-    assert "dialframe webhooks listen --port" in " ".join(capsys.readouterr().out.split())
+    assert "dialframe webhooks listen --port" in " ".join(
+        invoke("webhooks listen --help").out.split()
+    )
 
 
-def test_events_are_exported(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_events_are_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`dialframe export events` writes the stored events."""
     for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path)}.items():
         monkeypatch.setenv(name, value)
     file = tmp_path / "events.jsonl"
 
-    assert run(["export", "events", "--to", str(file), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == 0
+    assert invoke("export events --json --to", file).facts["rows"] == 0
     assert file.is_file()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,15 +41,8 @@ SHOWN, FEW = 20, 5
 _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 
 
-class FailOn(StrEnum):
-    """From which grade on an audit ends with status 3; an audit of nothing always does."""
-
-    VIOLATION = "violation"
-    UNCERTAIN = "uncertain"
-    NOT_EVALUABLE = "not-evaluable"
-    EMPTY = "empty"
-    NEVER = "never"
-
+#: From which grade on an audit ends with status 3; an audit of nothing always does.
+FailOn = Literal["violation", "uncertain", "not-evaluable", "empty", "never"]
 
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL",
     help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
@@ -196,7 +188,7 @@ def audit(
             "--fail-on",
             help="End with status 3 from findings of this grade on; an audit of nothing always does.",
         ),
-    ] = FailOn.VIOLATION,
+    ] = "violation",
     tables: TablesPlace = None,
     partitions: Partitions = None,
     scheduler: Scheduler = None,
@@ -221,7 +213,7 @@ def audit(
     scope = options.scope(
         since=instants.instant("--since", since),
         until=instants.instant("--until", until),
-        fail_on=fail_on.value,
+        fail_on=fail_on,
     )
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
@@ -521,8 +513,8 @@ def _tell_coverage(result: Audit) -> None:
 
 def _fails(result: Audit, fail_on: FailOn) -> bool:
     """Whether an audit ends with status 3; one of nothing does unless it never may."""
-    if fail_on is FailOn.NEVER:
+    if fail_on == "never":
         return False
     order = ["violation", "uncertain", "not_evaluable"]
-    last = {FailOn.EMPTY: 0, FailOn.VIOLATION: 1, FailOn.UNCERTAIN: 2}.get(fail_on, 3)
+    last = {"empty": 0, "violation": 1, "uncertain": 2}.get(fail_on, 3)
     return bool(result.gaps) or bool(result.checks[order[:last]].to_numpy().sum())

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import Enum
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 import typer
 import typer.core
@@ -270,7 +269,7 @@ def _with_examples_in_lines(tree: typer.Typer) -> typer.Typer:
 
 
 #: Values that need no reading where they are of the type that is asked for.
-_AS_THEY_STAND: Final = (str, int, bool, float, Enum)
+_AS_THEY_STAND: Final = (str, int, bool, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,12 +288,12 @@ class _Plain:
             return () if param.multiple or param.nargs == -1 else None
         wanted, facts = self.descriptor.annotation, self.descriptor.parameter_info
         if facts.parser is None and facts.min is None and facts.max is None:
-            if isinstance(wanted, type) and issubclass(wanted, _AS_THEY_STAND):
-                if type(value) is wanted:
-                    return value
-            elif wanted == list[str] and all(type(word) is str for word in value):
+            # Where there are choices, they are the arguments of a `Literal`.
+            if (wanted in _AS_THEY_STAND and type(value) is wanted) or value in get_args(wanted):
+                return value
+            if wanted == list[str] and all(type(word) is str for word in value):
                 return list(value)
-            elif wanted is Path and not (facts.resolve_path or facts.writable):
+            if wanted is Path and not (facts.resolve_path or facts.writable):
                 path = Path(value)
                 if path.exists():
                     anything = facts.file_okay and facts.dir_okay

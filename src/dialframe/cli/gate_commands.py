@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from dialframe import instants
 from dialframe.cli.audit_commands import RuleOptions
-from dialframe.cli.lead_options import expanded, in_options
+from dialframe.cli.lead_options import expanded
 from dialframe.cli.server_commands import secret_of
 from dialframe.cli.suppress_commands import FromFiles, Numbers
 from dialframe.cli.terminal import (
@@ -91,25 +91,24 @@ def check(
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, suppression_import
 
-    with in_options():
-        phones = list(numbers or ())
-        for read in suppression_import.read(expanded(file or []), region=options.region):
-            if read.unreadable:
-                raise ConfigError(
-                    f"{read.name}: {suppression_import.lines_named(read.unreadable)}: no number that can be read; "
-                    "correct them or take them out, so that every number has a verdict"
-                )
-            phones += read.phones
-        if not phones:
-            raise ConfigError("gate takes numbers, or a file with --file")
-        moment = instants.instant("--at", at)
-        scope = options.scope()
-        with connect(base_url, store) as account:
-            answers = flow.may_call(
-                account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
-                now=partial(datetime.now, UTC), state_field=options.state_field,
-                taxonomy=firm_records.own_codes(options.codes), scope=scope,
-            )  # fmt: skip
+    phones = list(numbers or ())
+    for read in suppression_import.read(expanded(file or []), region=options.region):
+        if read.unreadable:
+            raise ConfigError(
+                f"{read.name}: {suppression_import.lines_named(read.unreadable)}: no number that can be read; "
+                "correct them or take them out, so that every number has a verdict"
+            )
+        phones += read.phones
+    if not phones:
+        raise ConfigError("gate takes numbers, or a file with --file")
+    moment = instants.instant("--at", at)
+    scope = options.scope()
+    with connect(base_url, store) as account:
+        answers = flow.may_call(
+            account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
+            now=partial(datetime.now, UTC), state_field=options.state_field,
+            taxonomy=firm_records.own_codes(options.codes), scope=scope,
+        )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
     if as_json:
         from dialframe.flows.gate_server import verdicts
@@ -149,10 +148,9 @@ def serve(
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, gate_server
 
-    with in_options():
-        scope = options.scope()
-        taxonomy = firm_records.own_codes(options.codes)
-        token = _token(token_env)
+    scope = options.scope()
+    taxonomy = firm_records.own_codes(options.codes)
+    token = _token(token_env)
     with connect(base_url, store) as account, until_signal():
 
         def decide(question: Question) -> pd.DataFrame:

@@ -10,95 +10,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from platformdirs import user_data_path
 
 from dialframe.cli import completion_words
-from dialframe.cli.lead_terminal_output import in_words
-from dialframe.cli.terminal import Region, current
-from dialframe.errors import (
-    ApiError,
-    ConfigError,
-    ContractError,
-    DialframeError,
-    StoreError,
-    TransportError,
-)
+from dialframe.cli.terminal import Region, current, in_options
+from dialframe.errors import ApiError, ConfigError, ContractError, StoreError, TransportError
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dialframe.flows.column_choices import Ask, AskRegion, Memory
+    from dialframe.flows.column_choices import Ask, Memory
     from dialframe.flows.lead_cleaning import Recipe, Result
     from dialframe.leads import ColumnMap, MappingDecision, Question, RegionDecision
-    from dialframe.leads import Rules as LeadRules
     from dialframe.suppression import Barred, SuppressionList
 
 
-class Form(StrEnum):
-    """Formats of the files with leads."""
-
-    CSV = "csv"
-    XLSX = "xlsx"
-    PARQUET = "parquet"
-    JSONL = "jsonl"
-
-
-class Destination(StrEnum):
-    """Where a clean list goes."""
-
-    EXCEL = "excel"
-    HUBSPOT = "hubspot"
-    SALESFORCE = "salesforce"
-    RAW = "raw"
-
-
-class Names(StrEnum):
-    """How names are written that are all capitals."""
-
-    KEEP = "keep"
-    TITLE = "title"
-
-
-class Duplicates(StrEnum):
-    """Which of the records with one number stays."""
-
-    FIRST = "first"
-    NEWEST = "newest"
-    FULLEST = "fullest"
-
-
-class OneLeadPer(StrEnum):
-    """What a lead is made of."""
-
-    RECORD = "record"
-    NUMBER = "number"
-
-
-class Engine(StrEnum):
-    """What does the work."""
-
-    LOCAL = "local"
-    DUCKDB = "duckdb"
-    DASK = "dask"
-
-
-class Failing(StrEnum):
-    """From which outcome on an import ends with status 3."""
-
-    UNKNOWN = "unknown"
-    REFUSED = "refused"
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """The outcomes that fail it."""
-        return ("unknown",) if self is Failing.UNKNOWN else ("unknown", "refused")
-
+#: Formats of the files with leads.
+Form = Literal["csv", "xlsx", "parquet", "jsonl"]
+#: From which outcome on an import ends with status 3.
+Failing = Literal["unknown", "refused"]
 
 Files = Annotated[
     list[str],
@@ -149,21 +84,21 @@ class ListOptions:
         ),
     ] = None
     duplicates: Annotated[
-        Duplicates,
+        Literal["first", "newest", "fullest"],
         typer.Option(
             "--duplicates",
             help="Which of the records with one number stays: the first, the newest by a column of "
             "days (else the last), or the one with most cells filled.",
         ),
-    ] = Duplicates.FIRST
+    ] = "first"
     one_lead_per: Annotated[
-        OneLeadPer,
+        Literal["record", "number"],
         typer.Option(
             "--one-lead-per",
             help="A record with several numbers is one lead with the first that can be used, or a lead "
             "for each number; its external id goes with the first of them.",
         ),
-    ] = OneLeadPer.RECORD
+    ] = "record"
     suppress: Annotated[
         list[str] | None,
         typer.Option(
@@ -221,17 +156,15 @@ class ListOptions:
 class OutputOptions:
     """How the files with leads are written."""
 
-    form: Annotated[Form, typer.Option("--format", help="Format of the files with leads.")] = (
-        Form.CSV
-    )
+    form: Annotated[Form, typer.Option("--format", help="Format of the files with leads.")] = "csv"
     destination: Annotated[
-        Destination,
+        Literal["excel", "hubspot", "salesforce", "raw"],
         typer.Option(
             "--for",
             help="Where the clean list is uploaded: names of its columns, and how CSV is written; raw "
             "escapes nothing and keeps file and line of each record.",
         ),
-    ] = Destination.EXCEL
+    ] = "excel"
     add: Annotated[
         list[str] | None,
         typer.Option(
@@ -242,8 +175,9 @@ class OutputOptions:
         ),
     ] = None
     names: Annotated[
-        Names, typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title).")
-    ] = Names.KEEP
+        Literal["keep", "title"],
+        typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title)."),
+    ] = "keep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,11 +192,11 @@ class EngineOptions:
         ),
     ] = None
     engine: Annotated[
-        Engine,
+        Literal["local", "duckdb", "dask"],
         typer.Option(
             "--engine", help="duckdb compares out of core, dask reads on a cluster; same result."
         ),
-    ] = Engine.LOCAL
+    ] = "local"
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -292,6 +226,13 @@ def recipe(
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
     rules = Rules() if options.rules is None else load_rules(options.rules)
+    policy = rules.policy
+    # What stands at its default leaves the file of rules its say.
+    if options.duplicates != "first":
+        policy = replace(policy, duplicates=options.duplicates)
+    if options.one_lead_per != "record":
+        policy = replace(policy, one_lead_per=options.one_lead_per)
+    asks = at_terminal() and not as_json
     return Recipe(
         region,
         mapping=_mapping(options.column, options.mapping),
@@ -299,33 +240,23 @@ def recipe(
         delimiter=options.delimiter,
         sheet=options.sheet,
         header=_header(options.header),
-        rules=_with_policy(rules, options.duplicates, options.one_lead_per),
+        rules=replace(rules, policy=policy),
         memory=None if options.no_saved_mapping else remembered(saved_mappings()),
-        ask=None if as_json else asker(remembers=not options.no_saved_mapping),
+        ask=asker(remembers=not options.no_saved_mapping) if asks else None,
         suppressed=_suppressed(options.suppress, options.suppress_codes, region, store),
         layout=CleanLayout(
-            output.destination.value,
+            output.destination,
             tuple(dict.fromkeys(output.add or ())),
-            title_names=output.names is Names.TITLE,
+            title_names=output.names == "title",
         ),
         force_region=options.force_region,
-        ask_region=None if as_json else region_asker(),
+        ask_region=ask_region if asks else None,
     )
 
 
 def saved_mappings() -> Path:
     """Folder of what was answered about columns, by header."""
     return user_data_path("dialframe") / "mappings"
-
-
-def _with_policy(rules: LeadRules, duplicates: Duplicates, one_lead_per: OneLeadPer) -> LeadRules:
-    """The rules with the choices of the command line, where they are some."""
-    policy = rules.policy
-    if duplicates is not Duplicates.FIRST:
-        policy = replace(policy, duplicates=duplicates.value)  # type: ignore[arg-type]
-    if one_lead_per is not OneLeadPer.RECORD:
-        policy = replace(policy, one_lead_per=one_lead_per.value)  # type: ignore[arg-type]
-    return replace(rules, policy=policy)
 
 
 def suppression_list(store: Path | None, *, forgetting: bool = False) -> SuppressionList:
@@ -419,17 +350,12 @@ def known(reasons: list[str] | None) -> list[str]:
 
 
 @contextmanager
-def in_options(*, goes_on: bool = False) -> Iterator[None]:
-    """Say what the library says of its arguments in the words of the command line.
-
-    With `goes_on`, what the service or the way to it is to blame for ends with what to do next.
-    """
+def goes_on() -> Iterator[None]:
+    """Add what to do next to an error that the service, or the way to it, is to blame for."""
     try:
         yield
-    except DialframeError as error:
-        message = in_words(str(error))
-        if goes_on and isinstance(error, ApiError | TransportError | ContractError):
-            message += "; the same command, run again, goes on where it was"
+    except (ApiError, TransportError, ContractError) as error:
+        message = f"{in_options(str(error))}; the same command, run again, goes on where it was"
         error.args = (message, *error.args[1:])
         raise
 
@@ -468,13 +394,12 @@ _OFFERED: Final = 20
 _REGIONS_OFFERED: Final = 5
 
 
-def asker(*, remembers: bool) -> Ask | None:
-    """Asks on the terminal; None where nobody sits at one."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
+def asker(*, remembers: bool) -> Ask:
+    """Asks on the terminal, and says whether the answers are kept."""
 
     def asked(decision: MappingDecision) -> Mapping[str, str | None]:
-        answers = ask(decision)
+        current().hide_bars()
+        answers = {item.field: _answer(decision.name, item) for item in decision.questions}
         if remembers:
             _say(
                 "Kept for the next list with this header; `dialframe leads forget "
@@ -485,16 +410,11 @@ def asker(*, remembers: bool) -> Ask | None:
     return asked
 
 
-def ask(decision: MappingDecision) -> Mapping[str, str | None]:
-    """The column of each field that is not sure; Enter takes the best."""
-    current().hide_bars()
-    return {question.field: _answer(decision.name, question) for question in decision.questions}
-
-
 def _answer(name: str, question: Question) -> str | None:
+    """The column of one field that is not sure; Enter takes the best."""
     offered = question.candidates[:_OFFERED]
     least = 1 if question.required else 0
-    _say(f"{name}: {in_words(question.why)}")
+    _say(f"{name}: {in_options(question.why)}")
     for number, candidate in enumerate(offered, 1):
         sure = f"  {candidate.confidence:.0%}" if candidate.confidence else ""
         cells = ", ".join(mask(cell, reach="cell") for cell in candidate.cells)
@@ -512,16 +432,8 @@ def _say(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def region_asker() -> AskRegion | None:
-    """Asks on the terminal of which country numbers are; None where nobody sits at one."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    return ask_region
-
-
 def ask_region(decision: RegionDecision) -> str:
     """The country of a file's numbers; there is no default, because a wrong one dials strangers."""
-    from dialframe.errors import ConfigError
     from dialframe.phones import check_region
 
     current().hide_bars()

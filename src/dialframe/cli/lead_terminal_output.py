@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -297,25 +296,3 @@ def _tell_ledger(ledger: Ledger) -> None:
         say(
             "What is unknown is settled by the same command, run again: it asks with the same keys"
         )
-
-
-#: How the library names a choice, and how it is made here.
-_WORDS: Final = (
-    (re.compile(r"mapping=\{'(\w+)': '((?:[^'\\]|\\.)*)'\}"), r"--column '\1=\2'"),
-    (re.compile(r"mapping=\{'(\w+)': \.\.\.\}"), r"--column \1=NAME"),
-    (re.compile(r"\bkeep=\[\.\.\.\]"), "--keep NAME (once for each)"),
-    (re.compile(r"\b(sheet|encoding|delimiter|header|region)=(?!\w)"), r"--\1"),
-    (re.compile(r"\bkeep names\b"), "--keep names"),
-    (re.compile(r"\bpass engine=dask\b"), "pass --engine dask"),
-    (re.compile(r"\bleave engine out\b"), "leave --engine out"),
-    (re.compile(r"^a scheduler\b"), "--scheduler"),
-    (re.compile(r"\bwith map_columns\b"), "with --save-mapping"),
-    (re.compile(r": try again; whether the write .* asks$"), ""),
-)
-
-
-def in_words(text: str) -> str:
-    """What the library says of its arguments, in the words of the command line."""
-    for pattern, words in _WORDS:
-        text = pattern.sub(words, text)
-    return text

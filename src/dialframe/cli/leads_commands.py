@@ -23,7 +23,7 @@ from dialframe.cli.lead_options import (
     Yes,
     at_terminal,
     expanded,
-    in_options,
+    goes_on,
     keep_opt_outs,
     known,
     memory_of,
@@ -77,10 +77,10 @@ def check(
     from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_cleaning
 
-    with in_options(), progress() as listen:
+    with progress() as listen:
         chosen = recipe(options, store=store, as_json=as_json)
         result = lead_cleaning.look(
-            expanded(files), chosen, engine=work.engine.value, scheduler=work.scheduler,
+            expanded(files), chosen, engine=work.engine, scheduler=work.scheduler,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         _save(result.cleaned, work.save_mapping)
@@ -109,10 +109,10 @@ def clean(
     from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_cleaning
 
-    with in_options(), progress() as listen:
+    with progress() as listen:
         chosen = recipe(options, output, store=store, as_json=as_json)
         result = lead_cleaning.clean(
-            expanded(files), chosen, out, form=output.form.value, engine=work.engine.value,
+            expanded(files), chosen, out, form=output.form, engine=work.engine,
             scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         _save(result.cleaned, work.save_mapping)
@@ -140,10 +140,10 @@ def screen(
     from dialframe.cli.lead_terminal_output import tell
     from dialframe.flows import lead_cleaning
 
-    with in_options(), connect(base_url, store) as account, progress() as listen:
+    with connect(base_url, store) as account, progress() as listen:
         chosen = recipe(options, output, store=store, as_json=as_json)
         result = lead_cleaning.screen(
-            expanded(files), chosen, account, out, max_age=max_age, form=output.form.value,
+            expanded(files), chosen, account, out, max_age=max_age, form=output.form,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         opt_outs = keep_opt_outs(result, store)
@@ -186,7 +186,7 @@ def import_(
             "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
             "then pass --yes"
         )
-    with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
+    with goes_on(), connect(base_url, store) as account, progress() as listen:
         chosen = recipe(options, output, store=store, as_json=as_json)
         brought = lead_import.bring_in(
             expanded(files),
@@ -196,7 +196,7 @@ def import_(
             out=out,
             max_age=max_age,
             keep=keep,
-            form=output.form.value,
+            form=output.form,
             now=partial(datetime.now, UTC),
             confirm=None if yes else confirmed,
             dry_run=dry_run,
@@ -220,7 +220,7 @@ def _leave(brought: BroughtIn, fail_on: Failing | None) -> None:
         if brought.plan.doubts or not brought.plan.to_send:
             raise typer.Exit(FINDINGS)
         return
-    failing = ("unknown",) if fail_on is None else fail_on.outcomes
+    failing = ("unknown", "refused") if fail_on == "refused" else ("unknown",)
     if any(brought.ledger.counts[name] for name in failing):
         raise typer.Exit(FINDINGS)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dialframe.cli import completion_words
-from dialframe.cli.lead_options import expanded, in_options, suppression_list
+from dialframe.cli.lead_options import expanded, goes_on, suppression_list
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
@@ -79,22 +79,21 @@ def add(
     from dialframe.flows import suppression_import
     from dialframe.suppression import Entry
 
-    with in_options():
-        requested_on = day("--on", on) or _now().date()
-        phones = _numbers(numbers, region)
-        files = suppression_import.read(expanded(file or []), region=region, codes=codes)
-        if not phones and not files:
-            raise ConfigError("suppress add takes numbers, or a file with --file")
+    requested_on = day("--on", on) or _now().date()
+    phones = _numbers(numbers, region)
+    files = suppression_import.read(expanded(file or []), region=region, codes=codes)
+    if not phones and not files:
+        raise ConfigError("suppress add takes numbers, or a file with --file")
 
-        def entries() -> Iterator[Entry]:
-            for phone in phones:
-                yield Entry(phone, reason, source or "command line", requested_on)
-            for file_read in files:
-                yield from file_read.entries(reason=reason, on=requested_on, source=source)
+    def entries() -> Iterator[Entry]:
+        for phone in phones:
+            yield Entry(phone, reason, source or "command line", requested_on)
+        for file_read in files:
+            yield from file_read.entries(reason=reason, on=requested_on, source=source)
 
-        suppressed = suppression_list(store)
-        numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
-        new = suppressed.add(entries(), _now())
+    suppressed = suppression_list(store)
+    numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
+    new = suppressed.add(entries(), _now())
     facts: dict[str, Any] = {
         "given": numbers_given,
         "added": new,
@@ -168,13 +167,12 @@ def check(
     """
     from dialframe.flows import suppression_import
 
-    with in_options():
-        phones = _numbers(numbers, region)
-        for file_read in suppression_import.read(expanded(file or []), region=region):
-            phones += file_read.phones
-        if not phones:
-            raise ConfigError("suppress check takes numbers, or a file with --file")
-        listed = [entry for entry in suppression_list(store).check(phones) if entry is not None]
+    phones = _numbers(numbers, region)
+    for file_read in suppression_import.read(expanded(file or []), region=region):
+        phones += file_read.phones
+    if not phones:
+        raise ConfigError("suppress check takes numbers, or a file with --file")
+    listed = [entry for entry in suppression_list(store).check(phones) if entry is not None]
     rows = [_row(entry) for entry in listed]
     if as_json:
         answer({"checked": len(phones), "listed": len(rows), "entries": rows})
@@ -202,9 +200,8 @@ def remove(
     Example:
         dialframe suppress remove +12125550142 --reason consent
     """
-    with in_options():
-        phones = _numbers(numbers, region)
-        removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
+    phones = _numbers(numbers, region)
+    removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
     if as_json:
         answer({"removed": removed, "not_on_list": len(phones) - removed})
         return
@@ -260,7 +257,7 @@ def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
     """
     from dialframe.flows import suppression_import
 
-    with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
+    with goes_on(), connect(base_url, store) as account, progress() as listen:
         done = suppression_import.push(
             suppression_list(store), account.client.dnc, now=_now, on_progress=listen
         )

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -180,21 +179,6 @@ def _in_notebook() -> bool:
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
-class Order(StrEnum):
-    """How the stages must follow each other in time."""
-
-    ORDERED = "ordered"
-    STRICT = "strict"
-    ANY = "any"
-
-
-class Entry(StrEnum):
-    """Where the window begins."""
-
-    IMPORT = "import"
-    FIRST_DIAL = "first_dial"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOptions:
     """Which calls are counted, how they are split, and what the firm's codes mean."""
@@ -233,12 +217,12 @@ class CallOptions:
 def funnel(
     calls: CallOptions,
     order: Annotated[
-        Order,
+        Literal["ordered", "strict", "any"],
         typer.Option(
             "--order",
             help="Stages in time: each after the one before; with no call between; or in any order.",
         ),
-    ] = Order.ORDERED,
+    ] = "ordered",
     window: Annotated[
         str | None,
         typer.Option(
@@ -247,8 +231,9 @@ def funnel(
         ),
     ] = None,
     entry: Annotated[
-        Entry, typer.Option("--entry", help="Where the window begins: import or first dial.")
-    ] = Entry.IMPORT,
+        Literal["import", "first_dial"],
+        typer.Option("--entry", help="Where the window begins: import or first dial."),
+    ] = "import",
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw it into this file: .png or .svg.")
     ] = None,
@@ -271,9 +256,7 @@ def funnel(
     scope = calls.scope()
     span = None if window is None else age("--window", window)
     with connect(base_url, store) as account:
-        result = reporting.funnel(
-            account, scope, order=order.value, window=span, entry=entry.value
-        )
+        result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
         shown = reporting.readable(account, result)
     drawn = None if picture is None else reporting.picture(shown, picture)
     if as_json:

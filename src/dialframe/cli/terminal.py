@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -89,11 +90,21 @@ Codes = Annotated[
 
 #: How the library names an argument, and how it is given here.
 _WORDS: Final = (
-    ("base_url is missing", "the service's address is missing"),
-    ("pass base_url=...", "pass --base-url"),
-    ("check base_url", "check --base-url or DIALFRAME_BASE_URL"),
-    (" such as 31d, or a timedelta,", " such as 31d,"),
-    ("pass taxonomy.with_file(path)", "give the file as --codes"),
+    (r"base_url is missing", "the service's address is missing"),
+    (r"pass base_url=\.\.\.", "pass --base-url"),
+    (r"check base_url", "check --base-url or DIALFRAME_BASE_URL"),
+    (r" such as 31d, or a timedelta,", " such as 31d,"),
+    (r"pass taxonomy\.with_file\(path\)", "give the file as --codes"),
+    (r"mapping=\{'(\w+)': '((?:[^'\\]|\\.)*)'\}", r"--column '\1=\2'"),
+    (r"mapping=\{'(\w+)': \.\.\.\}", r"--column \1=NAME"),
+    (r"\bkeep=\[\.\.\.\]", "--keep NAME (once for each)"),
+    (r"\b(sheet|encoding|delimiter|header|region)=(?!\w)", r"--\1"),
+    (r"\bkeep names\b", "--keep names"),
+    (r"\bpass engine=dask\b", "pass --engine dask"),
+    (r"\bleave engine out\b", "leave --engine out"),
+    (r"^a scheduler\b", "--scheduler"),
+    (r"\bwith map_columns\b", "with --save-mapping"),
+    (r": try again; whether the write .* asks$", ""),
 )
 #: For somebody who has no service to ask yet.
 NO_ACCOUNT: Final = (
@@ -149,7 +160,7 @@ def connect(base_url: str | None, store: Path | None) -> Account:
 def in_options(text: str) -> str:
     """What the library says of its arguments, in the words of the command line."""
     for theirs, ours in _WORDS:
-        text = text.replace(theirs, ours)
+        text = re.sub(theirs, ours, text)
     return text
 
 
