@@ -111,7 +111,11 @@ def audit(
         account, result, records, scope, now=now, as_of=as_of,
         options={"check": max_age, "state_field": state_field},
     )  # fmt: skip
-    return _with_dashboard(result, records.leads, records.calls, records.campaigns)
+    calls, campaigns = records.calls, records.campaigns
+    seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
+    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+    board = compliance.dnc.dashboard(result.coverage, records.leads, seen, campaigns=names)
+    return result.joined({"coverage_by": board.by, "next_checks": board.next})
 
 
 def _with(scope: Scope, **options: Any) -> Scope:
@@ -239,16 +243,6 @@ def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list
     return sentences
 
 
-def _with_dashboard(
-    result: Audit, leads: pd.DataFrame, calls: pd.DataFrame, campaigns: pd.DataFrame
-) -> Audit:
-    """The audit with where its checks are thin (`coverage_by`) and what closes it (`next_checks`)."""
-    seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
-    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    board = compliance.dnc.dashboard(result.coverage, leads, seen, campaigns=names)
-    return result.joined({"coverage_by": board.by, "next_checks": board.next})
-
-
 def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
     """Write the evidence pack of an audit, with whole numbers, readable by the owner alone.
 
@@ -355,26 +349,14 @@ def facts(result: Audit) -> dict[str, object]:
         "not_asked": dict(
             zip(not_asked["jurisdiction"], (int(n) for n in not_asked["calls"]), strict=True)
         ),
-        "unmapped": [
-            {
-                "disposition": row.disposition,
-                "calls": int(row.calls),
-                "like_refusal": bool(row.like_refusal),
-            }
-            for row in unmapped.itertuples()
-        ],
+        "unmapped": unmapped[["disposition", "calls", "like_refusal"]].to_dict("records"),
         "gaps": list(result.gaps),
         "sentences": list(result.checks["sentence"]),
         "calls": result.calls,
         "first": audit_page.first(result).to_dict("records"),
         "to_check": audit_page.to_check(result),
         "left_out": dict(result.excluded),
-        "rulebook_version": result.rulebook_version,
-        "rulebook_sha256": result.rulebook_sha256,
-        "since": None if result.since is None else result.since.isoformat(),
-        "until": None if result.until is None else result.until.isoformat(),
-        "taxonomy": result.taxonomy,
-        "data": result.data_version,
+        **pack.basis(result),
         "notes": list(result.notes),
     }
 
@@ -389,12 +371,7 @@ def _verdict(result: Audit) -> dict[str, object]:
         "calls": result.calls,
         "left_out": dict(result.excluded),
         "gaps": list(result.gaps),
-        "since": None if result.since is None else result.since.isoformat(),
-        "until": None if result.until is None else result.until.isoformat(),
-        "data": result.data_version,
-        "rulebook_version": result.rulebook_version,
-        "rulebook_sha256": result.rulebook_sha256,
-        "taxonomy": result.taxonomy,
+        **pack.basis(result),
         "given_sha256": hashlib.sha256(asked.encode()).hexdigest(),
         "tool": f"dialframe {dialframe.__version__}",
     }
@@ -406,10 +383,14 @@ def _fingerprint(frames: Mapping[str, pd.DataFrame]) -> str:
     Returns:
         `calls 1,204 rows 3f9a0c21d4be55aa; leads ...`
     """
-    return "; ".join(
-        f"{name} {len(frame):,} rows {_content_hash(frame)}"
-        for name, frame in sorted(frames.items())
-    )
+    parts = []
+    for name, frame in sorted(frames.items()):
+        hashes = pd.util.hash_pandas_object(frame.reset_index(drop=True), index=False)
+        content = np.sort(hashes.to_numpy(dtype=np.uint64)).tobytes()
+        names = "\n".join(frame.columns).encode()
+        digest = hashlib.sha256(names + content).hexdigest()[:_FINGERPRINT_DIGITS]
+        parts.append(f"{name} {len(frame):,} rows {digest}")
+    return "; ".join(parts)
 
 
 def _digests(scope: Scope, known: Evidence) -> dict[str, str]:
@@ -439,10 +420,3 @@ def _plain(value: object) -> object:
     if isinstance(value, frozenset | set):
         return sorted(map(str, value))
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else str(value)
-
-
-def _content_hash(frame: pd.DataFrame) -> str:
-    hashes = pd.util.hash_pandas_object(frame.reset_index(drop=True), index=False)
-    content = np.sort(hashes.to_numpy(dtype=np.uint64)).tobytes()
-    names = "\n".join(frame.columns).encode()
-    return hashlib.sha256(names + content).hexdigest()[:_FINGERPRINT_DIGITS]

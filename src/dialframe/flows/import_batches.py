@@ -128,7 +128,10 @@ def import_leads(
     Source: contract, Endpoints: Leads; Idempotency.
     """
     with alone(journal.parent, f".{journal.name}.lock"):
-        book = _opened(journal, campaign_id, source, leads, now())
+        book = check_journal(journal, campaign_id, source)
+        if not book.planned:
+            plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
+            book.begin(now(), {"campaign_id": campaign_id, "source": source}, plan)
         run = _Run(client, book, now, frozenset(listed))
         run.send_all(on_progress)
         if look is not None:
@@ -160,17 +163,6 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
             f"{path} belongs to an import {difference}; name another --out folder, or remove the file, "
             "its .head and its ledger if that import is settled"
         )
-    return book
-
-
-def _opened(
-    path: Path, campaign_id: str, source: str, leads: Iterable[LeadInput], at: datetime
-) -> Journal:
-    """The journal with a whole plan: the one that it has, or a new one."""
-    book = check_journal(path, campaign_id, source)
-    if not book.planned:
-        plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
-        book.begin(at, {"campaign_id": campaign_id, "source": source}, plan)
     return book
 
 
@@ -280,16 +272,21 @@ class _Run:
         if self.book.standing(number).key != key:
             self._note("send", number, key, {})
         self.requests += 1
+        campaign_id = (self.book.head or {})["campaign_id"]
+        leads = [lead["body"] for lead in self.book.sent(number)]
+        request = LeadImport.model_validate({"campaign_id": campaign_id, "leads": leads})
         try:
             answered = self.client.send_raw(
-                operations.LEADS_IMPORT, self._request(number), Options(idempotency_key=key)
+                operations.LEADS_IMPORT, request, Options(idempotency_key=key)
             )
         except ApiError as error:
             if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
                 self._unknown(number, key, error.code, error.request_id)
                 return
             if _nothing_written(error):
-                self._note("refused", number, key, _refusal(error))
+                problems = [{"pointer": each.pointer, "code": each.code} for each in error.errors]
+                refusal = {"code": error.code, "request_id": error.request_id, "errors": problems}
+                self._note("refused", number, key, refusal)
             raise
         except ContractError:
             # It was written or it was not. The key is asked again by the next run, and holds up nothing.
@@ -299,7 +296,7 @@ class _Run:
                     raise
             return
         facts: dict[str, Any] = {"request_id": answered.request_id}
-        if answered.value.campaign_id == (self.book.head or {})["campaign_id"]:
+        if answered.value.campaign_id == campaign_id:
             facts["results"] = [result.model_dump(mode="json") for result in answered.value.data]
         else:
             # It says nothing of the leads that were sent (contract, Endpoints: Leads).
@@ -314,11 +311,6 @@ class _Run:
         self.unheard.add(number)
         return True
 
-    def _request(self, number: int) -> LeadImport:
-        leads = [lead["body"] for lead in self.book.sent(number)]
-        campaign = (self.book.head or {})["campaign_id"]
-        return LeadImport.model_validate({"campaign_id": campaign, "leads": leads})
-
     def _note(self, kind: str, number: int, key: str, facts: dict[str, Any]) -> None:
         self.book.append(kind, self.now(), {"batch": number, "key": key, **facts})
 
@@ -331,11 +323,6 @@ def _nothing_written(error: ApiError) -> bool:
     """
     families = InvalidRequest | NotFound | Conflict | Refused
     return isinstance(error, families) and error.code not in _OPEN_CONFLICTS
-
-
-def _refusal(error: ApiError) -> dict[str, Any]:
-    problems = [{"pointer": problem.pointer, "code": problem.code} for problem in error.errors]
-    return {"code": error.code, "request_id": error.request_id, "errors": problems}
 
 
 def expired(standing: Standing, now: datetime) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, get_args
 
@@ -312,15 +313,11 @@ class Ledger:
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """The same, so many rows at a time; at least one frame."""
-        waiting: list[dict[str, Any]] = []
-        any_made = False
-        for row in self._rows():
-            waiting.append(row)
-            if len(waiting) >= _ROWS:
-                yield _frame(waiting)
-                waiting, any_made = [], True
-        if waiting or not any_made:
-            yield _frame(waiting)
+        rows = self._rows()
+        batch = list(islice(rows, _ROWS))
+        yield _frame(batch)
+        while batch := list(islice(rows, _ROWS)):
+            yield _frame(batch)
 
     def send_again(self) -> pd.DataFrame:
         """The leads that were refused for what can be mended, as they were sent, with why.
@@ -391,6 +388,7 @@ def rows(
     by_place = {position: outcomes[index] for index, position in enumerate(sent)}
     for position, lead in enumerate(batch):
         answer = by_place.get(position) or {}
+        outcome, status, reason = _verdict(answer, standing, standing.aside.get(position))
         yield {
             "_file": lead["file"],
             "_line": lead["line"],
@@ -401,7 +399,9 @@ def rows(
             "batch": number,
             "key": standing.key if position in by_place else None,
             "request_id": facts.get("request_id"),
-            **_verdict(answer, standing, standing.aside.get(position)),
+            "outcome": outcome,
+            "status": status,
+            "reason": reason,
         }
 
 
@@ -422,7 +422,13 @@ def _one(
     index: int, lead: Entry, answers: Sequence[dict[str, Any]], facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     if facts.get("kind") == "refused":
-        return _problem(index, facts)
+        # A batch is refused as a whole; a pointer may name this lead's field.
+        pointer = f"/leads/{index}/"
+        for problem in facts.get("errors", ()):
+            if problem["pointer"].startswith(pointer):
+                field = problem["pointer"].removeprefix(pointer).replace("/", ".")
+                return {"field": field, "why": problem["code"]}
+        return {"why": facts.get("code")}
     if not answers:
         return {"why": facts.get("why", "no_result")} if facts else {}
     if len(answers) > 1:
@@ -434,29 +440,17 @@ def _one(
     return answers[0]
 
 
-def _problem(index: int, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What the refusal of a whole batch says of one lead: its field, where a pointer names it."""
-    pointer = f"/leads/{index}/"
-    for problem in facts.get("errors", ()):
-        if problem["pointer"].startswith(pointer):
-            field = problem["pointer"].removeprefix(pointer).replace("/", ".")
-            return {"field": field, "why": problem["code"]}
-    return {"why": facts.get("code")}
-
-
-def _verdict(answer: Mapping[str, Any], standing: Standing, aside: str | None) -> dict[str, Any]:
+def _verdict(
+    answer: Mapping[str, Any], standing: Standing, aside: str | None
+) -> tuple[str, str, str | None]:
     """Outcome, status and reason of one lead."""
     if aside is not None:
-        return _words("set_aside", aside, None)
+        return "set_aside", aside, None
     if standing.key is None:
-        return _words("waiting", "not_sent", None)
+        return "waiting", "not_sent", None
     if standing.outcome == "refused":
-        return _words("refused", "batch_refused", answer.get("why"))
+        return "refused", "batch_refused", answer.get("why")
     if "status" in answer:
         outcome = "accepted" if answer["status"] == "accepted" else "refused"
-        return _words(outcome, answer["status"], answer.get("reason"))
-    return _words("unknown", "unknown", answer.get("why", "no_answer"))
-
-
-def _words(outcome: str, status: str, reason: str | None) -> dict[str, Any]:
-    return {"outcome": outcome, "status": status, "reason": reason}
+        return outcome, answer["status"], answer.get("reason")
+    return "unknown", "unknown", answer.get("why", "no_answer")

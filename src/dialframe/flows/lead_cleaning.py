@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -374,13 +374,9 @@ def screened(
 
     def fill(file: Any) -> None:
         nonlocal answers
-        is_first = True
 
         def keep(checks: pd.DataFrame) -> None:
-            nonlocal is_first
-            content = csv_bytes(checks)
-            file.write(content if is_first else content.partition(b"\n")[2])
-            is_first = False
+            file.write(csv_bytes(checks, header=not file.tell()))
 
         answers = ask(
             pipeline, recipe, account, max_age=max_age, keep=keep, on_progress=on_progress
@@ -476,17 +472,11 @@ def prepare(
 
 def read(path: str | Path, recipe: Recipe) -> list[LeadFile]:
     """The tables at a path: one, or those of a folder or an archive, of which nothing can be said beforehand."""
-    if recipe.options == ReadOptions():
+    options = recipe.options
+    if options == ReadOptions():
         return leads.read_all(path)
-    return [
-        leads.read(
-            path,
-            encoding=recipe.encoding,
-            delimiter=recipe.delimiter,
-            header=recipe.header,
-            sheet=recipe.sheet,
-        )
-    ]
+    given = {each.name: getattr(options, each.name) for each in fields(options)}
+    return [leads.read(path, **given)]
 
 
 def _page(report: Mapping[str, Any]) -> str:

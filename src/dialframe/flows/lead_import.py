@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import leads
 from dialframe.config import OnProgress, silent
@@ -24,7 +24,7 @@ from dialframe.errors import (
 )
 from dialframe.files import alone, publish, stage, write_bytes, write_text
 from dialframe.flows import lead_cleaning
-from dialframe.flows.import_batches import Importer, check_journal, import_leads
+from dialframe.flows.import_batches import check_journal, import_leads
 from dialframe.flows.import_ledger import Journal, Ledger, ledger_of
 from dialframe.flows.lead_cleaning import Prepared, Recipe, Result
 from dialframe.leads import CleanedFile, CleanedFiles, Form, Pipeline
@@ -32,7 +32,7 @@ from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.account import Account
-    from dialframe.client import Leads, Sync
+    from dialframe.client import Client
 
 #: States of a campaign that take leads (contract, States and transitions: Campaign).
 IMPORTABLE: Final = ("draft", "ready", "paused")
@@ -44,14 +44,6 @@ SURE: Final = 0.8
 SAMPLES: Final = 5
 #: Fields whose wrong column would dial the wrong person, or one who said no.
 _DECISIVE: Final = ("phone", "country", "opt_out", "consent")
-
-
-class Service(Importer, Protocol):
-    """What an import needs of a client beside sending: the leads that settle what is unknown."""
-
-    @property
-    def leads(self) -> Leads[Sync]:
-        """The account's contacts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +114,7 @@ class Plan:
                 }
                 for file, samples in zip(self.cleaned.files, self.samples, strict=True)
             ],
-            "doubts": [
-                {
-                    "file": doubt.file,
-                    "about": doubt.about,
-                    "words": doubt.words,
-                    "answer": doubt.answer,
-                }
-                for doubt in self.doubts
-            ],
+            "doubts": [asdict(doubt) for doubt in self.doubts],
         }
 
 
@@ -223,16 +207,23 @@ def bring_in(
             pipeline, recipe, account, out, max_age=max_age, form=form, reasons=reasons,
             on_progress=on_progress,
         )  # fmt: skip
-        ledger, more = send(
-            partial(pipeline.inputs, keep),
-            account.client,
-            campaign_id=campaign_id,
-            source=source,
-            journal=journal,
-            now=now,
-            listed=frozenset() if result.screening is None else result.screening.barred,
-            on_progress=on_progress,
-        )
+        try:
+            ledger = import_leads(
+                account.client,
+                # A journal with a whole plan does not ask for them.
+                pipeline.inputs(keep),
+                campaign_id=campaign_id,
+                source=source,
+                journal=journal,
+                now=now,
+                listed=frozenset() if result.screening is None else result.screening.barred,
+                look=partial(_created_since, account.client, campaign_id),
+                on_progress=on_progress,
+            )
+        except (ApiError, TransportError, ContractError):
+            _write_ledger(Ledger(Journal.open(journal)), journal)
+            raise
+        more = {**_write_ledger(ledger, journal), "import_journal": journal}
         prepared = None
         if in_memory:
             prepared = Prepared(pipeline.in_memory(), opted_out=result.opted_out)
@@ -266,14 +257,12 @@ def importable_campaign(account: Account, campaign_id: str) -> Campaign | None:
             raise
         return None  # The service does not offer the look-up at all.
     if campaign.status not in IMPORTABLE:
-        raise ConfigError(f"campaign {campaign_id} is {campaign.status}: {_next_step(campaign)}")
+        states = "a campaign in draft, ready or paused"
+        advice = f"it takes no leads any more; name {states}"
+        if campaign.status == "running":
+            advice = f"pause it first (an import takes {states})"
+        raise ConfigError(f"campaign {campaign_id} is {campaign.status}: {advice}")
     return campaign
-
-
-def _next_step(campaign: Campaign) -> str:
-    if campaign.status == "running":
-        return "pause it first (an import takes a campaign in draft, ready or paused)"
-    return "it takes no leads any more; name a campaign in draft, ready or paused"
 
 
 def plan_of(
@@ -326,69 +315,15 @@ def refuse_doubts(plan: Plan) -> None:
         )
 
 
-def send(
-    inputs: Callable[[], Iterator[leads.LeadInput]],
-    client: Service,
-    *,
-    campaign_id: str,
-    source: str,
-    journal: Path,
-    now: Callable[[], datetime],
-    listed: frozenset[str] = frozenset(),
-    on_progress: OnProgress = silent,
-) -> tuple[Ledger, dict[str, Path]]:
-    """Import leads, and write the ledger; run again, it goes on where it was.
-
-    Args:
-        inputs: Gives the leads, if the journal does not hold them yet.
-        client: Client of the account.
-        campaign_id: A campaign in draft, ready or paused.
-        source: What the leads were made from.
-        journal: File that remembers what was sent.
-        now: The clock, UTC.
-        listed: Numbers that must not be sent any more.
-        on_progress: Told how many leads have an answer.
-
-    Returns:
-        The ledger, and the files by name: `ledger`, `send_again` (leads that were refused for what
-        can be mended, as a lead file) and `import_journal`.
-
-    Raises:
-        ApiError: The service refused; the ledger says what of.
-        StoreError: The journal belongs to another import.
-    """
-    try:
-        ledger = import_leads(
-            client,
-            _late(inputs),
-            campaign_id=campaign_id,
-            source=source,
-            journal=journal,
-            now=now,
-            listed=listed,
-            look=partial(_created_since, client, campaign_id),
-            on_progress=on_progress,
-        )
-    except (ApiError, TransportError, ContractError):
-        _write_ledger(Ledger(Journal.open(journal)), journal)
-        raise
-    return ledger, {**_write_ledger(ledger, journal), "import_journal": journal}
-
-
-def _late(inputs: Callable[[], Iterator[leads.LeadInput]]) -> Iterator[leads.LeadInput]:
-    """The leads, made only when somebody asks for the first one."""
-    yield from inputs()
-
-
 def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
+    """The ledger, and leads that were refused for what can be mended (`send_again`), as a lead file."""
     from dialframe.frames.csv_safety import csv_bytes
 
     target = ledger_of(journal)
 
     def fill(file: Any) -> None:
         for number, frame in enumerate(ledger.frames()):
-            content = csv_bytes(frame)
-            file.write(content.partition(b"\n")[2] if number else content)
+            file.write(csv_bytes(frame, header=not number))
 
     publish({target: stage(target, fill)})
     again = leads.to_csv(ledger.send_again())
@@ -396,7 +331,7 @@ def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
     return {"ledger": target, "send_again": path}
 
 
-def _created_since(client: Service, campaign_id: str, since: datetime) -> Iterator[Lead]:
+def _created_since(client: Client, campaign_id: str, since: datetime) -> Iterator[Lead]:
     """Leads of the campaign, newest first, down to an instant."""
     for lead in client.leads.list(campaign_id=campaign_id):
         if lead.created_at < since:

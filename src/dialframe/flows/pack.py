@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,6 +55,8 @@ TOKEN: Final = "manifest.tsr"  # noqa: S105 - the name of a file
 FORMAT: Final = 2
 
 _BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
+#: What files are called among those that were written; others by their stem.
+_CALLED: Final = {SIGNATURE: "signature", REQUEST: "time_stamp_request"}
 _START: Final = "0" * 64
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
 _LEAST_KEY_BYTES: Final = 16
@@ -137,7 +140,14 @@ def write(
     if pseudonyms is not None and len(pseudonyms) < _LEAST_KEY_BYTES:
         raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
     hide = _pseudonymiser(pseudonyms)
-    before = None if after is None else _predecessor(after, key)
+    before: dict[str, str] | None = None
+    if after is not None:
+        verified = verify(after)
+        if not verified.whole:
+            raise ConfigError(f"{after}: no pack to follow: {verified.faults[0]}")
+        if verified.public_key and key is None:
+            raise ConfigError(f"{after} was signed, so that what follows it has to be: give --key")
+        before = {"head": verified.head, "public_key": verified.public_key}
     try:
         with staged_folder(folder, replace=replace) as staging:
             rows = _fill(result, staging, summary, further or {}, hide, pseudonyms)
@@ -156,14 +166,13 @@ def write(
             f"{folder} exists already; choose another name, or replace it with --replace"
         ) from error
     written = {
-        _known_as(file.relative_to(folder)): file
-        for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.parent == folder
+        _CALLED.get(file.name, f"{file.stem}{'_pdf' if file.suffix == '.pdf' else ''}"): file
+        for file in sorted(folder.iterdir())
+        if file.is_file()
     }
     if zipped:
         target = folder.with_name(folder.name + ".zip")
-        with folder_files(folder) as files:
-            publish({target: stage(target, partial(_zip, files))})
+        publish({target: stage(target, partial(_zip, _folder_files(folder)))})
         written["zip"] = target
     return written
 
@@ -188,7 +197,12 @@ def _fill(
         contents.write(result.engine, staging, pseudonyms=pseudonyms)
     if pseudonyms is not None:
         for path in (p for name in contents.LISTS for p in staging.rglob(name)):
-            _rewrite(path, hide)
+            # A line at a time, under its own name alone, whatever it is linked to.
+            with path.open(encoding="utf-8", newline="") as lines:
+                path.unlink()
+                with path.open("w", encoding="utf-8", newline="") as file:
+                    path.chmod(0o600)
+                    file.writelines(map(hide, lines))
     summary_text = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
     _put(staging / "summary.json", hide(summary_text).encode())
     for name, content in further.items():
@@ -209,32 +223,21 @@ def _stream(path: Path, batches: Iterable[pd.DataFrame], hide: Callable[[str], s
     return rows
 
 
-def _rewrite(path: Path, hide: Callable[[str], str]) -> None:
-    """A list again, a line at a time, without numbers; under its own name alone, whatever it is linked to."""
-    with path.open(encoding="utf-8", newline="") as rows:
-        path.unlink()
-        with path.open("w", encoding="utf-8", newline="") as file:
-            path.chmod(0o600)
-            file.writelines(map(hide, rows))
-
-
 def _put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     path.chmod(0o600)
 
 
-def _predecessor(after: Path, key: Ed25519PrivateKey | None) -> dict[str, str]:
-    """Hash and key of the pack before.
-
-    Raises:
-        ConfigError: It is not as it was written, or it was signed and there is no key for this one.
-    """
-    verified = verify(after)
-    if not verified.whole:
-        raise ConfigError(f"{after}: no pack to follow: {verified.faults[0]}")
-    if verified.public_key and key is None:
-        raise ConfigError(f"{after} was signed, so that what follows it has to be: give --key")
-    return {"head": verified.head, "public_key": verified.public_key}
+def basis(result: Audit) -> dict[str, object]:
+    """What an audit rests on: its period, its rules, what codes mean, and the data."""
+    return {
+        "since": None if result.since is None else result.since.isoformat(),
+        "until": None if result.until is None else result.until.isoformat(),
+        "rulebook_version": result.rulebook_version,
+        "rulebook_sha256": result.rulebook_sha256,
+        "taxonomy": result.taxonomy,
+        "data": result.data_version,
+    }
 
 
 def _facts(
@@ -247,12 +250,7 @@ def _facts(
         "options": dict(result.options),
         "predecessor": None if before is None else dict(before),
         "as_of": result.as_of.isoformat(),
-        "since": None if result.since is None else result.since.isoformat(),
-        "until": None if result.until is None else result.until.isoformat(),
-        "rulebook_version": result.rulebook_version,
-        "rulebook_sha256": result.rulebook_sha256,
-        "taxonomy": result.taxonomy,
-        "data": result.data_version,
+        **basis(result),
         "inputs": dict(result.inputs),
         "versions": versions(),
         "tool": f"dialframe {dialframe.__version__}",
@@ -508,10 +506,9 @@ def _hash(content: Callable[[], IO[bytes]]) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def folder_files(folder: Path) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
+def _folder_files(folder: Path) -> dict[str, Callable[[], IO[bytes]]]:
     """The files of a folder by their names, each to be opened."""
-    yield {
+    return {
         file.relative_to(folder).as_posix(): lambda file=file: file.open("rb")  # type: ignore[misc]
         for file in sorted(folder.rglob("*"))
         if file.is_file()
@@ -524,8 +521,7 @@ def _opened(
 ) -> Iterator[tuple[dict[str, Callable[[], IO[bytes]]], list[str]]]:
     """The files of a pack by their names, each to be opened, and what is wrong with its container."""
     if path.is_dir():
-        with folder_files(path) as files:
-            yield files, []
+        yield _folder_files(path), []
         return
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
@@ -555,15 +551,6 @@ def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: IO[bytes]) -> Non
                     out.write(chunk)
 
 
-def _known_as(path: Path) -> str:
-    """What a file is called among those that were written."""
-    if path.name == SIGNATURE:
-        return "signature"
-    if path.name == REQUEST:
-        return "time_stamp_request"
-    return f"{path.stem}_pdf" if path.suffix == ".pdf" else path.stem
-
-
 def _csv(frame: pd.DataFrame, hide: Callable[[str], str], *, header: bool = True) -> bytes:
     return hide(csv_bytes(frame, header=header).decode()).encode()
 
@@ -574,13 +561,13 @@ def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
     pseudonyms: dict[str, str] = {}
 
     def hide(text: str) -> str:
-        def one(match: object) -> str:
-            phone = match.group()  # type: ignore[attr-defined]
+        def pseudonym(match: re.Match[str]) -> str:
+            phone = match.group()
             if phone not in pseudonyms:
                 digest = hmac.new(key, phone.encode(), hashlib.sha256).hexdigest()
                 pseudonyms[phone] = f"number-{digest[:16]}"
             return pseudonyms[phone]
 
-        return PHONE.sub(one, text)
+        return PHONE.sub(pseudonym, text)
 
     return hide
