@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -23,6 +24,14 @@ def test_staged_file_has_no_name_until_it_is_published(tmp_path: Path) -> None:
     assert target.read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["list.csv"]
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_digest_is_that_of_all_bytes(tmp_path: Path) -> None:
+    """SHA-256, of a file that is empty and of one of several pieces."""
+    for content in (b"", b"x" * 3_000_000):
+        path = files.write_bytes(content, tmp_path / "list.csv")
+
+        assert files.digest(path) == hashlib.sha256(content).hexdigest()
 
 
 def test_failure_leaves_nothing(tmp_path: Path) -> None:

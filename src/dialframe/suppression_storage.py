@@ -418,8 +418,7 @@ def _encoded(value: Any) -> bytes:
 
 
 def _file_record(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return _encoded({"file": hashlib.file_digest(file, "sha256").hexdigest()})
+    return _encoded({"file": files.digest(path)})
 
 
 def _chain(connection: sqlite3.Connection) -> tuple[Mark, int, int]:

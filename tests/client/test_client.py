@@ -7,8 +7,8 @@ import copy
 import gc
 import logging
 import pickle
-import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -25,6 +25,7 @@ from client.fakes import (
     Service,
     a_call,
     a_page,
+    an_id,
     answer,
     connected,
     transport_to,
@@ -146,20 +147,11 @@ def test_threads_share_a_client(tmp_path: Path) -> None:
         return answer({**a_call(), "id": request.url.path.rsplit("/", 1)[1]})
 
     client = connected(service, tmp_path)
-    asked = [f"call_00000000-0000-4000-8000-{n:012d}" for n in range(40)]
-    answered: dict[str, str] = {}
+    ids = [an_id("call", number) for number in range(40)]
+    with ThreadPoolExecutor(4) as threads:
+        calls = threads.map(client.calls.get, ids)
 
-    def ask(mine: list[str]) -> None:
-        for call_id in mine:
-            answered[call_id] = client.calls.get(call_id).id
-
-    threads = [threading.Thread(target=ask, args=(asked[n::4],)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert answered == {call_id: call_id for call_id in asked}
+    assert [call.id for call in calls] == ids
 
 
 def test_client_works_inside_a_running_event_loop(tmp_path: Path) -> None:

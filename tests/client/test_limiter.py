@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -302,21 +303,13 @@ def test_with_answers_it_is_never_refused(
 
 def test_threads_share_one_bucket() -> None:
     """Eight threads together get what one would."""
-    limiter, sent_at_s, lock = RateLimiter(), [], threading.Lock()
+    limiter = RateLimiter()
+    with ThreadPoolExecutor(8) as threads:
+        turns = threads.map(lambda _: turn_of(limiter, 0.0), range(200))
 
-    def ask() -> None:
-        for _ in range(25):
-            turn = turn_of(limiter, 0.0)
-            with lock:
-                sent_at_s.append(round(turn.at_s, 6))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(sent_at_s) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 191)]
+    assert sorted(round(turn.at_s, 6) for turn in turns) == [0.0] * 10 + [
+        round(n / 10, 6) for n in range(1, 191)
+    ]
 
 
 def test_several_keys_stay_below_the_limit_of_the_address(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -131,16 +132,12 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
     """One store object serves several threads, each with its own connection."""
     with Store.open(tmp_path) as store:
 
-        def work(first: int) -> None:
-            for number in range(first, first + 20):
-                put(store, [call(number)], number)
-                store.frame(CALLS)
+        def work(number: int) -> int:
+            put(store, [call(number)], number)
+            return len(store.frame(CALLS))
 
-        threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(3) as threads:
+            assert all(threads.map(work, range(60)))
 
         assert len(store.frame(CALLS)) == 60
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from dialframe.errors import ConfigError, DialframeError
-from dialframe.files import note_files, write_text
+from dialframe.files import digest, note_files, write_text
 from dialframe.flows.lead_cleaning import Recipe
 from dialframe.leads import ColumnMap
 
@@ -113,10 +113,8 @@ def write_manifest(written: Mapping[str, Path]) -> dict[str, Path]:
 
 def entry(kind: str, path: Path) -> dict[str, str | int]:
     """What a file is, its name, its size and its hash."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
-        "kind": kind, "name": path.name, "size_bytes": path.stat().st_size, "sha256": digest,
+        "kind": kind, "name": path.name, "size_bytes": path.stat().st_size, "sha256": digest(path),
     }  # fmt: skip
 
 
@@ -141,8 +139,8 @@ class Work:
 
 def work_path(room: Path, folder: Path) -> Path:
     """Where the work of a folder is kept."""
-    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
-    return room / f"{digest[:32]}.json"
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+    return room / f"{name[:32]}.json"
 
 
 def save_work(work: Work, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections import Counter
@@ -361,9 +360,7 @@ def _put(data: bytes, file: BinaryIO) -> None:
 
 
 def _output(name: str, rows: int, path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": name, "rows": rows, "sha256": digest}
+    return {"name": name, "rows": rows, "sha256": staging.digest(path)}
 
 
 def _header(files: Sequence[CleanedFile], names: Sequence[str]) -> list[str]:
