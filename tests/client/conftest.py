@@ -22,7 +22,6 @@ ALSO = {
 #: Tests that are about threads, or about a client's inside.
 THREADS_ALONE = {
     "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
-    "test_table_is_the_contracts": "it asks no client",
     "test_threads_that_share_a_key_are_never_refused": "its callers are threads",
     "test_nothing_is_dialed_late_after_a_kill": "it is about the journal, which both share",
     "test_write_of_a_process_that_was_killed_is_settled_by_another": "it makes its own client",

@@ -15,7 +15,7 @@ from client.fakes import CALL, CAMPAIGN, LEAD, PHONE, REQUEST_ID, a_call, a_lead
 from dialframe.client import response_reading
 from dialframe.client.request_building import PlannedRequest, plan
 from dialframe.contract import operations as rows
-from dialframe.contract.models.base_models import Empty
+from dialframe.contract.models.base_models import Empty, Request
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
 from dialframe.contract.models.dnc_and_message_models import DispositionQuery
 from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
@@ -32,74 +32,62 @@ def read(row: Any, *, key: str | None = None, **answer: Any) -> response_reading
     return response_reading.read(row, asked, **answer)
 
 
-def test_get_puts_everything_into_path_and_query() -> None:
-    """No body, no content type, filters that are None left out."""
-    planned = plan(rows.CALLS_LIST, CallQuery(direction="outbound", limit=100, cursor="a+b/c="))
+EASTERN_EUROPE = timezone(timedelta(hours=2))
 
-    assert (planned.method, planned.path, planned.body) == ("GET", "/v1/calls", None)
-    assert planned.query == "limit=100&cursor=a%2Bb%2Fc%3D&direction=outbound"
-    assert planned.headers == {"Accept": "application/json"}
-
-
-def test_import_puts_the_campaign_into_the_query() -> None:
-    """Contract, Leads: POST /v1/leads/import?campaign_id=<CampaignId>."""
-    request = LeadImport.model_validate(
-        {
-            "campaign_id": CAMPAIGN,
-            "leads": [{"phone": PHONE, "first_name": None, "custom_fields": {"a": None}}],
-        }
-    )
-
-    planned = plan(rows.LEADS_IMPORT, request, key="k")
-
-    assert planned.path == "/v1/leads/import"
-    assert planned.query == f"campaign_id={CAMPAIGN}"
-    assert json.loads(planned.body or b"") == {
-        "leads": [{"phone": PHONE, "custom_fields": {"a": None}}]
-    }
-    assert planned.headers["Idempotency-Key"] == planned.key == "k"
-    assert planned.headers["Content-Type"] == "application/json"
-
-
-def test_patch_says_null_only_where_null_was_given() -> None:
-    """A field that was not given stays out of the body; null clears one."""
-    given_null = plan(rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD, email=None), key="k")
-    given_none = plan(rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD), key="k")
-
-    assert (given_null.path, given_null.body) == (f"/v1/leads/{LEAD}", b'{"email":null}')
-    assert given_none.body == b"{}"
-
-
-def test_post_without_fields_sends_an_empty_object() -> None:
-    """Contract: body empty or {}."""
-    planned = plan(rows.CAMPAIGNS_PAUSE, CampaignRef(campaign_id=CAMPAIGN), key="k")
-
-    assert (planned.path, planned.body) == (f"/v1/campaigns/{CAMPAIGN}/pause", b"{}")
-
-
-def test_delete_sends_no_body() -> None:
-    """The id is in the path, the key in a header."""
-    planned = plan(rows.WEBHOOKS_DELETE, WebhookRef(webhook_id=an_id("wh")), key="k")
-
-    assert (planned.method, planned.body) == ("DELETE", None)
-
-
-def test_instants_leave_in_utc_and_days_as_days() -> None:
-    """Contract, Conventions: timestamps are ISO 8601 in UTC."""
-    at = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
-    callback = plan(rows.CALLBACKS_CREATE, CallbackCreate(lead_id=LEAD, scheduled_at=at), key="k")
-    report = plan(
+#: A request, and the line and body that it leaves as.
+PLANNED: dict[str, tuple[Any, Request, str, bytes | None]] = {
+    "filters that are None stay out": (
+        rows.CALLS_LIST, CallQuery(direction="outbound", limit=100, cursor="a+b/c="),
+        "GET /v1/calls?limit=100&cursor=a%2Bb%2Fc%3D&direction=outbound", None),
+    # Contract, Leads: POST /v1/leads/import?campaign_id=<CampaignId>.
+    "the campaign of an import is in the query": (
+        rows.LEADS_IMPORT,
+        LeadImport.model_validate({"campaign_id": CAMPAIGN, "leads": [
+            {"phone": PHONE, "first_name": None, "custom_fields": {"a": None}}]}),
+        f"POST /v1/leads/import?campaign_id={CAMPAIGN}",
+        b'{"leads":[{"phone":"%s","custom_fields":{"a":null}}]}' % PHONE.encode()),
+    "null clears a field": (
+        rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD, email=None),
+        f"PATCH /v1/leads/{LEAD}?", b'{"email":null}'),
+    "what is not given stays out": (
+        rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD), f"PATCH /v1/leads/{LEAD}?", b"{}"),
+    # Contract, Campaigns: body empty or {}.
+    "no fields are an empty object": (
+        rows.CAMPAIGNS_PAUSE, CampaignRef(campaign_id=CAMPAIGN),
+        f"POST /v1/campaigns/{CAMPAIGN}/pause?", b"{}"),
+    "a deletion has no body": (
+        rows.WEBHOOKS_DELETE, WebhookRef(webhook_id=an_id("wh")),
+        f"DELETE /v1/webhooks/{an_id('wh')}?", None),
+    # Contract, Conventions: timestamps are ISO 8601 in UTC.
+    "instants leave in UTC": (
+        rows.CALLBACKS_CREATE,
+        CallbackCreate(lead_id=LEAD, scheduled_at=datetime(2026, 3, 1, 1, 30, tzinfo=EASTERN_EUROPE)),
+        "POST /v1/callbacks?",
+        b'{"lead_id":"%s","scheduled_at":"2026-02-28T23:30:00Z"}' % LEAD.encode()),
+    "days leave as days": (
         rows.REPORTS_DISPOSITIONS,
         DispositionQuery(start_date=date(2026, 3, 1), end_date=date(2026, 3, 2)),
-    )
+        "GET /v1/reports/dispositions?start_date=2026-03-01&end_date=2026-03-02", None),
+    "a recording may be any kind of bytes": (
+        rows.CALLS_RECORDING, CallRef(call_id=CALL), f"GET /v1/calls/{CALL}/recording?", None),
+}  # fmt: skip
 
-    assert json.loads(callback.body or b"")["scheduled_at"] == "2026-02-28T23:30:00Z"
-    assert report.query == "start_date=2026-03-01&end_date=2026-03-02"
 
+@pytest.mark.parametrize(("row", "request_", "line", "body"), PLANNED.values(), ids=PLANNED)
+def test_request_leaves_as_the_contract_has_it(
+    row: Any, request_: Request, line: str, body: bytes | None
+) -> None:
+    """Method, path, query, body; a content type where there is content, a key where something changes."""
+    key = "k" if row.changes_data else None
+    planned = plan(row, request_, key=key)
 
-def test_recording_accepts_any_kind_of_bytes() -> None:
-    """A stream is not asked for as JSON."""
-    assert plan(rows.CALLS_RECORDING, CallRef(call_id=CALL)).headers == {"Accept": "*/*"}
+    assert (f"{planned.method} {planned.path}?{planned.query}", planned.body) == (line, body)
+    assert planned.key == key
+    assert planned.headers == {
+        "Accept": "*/*" if row.streamed else "application/json",
+        **({} if body is None else {"Content-Type": "application/json"}),
+        **({} if key is None else {"Idempotency-Key": key}),
+    }
 
 
 def test_optional_headers_go_where_they_belong() -> None:

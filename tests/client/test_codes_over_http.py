@@ -13,77 +13,10 @@ from typing import Any
 import pytest
 
 from client.fakes import PHONE, an_id, client_at
+from contract.test_codes import PROMISED
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
-from dialframe.contract import error_codes
-from dialframe.errors import (
-    FAMILIES,
-    ApiError,
-    AuthenticationError,
-    Conflict,
-    InvalidRequest,
-    LimitReached,
-    NotFound,
-    OutcomeUnknown,
-    PermissionDenied,
-    PreconditionFailed,
-    RateLimited,
-    Refused,
-    ServiceUnavailable,
-)
-
-#: The contract's table of errors, in its order, each with the family that a program would catch.
-TABLE: tuple[tuple[int, str, type[ApiError]], ...] = (
-    (401, "invalid_api_key", AuthenticationError),
-    (403, "api_access_disabled", PermissionDenied),
-    (403, "ip_not_allowed", PermissionDenied),
-    (403, "insufficient_scope", PermissionDenied),
-    (400, "credential_in_url", InvalidRequest),
-    (400, "credential_in_body", InvalidRequest),
-    (400, "validation_failed", InvalidRequest),
-    (422, "validation_failed", InvalidRequest),
-    (400, "batch_too_large", InvalidRequest),
-    (400, "invalid_cursor", InvalidRequest),
-    (413, "payload_too_large", InvalidRequest),
-    (415, "unsupported_media_type", InvalidRequest),
-    (400, "idempotency_key_required", InvalidRequest),
-    (403, "tier_not_enabled", PermissionDenied),
-    (404, "not_found", NotFound),
-    (404, "route_not_available", NotFound),
-    (405, "method_not_allowed", NotFound),
-    (409, "conflict", Conflict),
-    (409, "idempotency_conflict", Conflict),
-    (409, "outcome_unknown", OutcomeUnknown),
-    (409, "agent_unavailable", Conflict),
-    (422, "dial_refused", Refused),
-    (422, "on_dnc", Refused),
-    (422, "blocked_country", Refused),
-    (422, "message_refused", Refused),
-    (402, "insufficient_balance", Refused),
-    (403, "sending_suspended", PermissionDenied),
-    (403, "outbound_not_approved", PermissionDenied),
-    (409, "duplicate_client_reference", Conflict),
-    (429, "rate_limit_exceeded", RateLimited),
-    (429, "daily_cap_reached", LimitReached),
-    (429, "spend_cap_reached", LimitReached),
-    (403, "webhooks_disabled", PermissionDenied),
-    (422, "webhook_url_refused", InvalidRequest),
-    (409, "webhook_limit_reached", Conflict),
-    (409, "replay_unavailable", Conflict),
-    (429, "replay_limit_reached", LimitReached),
-    (409, "campaign_not_importable", Conflict),
-    (503, "dnc_screen_unavailable", ServiceUnavailable),
-    (409, "campaign_not_paused", Conflict),
-    (409, "campaign_not_running", Conflict),
-    (409, "registry_stale_blocked", Conflict),
-    (409, "callback_not_pending", Conflict),
-    (409, "appointment_not_modifiable", Conflict),
-    (412, "precondition_failed", PreconditionFailed),
-    (503, "temporarily_unavailable", ServiceUnavailable),
-    (503, "upstream_unavailable", ServiceUnavailable),
-    (502, "upstream_invalid_response", ServiceUnavailable),
-    (500, "internal_error", ServiceUnavailable),
-)
+from dialframe.errors import FAMILIES, ApiError
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
 SOON = SYSTEM.now() + timedelta(days=2)
@@ -159,16 +92,14 @@ def the_error(
     return error
 
 
-def test_table_is_the_contracts() -> None:
-    """Nothing is missing and nothing is made up."""
-    ours = [(status, row.code) for row in error_codes.ALL for status in row.statuses]
-    assert [(status, code) for status, code, _ in TABLE] == ours
-    assert len({code for _, code, _ in TABLE}) == 48
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "family"), TABLE, ids=[f"{status}-{code}" for status, code, _ in TABLE]
+every_code = pytest.mark.parametrize(
+    ("status", "code", "family"),
+    PROMISED,
+    ids=[f"{status}-{code}" for status, code, _ in PROMISED],
 )
+
+
+@every_code
 def test_refused_read_is_an_error_of_its_family(
     bench: Bench, status: int, code: str, family: type[ApiError]
 ) -> None:
@@ -181,9 +112,7 @@ def test_refused_read_is_an_error_of_its_family(
     assert list(bench.client.calls.list()) == []
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "family"), TABLE, ids=[f"{status}-{code}" for status, code, _ in TABLE]
-)
+@every_code
 def test_refused_write_is_an_error_of_its_family(
     bench: Bench, status: int, code: str, family: type[ApiError]
 ) -> None:
@@ -338,6 +267,6 @@ def test_refusal_that_a_caller_runs_into_is_the_same_error(
     bench: Bench, code: str, operation: str, provoke: Callable[[Bench], object]
 ) -> None:
     """Not armed but earned: what the client sends meets what the service refuses."""
-    status, family = next((row[0], row[2]) for row in TABLE if row[1] == code)
+    status, family = next((row[0], row[2]) for row in PROMISED if row[1] == code)
 
     the_error(lambda: provoke(bench), family, status, code, operation)
