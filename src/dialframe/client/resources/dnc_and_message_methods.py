@@ -107,7 +107,7 @@ class Dnc(Resource[ShellT]):
                 )
                 results += _results(chunk, answered)
             except DialframeError as error:
-                # An answered number was paid for, and the error ends the method: it carries them.
+                # The answers before it are as good as they were, and the method ends here: the error carries them.
                 if results:
                     error.partial = tuple(results)
                     error.args = (
