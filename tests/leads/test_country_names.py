@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.columns.country_names import read_region
+from dialframe import leads
+from dialframe.leads.columns.country_names import named_regions, read_region
+from leads.national_lists import COUNTRIES
 
 #: Region to spellings.
 SPELLINGS = {
@@ -45,3 +47,89 @@ def test_any_text_can_be_asked(cell):
     region = read_region(cell)
 
     assert region is None or len(region) == 2
+
+
+@pytest.mark.parametrize(("header", "region", "cells"), [
+    ("Mobil CH", "DE", ["079 123 45 67", "079 123 45 68"]),
+    ("Tel. (UK)", "US", ["207 555 0123", "551 234 5678"]),
+    ("Celular MX", "US", ["551 234 5678", "818 358 1234"]),
+    ("phone_us", "MX", ["818 358 1234", "332 615 4500"]),
+    ("Tel. Schweiz", "DE", ["079 123 45 67"]),
+    ("German mobile", "IT", ["333 123 4567"]),
+    ("Handy (D)", "AT", ["0664 1234567"]),
+])  # fmt: skip
+def test_a_phone_column_of_another_country_is_held(lead_file, header, region, cells):
+    """Its header speaks against the region given: only a number with its own code is dialed."""
+    rows = "".join(f"Kim {at},{cell}\n" for at, cell in enumerate([*cells, "+41 79 345 67 89"]))
+    file = lead_file(f"Name,{header}\n{rows}")
+
+    assert leads.clean(file, region=region).clean["phone"].tolist() == ["+41793456789"]
+    insisted = leads.clean(file, region=region, force_region=True)
+    assert len(insisted.clean) == len(cells) + 1
+
+
+def test_headers_name_countries_and_not_everything_in_capitals():
+    """`No`, `Nr`, `ID` and little words are no countries."""
+    named = "Mobil CH,Tel. (UK),Celular MX,phone_us,us_phone,Phone (+44),Tel DE (mobil),celular_co"
+    plain = (
+        "Phone No,PHONE NO.,Tel. Nr,Phone ID,telefono de casa,TELÉFONO DE CASA,my phone,Home PH"
+    )
+
+    assert [sorted(named_regions(header)) for header in named.split(",")] == [
+        ["CH"], ["GB"], ["MX"], ["US"], ["US"], ["GB"], ["DE"], ["CO"]
+    ]  # fmt: skip
+    assert not any(named_regions(header) for header in plain.split(","))
+    for country in COUNTRIES.values():
+        assert not any(map(named_regions, country.headers))
+
+
+def test_an_opt_out_reaches_a_number_in_the_country_of_its_header(lead_file):
+    """Whichever region is given."""
+    file = lead_file(
+        "Name,Mobil CH,Telefon,Do not call\nAnn,079 123 45 67,,yes\nBob,,+41 79 123 45 67,\n"
+    )
+
+    assert leads.clean(file, region="DE").counts["clean"] == 0
+
+
+def test_an_unknown_country_is_not_the_given_one(lead_file):
+    """Also where most are unknown; states under `Land` are no countries."""
+    text = "Name,Country,Phone\nA,HQ,(212) 555-0140\nB,zone 3,(212) 555-0141\nC,,(212) 555-0142\n"
+    file = lead_file(text + "D,Germany,(212) 555-0143\n")
+    states = lead_file("Name,Land,Telefon\nA,Bayern,040 1234501\nB,Hessen,040 1234502\n")
+
+    assert leads.clean(file, region="US").clean["phone"].tolist() == [
+        "+12125550142",
+        "+492125550143",
+    ]
+    assert leads.clean(states, region="DE").counts["clean"] == 2
+    every = "".join(f"A,{('EMEA', 'Home')[at % 2]},(212) 555-01{at:02}\n" for at in range(9))
+    acres = every.replace("EMEA", "2.5 acres").replace("Home", "1 acre")
+    assert leads.clean(lead_file(f"Name,Country,Phone\n{every}"), region="US").counts["clean"] == 0
+    assert leads.clean(lead_file(f"Name,Land,Phone\n{acres}"), region="US").counts["clean"] == 9
+
+
+@pytest.mark.parametrize(("countries", "kept"), [
+    (["Peru", "Ecuador", ""] * 4, 8),  # who says none may be of either
+    (["", "", "Ecuador"] * 4, 12),  # where none says Peru, nobody has to
+    (["Peru", "", ""] * 4, 12),
+    (["Peru", "Ecuador", "n/a"] * 4, 8),
+])  # fmt: skip
+def test_an_empty_country_beside_two_named_ones_is_nobodys(lead_file, countries, kept):
+    """A number that is one of both countries is held; one that says its own is not."""
+    rows = "".join(f"Kim,Lima,{name},999{at:02}5501\n" for at, name in enumerate(countries))
+    peru = leads.clean(lead_file(f"Name,City,Country,Phone\n{rows}"), region="PE")
+
+    assert len(peru.clean) == kept
+
+
+def test_an_empty_country_is_the_given_one_where_the_other_is_told_apart(lead_file):
+    """German numbers are none of the United States: those without a country are no Germans."""
+    rows = [f"Ann,US,212555{at:04}" for at in range(100, 104)]
+    rows += [f"Max,Germany,030 231251{at:02}" for at in range(10, 13)]
+    blank = [f"Bob,,302312{at:04}" for at in range(5100, 5106)]
+    text = "\n".join(["Name,Country,Phone", *rows, *blank])
+    with_a_german = f"{text}\nEva,,030 23125199"
+
+    assert leads.clean(lead_file(text), region="US").counts["clean"] == 13
+    assert leads.clean(lead_file(with_a_german), region="US").counts["clean"] == 7

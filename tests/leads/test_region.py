@@ -7,7 +7,6 @@ import pytest
 
 from dialframe import leads, phones
 from dialframe.errors import LeadFileError
-from dialframe.leads.columns.country_names import named_regions
 from dialframe.leads.columns.list_region import column_doubts, decide_region
 from leads.national_lists import COUNTRIES, bare_list, made_bare, national_list
 
@@ -129,6 +128,10 @@ def test_a_bare_list_that_hardly_fits_the_given_region_is_refused(lead_file, wro
     ("ZA", "IT", [f"0{71 + at % 14}55501{at:02}" for at in range(40)]),
     # Universal access numbers of Britain, as nobody writes them there.
     ("PK", "GB", [f"0301 23456{at:02}" for at in range(20)]),
+    # Twelve numbers of both, which nobody would confuse, but likelier of the one.
+    ("PH", "IN", [f"09{(17, 27, 56, 75, 77, 95)[at % 6]}5550{at:03}" for at in range(12)]),
+    ("PL", "IE", [f"85 555 01 {at:02}" for at in range(12)]),
+    ("GR", "IN", [f"69{(4, 7, 3, 8)[at % 4]}55501{at:02}" for at in range(12)]),
     # The groups of another country.
     ("CO", "US", [f"310 55501{at:02}" for at in range(20)]),
 ])  # fmt: skip
@@ -141,6 +144,23 @@ def test_numbers_far_likelier_in_another_plan_are_refused(lead_file, right, wron
     assert decision.against is not None
     assert right in {candidate.region for candidate in decision.candidates}
     assert decide_region(file, right).against is None
+
+
+@pytest.mark.parametrize("written", [
+    "{0}", "{0}.0", "{0[0]}.{1}E+09", "=\"{0}\"", "Cel: {0}", "{0} (oficina)", "{0} / {2}", "{0}; {2}", "{0} ext 12",
+], ids=lambda written: written)  # fmt: skip
+def test_however_a_number_is_written_it_speaks_against_a_wrong_region(lead_file, written):
+    """What is read as a number later is looked at before: a spreadsheet's form, a label, one of two."""
+    numbers = [f"{310 + at % 11}{5550141 + at * 37129}" for at in range(20)]
+    others = [f"{300 + at % 6}{6550141 + at * 27143}" for at in range(20)]
+    cells = [
+        written.format(number, number[1:], other).replace('"', '""')
+        for number, other in zip(numbers, others, strict=True)
+    ]
+    file = lead_file("ID,Phone\n" + "".join(f'{at},"{cell}"\n' for at, cell in enumerate(cells)))
+
+    assert decide_region(file, "US").against is not None
+    assert decide_region(file, "CO").against is None
 
 
 @pytest.mark.parametrize(("region", "header", "cells"), [
@@ -271,49 +291,6 @@ def test_a_language_alone_does_not_settle_a_country_of_few_known_facts(lead_file
     assert decide_region(lead_file(f"Prénom,Nom,Ville,Téléphone\n{rows}")).is_open
 
 
-@pytest.mark.parametrize(("header", "region", "cells"), [
-    ("Mobil CH", "DE", ["079 123 45 67", "079 123 45 68"]),
-    ("Tel. (UK)", "US", ["207 555 0123", "551 234 5678"]),
-    ("Celular MX", "US", ["551 234 5678", "818 358 1234"]),
-    ("phone_us", "MX", ["818 358 1234", "332 615 4500"]),
-    ("Tel. Schweiz", "DE", ["079 123 45 67"]),
-    ("German mobile", "IT", ["333 123 4567"]),
-    ("Handy (D)", "AT", ["0664 1234567"]),
-])  # fmt: skip
-def test_a_phone_column_of_another_country_is_held(lead_file, header, region, cells):
-    """Its header speaks against the region given: only a number with its own code is dialed."""
-    rows = "".join(f"Kim {at},{cell}\n" for at, cell in enumerate([*cells, "+41 79 345 67 89"]))
-    file = lead_file(f"Name,{header}\n{rows}")
-
-    assert leads.clean(file, region=region).clean["phone"].tolist() == ["+41793456789"]
-    insisted = leads.clean(file, region=region, force_region=True)
-    assert len(insisted.clean) == len(cells) + 1
-
-
-def test_headers_name_countries_and_not_everything_in_capitals():
-    """`No`, `Nr`, `ID` and little words are no countries."""
-    named = "Mobil CH,Tel. (UK),Celular MX,phone_us,us_phone,Phone (+44),Tel DE (mobil),celular_co"
-    plain = (
-        "Phone No,PHONE NO.,Tel. Nr,Phone ID,telefono de casa,TELÉFONO DE CASA,my phone,Home PH"
-    )
-
-    assert [sorted(named_regions(header)) for header in named.split(",")] == [
-        ["CH"], ["GB"], ["MX"], ["US"], ["US"], ["GB"], ["DE"], ["CO"]
-    ]  # fmt: skip
-    assert not any(named_regions(header) for header in plain.split(","))
-    for country in COUNTRIES.values():
-        assert not any(map(named_regions, country.headers))
-
-
-def test_an_opt_out_reaches_a_number_in_the_country_of_its_header(lead_file):
-    """Whichever region is given."""
-    file = lead_file(
-        "Name,Mobil CH,Telefon,Do not call\nAnn,079 123 45 67,,yes\nBob,,+41 79 123 45 67,\n"
-    )
-
-    assert leads.clean(file, region="DE").counts["clean"] == 0
-
-
 def test_an_opt_out_of_an_unknown_country_reaches_the_given_one(lead_file):
     """Its number may be the one of another record."""
     file = lead_file(
@@ -348,49 +325,6 @@ def test_a_country_column_that_says_little_leaves_nobody_to_a_guess(lead_file, c
     file = lead_file(f"Nombre,Ciudad,País,Teléfono,Correo\n{rows}")
 
     assert decide_region(file, columns=leads.map_columns(file, region=None)).is_open
-
-
-def test_an_unknown_country_is_not_the_given_one(lead_file):
-    """Also where most are unknown; states under `Land` are no countries."""
-    text = "Name,Country,Phone\nA,HQ,(212) 555-0140\nB,zone 3,(212) 555-0141\nC,,(212) 555-0142\n"
-    file = lead_file(text + "D,Germany,(212) 555-0143\n")
-    states = lead_file("Name,Land,Telefon\nA,Bayern,040 1234501\nB,Hessen,040 1234502\n")
-
-    assert leads.clean(file, region="US").clean["phone"].tolist() == [
-        "+12125550142",
-        "+492125550143",
-    ]
-    assert leads.clean(states, region="DE").counts["clean"] == 2
-    every = "".join(f"A,{('EMEA', 'Home')[at % 2]},(212) 555-01{at:02}\n" for at in range(9))
-    acres = every.replace("EMEA", "2.5 acres").replace("Home", "1 acre")
-    assert leads.clean(lead_file(f"Name,Country,Phone\n{every}"), region="US").counts["clean"] == 0
-    assert leads.clean(lead_file(f"Name,Land,Phone\n{acres}"), region="US").counts["clean"] == 9
-
-
-@pytest.mark.parametrize(("countries", "kept"), [
-    (["Peru", "Ecuador", ""] * 4, 8),  # who says none may be of either
-    (["", "", "Ecuador"] * 4, 12),  # where none says Peru, nobody has to
-    (["Peru", "", ""] * 4, 12),
-    (["Peru", "Ecuador", "n/a"] * 4, 8),
-])  # fmt: skip
-def test_an_empty_country_beside_two_named_ones_is_nobodys(lead_file, countries, kept):
-    """A number that is one of both countries is held; one that says its own is not."""
-    rows = "".join(f"Kim,Lima,{name},999{at:02}5501\n" for at, name in enumerate(countries))
-    peru = leads.clean(lead_file(f"Name,City,Country,Phone\n{rows}"), region="PE")
-
-    assert len(peru.clean) == kept
-
-
-def test_an_empty_country_is_the_given_one_where_the_other_is_told_apart(lead_file):
-    """German numbers are none of the United States: those without a country are no Germans."""
-    rows = [f"Ann,US,212555{at:04}" for at in range(100, 104)]
-    rows += [f"Max,Germany,030 231251{at:02}" for at in range(10, 13)]
-    blank = [f"Bob,,302312{at:04}" for at in range(5100, 5106)]
-    text = "\n".join(["Name,Country,Phone", *rows, *blank])
-    with_a_german = f"{text}\nEva,,030 23125199"
-
-    assert leads.clean(lead_file(text), region="US").counts["clean"] == 13
-    assert leads.clean(lead_file(with_a_german), region="US").counts["clean"] == 7
 
 
 def test_empty_countries_whose_numbers_are_of_another_plan_are_held(lead_file):
@@ -584,6 +518,25 @@ def test_a_zero_that_a_spreadsheet_took_is_put_back(lead_file):
     clean = leads.clean(lead_file(text), region="IT", force_region=True).clean
 
     assert clean["phone"].tolist() == ["+390817754154", "+390817754155"]
+
+
+@pytest.mark.parametrize(("region", "wrong", "header", "first"), [
+    ("LT", "SG", "Nr,Telefonas", "612 615 686 698"),
+    ("LV", "HK", "Nr,Tālrunis", "20 22 26 29"),
+    ("EE", "SG", "Eesnimi,Mobiiltelefon", "51 53 56 58"),
+    ("GE", "ES", "№,ტელეფონი", "551 555 577 599"),
+])  # fmt: skip
+def test_a_header_of_a_small_language_speaks_for_its_country(
+    lead_file, region, wrong, header, first
+):
+    """Of numbers that are numbers of larger countries, too."""
+    first = first.split()
+    width = {"LT": 8, "LV": 8, "EE": 8, "GE": 9}[region]
+    cells = [f"{first[at % 4]}555{at:02}".ljust(width, "7") for at in range(12)]
+    file = lead_file(header + "\n" + "".join(f"{at},{cell}\n" for at, cell in enumerate(cells)))
+
+    assert decide_region(file, region).settled() == region
+    assert decide_region(file, wrong).against is not None
 
 
 def test_one_word_of_a_header_chooses_no_country(lead_file):

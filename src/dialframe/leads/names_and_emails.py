@@ -47,6 +47,8 @@ NOTHING: Final = frozenset(
 _REMOVED: Final = re.compile(
     "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 )
+_FORMULA: Final = re.compile(r"=\s*\"(.*)\"")
+_WIDE: Final = str.maketrans("（）［］；／，", "()[];/,")
 _SIMPLE_EMAIL: Final = re.compile(
     r"[A-Za-z0-9_%+'-]+(?:\.[A-Za-z0-9_%+'-]+)*@"
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
@@ -70,6 +72,14 @@ class EmailReading(NamedTuple):
 def tidy(cell: str) -> str:
     """The text without control and zero-width characters and without superfluous blanks."""
     return " ".join(_REMOVED.sub("", cell).split())
+
+
+def unwrapped(cell: str) -> str:
+    """The text of a phone cell without what spreadsheets and exports put around it."""
+    # A line end separates two numbers; tidying would join them.
+    text = tidy(cell.strip().replace("\r\n", "\n").replace("\n", " ; ").translate(_WIDE))
+    formula = _FORMULA.fullmatch(text)
+    return (formula[1] if formula else text).strip("'\"` ")
 
 
 def is_nothing(text: str) -> bool:

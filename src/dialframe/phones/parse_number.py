@@ -29,6 +29,20 @@ TYPES: Final[dict[int, str]] = {
 }
 
 _SCIENTIFIC: Final = re.compile(r"\s*\+?\d([.,]\d+)?[eE]\+?\d{1,3}\s*")
+_WITH_NOUGHT: Final = re.compile(r"(\+?\d{6,})[.,]0+")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d{1,3}(?:\.\d{3}){3,}")
+_WRITTEN_SCIENTIFIC: Final = re.compile(r"(\d)(?:[.,](\d+))?[eE]\+?(\d{1,2})")
+_SEPARATOR: Final = re.compile(
+    r"\s*[;,|/\\\n]\s*|\s+(?:or|o|ou|oder|und|and|y|e|et|&|bzw\.?)\s+|または", re.IGNORECASE
+)
+#: A word between two numbers that names the second one: `212-555-0142 Fax 212-555-0190`.
+PHONE_LABEL: Final = re.compile(
+    r"(?<=\d)[\s)]+(?=(?!(?:x|ext|extn|extension|poste|ramal|anexo|int|app|durchwahl)\b)"
+    r"[^\W\d_]+[\s.:#-]*[+(]?\d[\d\s().+-]{5,})",
+    re.IGNORECASE,
+)
+#: A spreadsheet keeps so many digits of a number (IEEE 754, binary64).
+_EXACT_DIGITS: Final = 15
 _PLUS: Final = re.compile(r"^[^\d]*[+＋]")
 _ASCENDING: Final = "01234567890123456789"
 _DESCENDING: Final = "98765432109876543210"
@@ -123,7 +137,7 @@ def _read(text: str, region: str | None) -> Reading:
 
 def judged(text: str, region: str | None, outcome: int) -> int:
     """The outcome that is more useful to a person than the parse of an invalid number."""
-    if _SCIENTIFIC.fullmatch(text):
+    if has_lost_digits(text):
         return outcomes.PRECISION_LOST
     if is_placeholder(text, loose=True):
         return outcomes.PLACEHOLDER
@@ -185,3 +199,27 @@ def is_placeholder(text: str, *, loose: bool = False) -> bool:
 
 def _counts(digits: str) -> bool:
     return len(digits) >= _PLACEHOLDER_TAIL and (digits in _ASCENDING or digits in _DESCENDING)
+
+
+def as_typed(text: str) -> str:
+    """A number as it was typed before a spreadsheet wrote it as a quantity, with `.0`, commas or an `E+09`."""
+    if match := _WITH_NOUGHT.fullmatch(text):
+        return match[1]
+    if _THOUSANDS.fullmatch(text):
+        return re.sub(r"\D", "", text)
+    if match := _WRITTEN_SCIENTIFIC.fullmatch(text):
+        digits, places = match[1] + (match[2] or ""), int(match[3])
+        # Only a number that was written with all of its digits can be got back.
+        if len(digits) == places + 1 <= _EXACT_DIGITS:
+            return digits
+    return text
+
+
+def phone_parts(text: str) -> list[str]:
+    """The texts of a phone cell that separators or labels part; each may be a number."""
+    return [part for part in _SEPARATOR.split(PHONE_LABEL.sub(" ; ", text)) if part]
+
+
+def has_lost_digits(text: str) -> bool:
+    """Whether a number stands in scientific notation without all of its digits."""
+    return _SCIENTIFIC.fullmatch(text) is not None

@@ -20,9 +20,10 @@ from phonenumbers import PhoneMetadata, country_code_for_region
 
 from dialframe.leads import header_vocabulary
 from dialframe.leads.judging.rules import Policy
-from dialframe.leads.names_and_emails import is_nothing, tidy
+from dialframe.leads.names_and_emails import is_nothing, tidy, unwrapped
 from dialframe.opt_outs import phrase_set, plain, read_remark, text_parts, word_set
 from dialframe.phones import Reading, is_placeholder, read_number
+from dialframe.phones.parse_number import PHONE_LABEL, as_typed, phone_parts
 
 #: Beginnings of the words for a fax in compounds.
 _FAX_STEMS: Final = ("telefax", "faxn", "telecop", "facsim")
@@ -142,19 +143,6 @@ def fit(reading: PhoneReading, policy: Policy) -> PhoneReading:
     return reading._replace(warnings=(*reading.warnings, *codes)) if codes else reading
 
 
-_FORMULA: Final = re.compile(r"=\s*\"(.*)\"")
-_FLOAT: Final = re.compile(r"(\+?\d{6,})[.,]0+")
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d{1,3}(?:\.\d{3}){3,}")
-_SCIENTIFIC: Final = re.compile(r"(\d)(?:[.,](\d+))?[eE]\+?(\d{1,2})")
-_SEPARATOR: Final = re.compile(
-    r"\s*[;,|/\\\n]\s*|\s+(?:or|o|ou|oder|und|and|y|e|et|&|bzw\.?)\s+|または", re.IGNORECASE
-)
-#: A word between two numbers that names the second one: `212-555-0142 Fax 212-555-0190`.
-_LABEL: Final = re.compile(
-    r"(?<=\d)[\s)]+(?=(?!(?:x|ext|extn|extension|poste|ramal|anexo|int|app|durchwahl)\b)"
-    r"[^\W\d_]+[\s.:#-]*[+(]?\d[\d\s().+-]{5,})",
-    re.IGNORECASE,
-)
 _REMARK: Final = re.compile(
     r"[(\[](?:[^\d()\[\]]*|[^()\[\]]*[^\W\d_]{3}[^()\[\]]*)[)\]]"
     r"|(?<=\d)\s+[^\W\d_][^\d]*$|^[^\d+(]*[^\W\d_][^\d+(]*"
@@ -164,7 +152,6 @@ _TAIL: Final = re.compile(
     r"((?:[^\d]*\d){9,}[^\W\d_]*)\s+(?!(?:ext|extn|extension|poste|ramal|anexo|durchwahl)\b)"
     r"[^\W\d_]{3,}\b(?:[^\d]*\d){1,4}[^\d]*"
 )
-_WIDE: Final = str.maketrans("（）［］；／，", "()[];/,")
 _WORDS: Final = re.compile(r"[^\W\d_]{1,}")
 _MASKED: Final = re.compile(r"[?…*]|(?<=\d)[xX]{2,}|[xX]{3,}(?=\d)|\b[xX]{3,}\b")
 _ABROAD: Final = re.compile(r"\(?00\s?(?=[1-9])")
@@ -184,7 +171,6 @@ TWO_NUMBERS_DIGITS: Final = 14
 _LEAST_PART_DIGITS: Final = 7
 #: A mobile number of so many digits is no local number.
 _MOBILE_DIGITS: Final = 9
-_EXACT_DIGITS: Final = 15
 
 
 class PhoneReading(NamedTuple):
@@ -221,7 +207,7 @@ def read_phone(cell: str, region: str | None) -> PhoneReading:
         cell: The cell's text.
         region: Region of national numbers, or None.
     """
-    text = _unwrap(cell)
+    text = unwrapped(cell)
     if is_nothing(text):
         return PhoneReading(reason="missing_phone")
     remark = about_person(text) if _WORDS.search(text) else None
@@ -243,13 +229,13 @@ def numbers_of(cell: str, reading: PhoneReading, region: str | None) -> tuple[st
 
 def every_number(cell: str, region: str | None) -> tuple[str, ...]:
     """All valid numbers in the cell in E.164, whatever is said about them; for a prohibition's reach."""
-    text = _undo_spreadsheet(_unwrap(cell))
+    text = as_typed(unwrapped(cell))
     found: dict[str, None] = {}
     if (split := _by_blanks(text, region)) is not None:
         found |= dict.fromkeys(
             number for number in (split.e164, split.other, *split.more) if number
         )
-    for part in dict.fromkeys((text, *_parts(text))):
+    for part in dict.fromkeys((text, *phone_parts(text))):
         tail = _TAIL.fullmatch(part)
         bare = _REMARK.sub(" ", tail[1] if tail else part).strip()
         for candidate in dict.fromkeys((part, bare, re.sub(r"[^\d+]", "", part))):
@@ -320,7 +306,7 @@ def read_extension(cell: str) -> str:
 
 
 def _read(text: str, region: str | None) -> PhoneReading:
-    repaired = _undo_spreadsheet(text)
+    repaired = as_typed(text)
     warnings = () if repaired == text else ("phone_repaired",)
     if is_placeholder(repaired):
         return PhoneReading(reason="phone_placeholder")
@@ -331,7 +317,7 @@ def _read(text: str, region: str | None) -> PhoneReading:
 
 def _read_with_words(text: str, region: str | None, warnings: tuple[str, ...]) -> PhoneReading:
     """A cell with words: what they say of the number decides before the number does."""
-    parts = _parts(text)
+    parts = phone_parts(text)
     said = [about_number(part) for part in parts]
     if not any(said):
         return _read_plain(text, region, warnings)
@@ -364,7 +350,7 @@ def _read_plain(text: str, region: str | None, warnings: tuple[str, ...]) -> Pho
         bare = _readable(text, region)
         if bare is not None and bare.e164 != reading.e164:
             return bare
-    if reading.valid and not _LABEL.search(text):
+    if reading.valid and not PHONE_LABEL.search(text):
         return _found(reading, warnings)
     if reading.reason in ("phone_precision_lost", "phone_placeholder"):
         # A placeholder beside a number is nothing beside a number.
@@ -377,34 +363,8 @@ def _read_plain(text: str, region: str | None, warnings: tuple[str, ...]) -> Pho
     )
 
 
-def _parts(text: str) -> list[str]:
-    return [part for part in _SEPARATOR.split(_LABEL.sub(" ; ", text)) if part]
-
-
 def _has_digits(text: str) -> bool:
     return any(char.isdecimal() for char in text)
-
-
-def _unwrap(cell: str) -> str:
-    # A line end separates two numbers; tidying would join them.
-    text = tidy(cell.strip().replace("\r\n", "\n").replace("\n", " ; ").translate(_WIDE))
-    formula = _FORMULA.fullmatch(text)
-    return (formula[1] if formula else text).strip("'\"` ")
-
-
-def _undo_spreadsheet(text: str) -> str:
-    match = _FLOAT.fullmatch(text)
-    if match:
-        return match[1]
-    if _THOUSANDS.fullmatch(text):
-        return re.sub(r"\D", "", text)
-    match = _SCIENTIFIC.fullmatch(text)
-    if match:
-        digits, places = match[1] + (match[2] or ""), int(match[3])
-        # Only a number that was written with all of its digits can be got back.
-        if len(digits) == places + 1 <= _EXACT_DIGITS:
-            return digits
-    return text
 
 
 def _found(
@@ -423,7 +383,7 @@ def _found(
 
 
 def _several(text: str, region: str | None) -> PhoneReading | None:
-    parts = _parts(text)
+    parts = phone_parts(text)
     if len(parts) < 2:
         return None
     readings = [
