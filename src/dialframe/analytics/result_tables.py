@@ -106,7 +106,10 @@ def table(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def table_of_rows(kinds: Mapping[str, type], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
-    """The same of rows: text (`str`), whole numbers (`int`), shares (`float`) and flags (`bool`) by column."""
+    """The same of rows: text (`str`), whole numbers (`int`), shares (`float`) and flags (`bool`) by column.
+
+    None is null in text, and in shares as NaN is.
+    """
     columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
     return table(
         {

@@ -19,11 +19,11 @@ from dialframe.analytics.attempt.attempt_table import (
     local_match,
     source_level,
 )
+from dialframe.analytics.attempt.classify import class_table
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NO_TIME,
     Floats,
-    Ints,
     booleans,
     earliest,
     floats,
@@ -34,10 +34,11 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
-from dialframe.analytics.attempt.taxonomy import OUTCOMES
 
-_FLAGS: Final = (
-    "human", "right_party", "positive", "appointment", "conversion", "machine", "final",
+#: Columns of `classify` that an attempt has too.
+_CLASS_COLUMNS: Final = (
+    "outcome", "telephony", "business", "layer", "answered", "human", "right_party", "positive",
+    "appointment", "conversion", "machine", "final", "dnc_request",
 )  # fmt: skip
 
 
@@ -93,9 +94,8 @@ def attempts_frame(
 
 
 def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
-    names: list[str | None] = [o.name for o in OUTCOMES]
     rows, clock = attempts.rows, clock_of(attempts)
-    part = attempts.classes.take(rows)
+    words = class_table(attempts.classes.take(rows))
     code, sources = source_level(attempts, source)
     certainty = np.where(clock.known, 0, np.where(clock.cell == NO_ZONE, 2, 1))
     require(attempts.leads, ("created_at",), "leads")
@@ -103,6 +103,8 @@ def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> p
         micros(attempts.leads["created_at"]) if len(attempts.leads) else np.zeros(0, np.int64),
         NO_TIME,
     )[attempts.lead]
+    dated = created != NO_TIME
+    age_days = np.where(dated, (attempts.when - np.where(dated, created, 0)) / DAY_US, np.nan)
     columns: dict[str, Any] = {
         "call_id": attempts.column("id").astype("str").array
         if "id" in attempts.calls.columns else pd.array([None] * len(rows), dtype="str"),
@@ -114,18 +116,13 @@ def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> p
         "created_at": attempts.column("created_at").array,
         "answered_at": attempts.column("answered_at").array,
         "ended_at": attempts.column("ended_at").array,
-        "outcome": text(names, part.outcome),
-        "telephony": text(names, part.telephony),
-        "business": text([*names, None], np.maximum(part.business, -1)),
-        "layer": text(["telephony", "business"], part.decides.astype(np.int64)),
-        "answered": booleans(part.answered),
-        **{name: booleans(part.flag(name), _unknown(name)[part.outcome]) for name in _FLAGS},
-        "dnc_request": booleans(part.dnc_request),
+        **{name: words[name] for name in _CLASS_COLUMNS},
         "attempt": pd.array(attempts.attempt, dtype="Int32"),
         "gap_h": floats(attempts.gap_h),
-        "lead_age_days": floats(_days(attempts.when, created)),
+        "lead_age_days": floats(age_days),
         "lead_created_at": instants(created),
-        "local_hour": _whole(clock.hour, clock.known),
+        "local_hour": pd.arrays.IntegerArray(
+            np.where(clock.known, clock.hour, 0).astype(np.int8), ~clock.known),
         "local_weekday": text([*WEEKDAYS, None], np.where(clock.known, clock.weekday, -1)),
         "local_certainty": text(["certain", "unclear", "none"], certainty),
         "to_number": attempts.column("to_number").array,
@@ -152,22 +149,9 @@ def _names(attempts: Attempts, campaigns: pd.DataFrame | None) -> Any:
     return text([*(str(names.get(i) or i) for i in ids), None], code)
 
 
-def _unknown(name: str) -> np.ndarray:
-    return np.array([getattr(outcome, name) is None for outcome in OUTCOMES])
-
-
 def _caller_days(attempts: Attempts) -> Floats:
     """Days since the first call from the caller ID in the whole history."""
     whole = attempts.ever
     code, names = whole.text("from_number")
     first = earliest(code, whole.when, len(names))
     return attempts.of_history((whole.when - first[code]) / DAY_US)
-
-
-def _days(at: Ints, since: Ints) -> Floats:
-    known = since != NO_TIME
-    return np.where(known, (at - np.where(known, since, 0)) / DAY_US, np.nan)
-
-
-def _whole(values: np.ndarray, known: np.ndarray) -> pd.arrays.IntegerArray:
-    return pd.arrays.IntegerArray(np.where(known, values, 0).astype(np.int8), ~known)

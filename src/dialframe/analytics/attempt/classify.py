@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -84,6 +84,23 @@ class Decided:
         return self.answered if name == "answered" else _flag(name)[self.outcome]
 
 
+class _OfCase:
+    """An array of `Decided`, taken for each call by its case; kept where everybody asks for it."""
+
+    def __init__(self, doc: str, *, kept: bool = False) -> None:
+        self.__doc__, self._kept = doc, kept
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, classes: Any, owner: type) -> npt.NDArray[Any]:
+        """The array of these calls; one that is kept stands in its place from then on."""
+        values: npt.NDArray[Any] = getattr(_every_case(), self._name)[classes.case]
+        if self._kept:
+            vars(classes)[self._name] = values
+        return values
+
+
 @dataclass(frozen=True, eq=False)
 class Classes:
     """What `classify` says of calls, as arrays that are made when they are asked for.
@@ -94,45 +111,16 @@ class Classes:
 
     case: npt.NDArray[np.uint16]
 
-    @cached_property
-    def outcome(self) -> Places:
-        """Place of each call's class in `OUTCOMES`."""
-        return _every_case().outcome[self.case]
-
-    @property
-    def telephony(self) -> Places:
-        """The class by the network's word."""
-        return _every_case().telephony[self.case]
-
-    @property
-    def business(self) -> Places:
-        """The class by the disposition, negative where there is none that is known."""
-        return _every_case().business[self.case]
-
-    @property
-    def decides(self) -> Mask:
-        """Where the disposition decides the class."""
-        return _every_case().decides[self.case]
-
-    @cached_property
-    def answered(self) -> Mask:
-        """Where `answered_at` is there."""
-        return _every_case().answered[self.case]
-
-    @property
-    def conflict(self) -> Mask:
-        """Where the layers contradict each other."""
-        return _every_case().conflict[self.case]
-
-    @property
-    def unmapped(self) -> Mask:
-        """Where a code would have decided that the taxonomy does not have."""
-        return _every_case().unmapped[self.case]
-
-    @property
-    def dnc_request(self) -> Mask:
-        """Where the agent noted a wish not to be called, whatever the network says."""
-        return _every_case().dnc_request[self.case]
+    outcome = _OfCase("Place of each call's class in `OUTCOMES`.", kept=True)
+    telephony = _OfCase("The class by the network's word.")
+    business = _OfCase("The class by the disposition, negative where there is none that is known.")
+    decides = _OfCase("Where the disposition decides the class.")
+    answered = _OfCase("Where `answered_at` is there.", kept=True)
+    conflict = _OfCase("Where the layers contradict each other.")
+    unmapped = _OfCase("Where a code would have decided that the taxonomy does not have.")
+    dnc_request = _OfCase(
+        "Where the agent noted a wish not to be called, whatever the network says."
+    )
 
     def flag(self, name: str) -> Mask:
         """A flag of the outcome class: `human`, `right_party`, ...; False where not known."""
@@ -200,38 +188,31 @@ def unmapped_codes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.Data
     require(calls, _NEEDED, "calls")
     fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
     rows = [
-        (field, str(code), int(count), _line(field, str(code), int(count)))
+        # Python and TOML write a quoted text alike.
+        (field, str(code), int(count),
+         f'{json.dumps(str(code), ensure_ascii=False)} = "{TO_FILL_IN}"  # {field}, {count} calls')
         for field in fields
         for code, count in calls[field].value_counts().items()
         if str(code).strip() and taxonomy.outcome(field, str(code)) is None
-    ]
+    ]  # fmt: skip
     rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
     frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
     frame = frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
-    frame.attrs["stub"] = _file(rows)
-    return frame
-
-
-def _line(field: Field, code: str, calls: int) -> str:
-    # Python and TOML write a quoted text alike.
-    quoted = json.dumps(code, ensure_ascii=False)
-    return f'{quoted} = "{TO_FILL_IN}"  # {field}, {calls} calls'
-
-
-def _file(rows: list[tuple[Field, str, int, str]]) -> str:
-    """A mapping file to be filled in; empty where nothing is unmapped."""
-    if not rows:
-        return ""
-    lines = [f"# classes: {', '.join(BY_NAME)}"]
+    lines = [f"# classes: {', '.join(BY_NAME)}"] if rows else []
     for field in dict.fromkeys(row[0] for row in rows):
         lines += [f"[{field}]", *(row[3] for row in rows if row[0] == field)]
-    return "\n".join([*lines, ""])
+    frame.attrs["stub"] = "\n".join([*lines, ""] if rows else [])
+    return frame
 
 
 def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
     places, codes = encoded(values)
-    class_of_code = [_class(field, code, taxonomy) for code in codes]
+    class_of_code = []
+    for code in codes:
+        outcome = taxonomy.outcome(field, code)
+        known = _UNMAPPED if outcome is None else PLACE[outcome]
+        class_of_code.append(known if code.strip() else _NOTHING)
     return np.asarray(np.array([*class_of_code, _NOTHING], dtype=np.int8)[places])
 
 
@@ -246,7 +227,7 @@ def _every_case() -> Decided:
     answered = answers.astype(bool)
     cause, status, business = (places + np.int8(_UNMAPPED) for places in layers)
     telephony = _telephony(answered, cause, status)
-    fits = _fits(answered, business)
+    fits = np.where(answered, _FITS_ANSWERED[business], _FITS_UNANSWERED[business])
     decides = fits & (answered | _SAYS_LITTLE[telephony])
     outcome = np.where(decides, business, telephony)
     conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
@@ -254,13 +235,6 @@ def _every_case() -> Decided:
     silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
     unmapped_ = (business == _UNMAPPED) | silent
     return Decided(outcome, telephony, business, decides, answered, conflict, unmapped_)
-
-
-def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:
-    if not code.strip():
-        return _NOTHING
-    outcome = taxonomy.outcome(field, code)
-    return _UNMAPPED if outcome is None else PLACE[outcome]
 
 
 def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
@@ -279,14 +253,10 @@ def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
     return chosen
 
 
-def _fits(answered: Mask, said: Places) -> Mask:
-    return np.where(answered, _FITS_ANSWERED[said], _FITS_UNANSWERED[said])
-
-
-def _contradicts(answered: Mask, said: Places) -> Mask:
+def _contradicts(answered: Mask, layer: Places) -> Mask:
     """True where the network's word and `answered_at` cannot both be right."""
-    spoken = _ONLY_ANSWERED[said] & ~_SAYS_LITTLE[said]
-    return np.where(answered, _ONLY_UNANSWERED[said], spoken)
+    says_answered = _ONLY_ANSWERED[layer] & ~_SAYS_LITTLE[layer]
+    return np.where(answered, _ONLY_UNANSWERED[layer], says_answered)
 
 
 def _flag(name: str) -> Mask:
@@ -295,16 +265,8 @@ def _flag(name: str) -> Mask:
 
 def _class_flags(outcome: Places) -> dict[str, pd.arrays.BooleanArray]:
     """The columns of flags; null where the class does not know."""
-    names = (
-        "human",
-        "right_party",
-        "positive",
-        "appointment",
-        "conversion",
-        "machine",
-        "final",
-        "attempt",
-    )
+    names = ("human", "right_party", "positive", "appointment", "conversion", "machine", "final",
+             "attempt")  # fmt: skip
     return {
         name: booleans(
             _flag(name)[outcome],

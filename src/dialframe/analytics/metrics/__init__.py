@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -194,6 +193,7 @@ def _result(
 
 
 def _listed(names: str | Iterable[str]) -> list[str]:
+    """Names of metrics that were asked for; one may stand by itself."""
     if not isinstance(names, Iterable):
         raise ConfigError(f"names={names!r} is no list of metrics")
     return [names] if isinstance(names, str) else list(names)
@@ -242,16 +242,6 @@ def _design_effect(value: Metric) -> float:
     return max(1.0, ((value.high - value.low) / (bounds[1] - bounds[0])) ** 2)
 
 
-def of_calls(
-    calls: pd.DataFrame, leads: pd.DataFrame | None, taxonomy: Taxonomy, as_of: datetime | None
-) -> Inputs:
-    """What metrics of calls and leads alone may look at."""
-    return Inputs(
-        calls, leads, None, None, None, None, None, None, taxonomy, as_of, None, None, None,
-        False, _CHOICES,  # noqa: FBT003 - a field of the value
-    )  # fmt: skip
-
-
 def every(inputs: Inputs) -> Metrics:
     """All metrics whose frames are there."""
     needed = {row.name: lacking(row, inputs) for row in METRICS}
@@ -288,20 +278,8 @@ def _why_not(name: str) -> str:
 
 def definitions() -> pd.DataFrame:
     """The table of metrics: `number`, `name`, `unit`, `numerator`, `denominator`, `exclusions`, `source`, `needs`."""
-    frame = table(
-        {
-            name: [str(getattr(row, name)) for row in METRICS]
-            for name in (
-                "number",
-                "name",
-                "unit",
-                "numerator",
-                "denominator",
-                "exclusions",
-                "source",
-            )
-        }
-    )
+    names = ("number", "name", "unit", "numerator", "denominator", "exclusions", "source")
+    frame = table({name: [str(getattr(row, name)) for row in METRICS] for name in names})
     frame["needs"] = pd.array([", ".join(("calls", *row.needs)) for row in METRICS], dtype="str")
     return frame.astype({"number": "Int64"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -62,7 +63,8 @@ def list_penetration(inputs: Inputs) -> Measure:
 def list_saturation(inputs: Inputs) -> Measure:
     """Attempts per lead loaded."""
     lead = inputs.attempts.lead
-    attempts_of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))[inputs.loaded]
+    of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))
+    attempts_of_lead = of_lead[inputs.loaded]
     if not len(attempts_of_lead):
         return Measure(None, 0, 0, interval="mean over leads", excluded=_unmatched(inputs))
     mean, low, high = clustered_mean(
@@ -77,7 +79,7 @@ def list_saturation(inputs: Inputs) -> Measure:
         high if bounded else None,
         "mean over leads",
         _unmatched(inputs),
-        rows=_attempts_rows(inputs),
+        rows=Rows("lead", of_lead.astype(float), inputs.loaded, "mean"),
     )
 
 
@@ -123,14 +125,9 @@ def completed_penetration(inputs: Inputs) -> Measure:
     return share(int((done & loaded).sum()), int(loaded.sum()), used=("attempt_cap",), rows=rows)
 
 
-def contact_per_lead(inputs: Inputs) -> Measure:
-    """Leads that a person answered for, of leads loaded."""
-    return _per_lead(inputs, inputs.attempts.flag("human"))
-
-
-def right_party_per_lead(inputs: Inputs) -> Measure:
-    """Leads on which the person wanted was spoken to, of leads loaded."""
-    return _per_lead(inputs, inputs.attempts.flag("right_party"))
+def leads_with(flag: str) -> Callable[[Inputs], Measure]:
+    """The metric of leads with an attempt of a flag, of leads loaded."""
+    return lambda inputs: _per_lead(inputs, inputs.attempts.flag(flag))
 
 
 def conversion_per_lead(inputs: Inputs) -> Measure:
@@ -138,22 +135,18 @@ def conversion_per_lead(inputs: Inputs) -> Measure:
     return _per_lead(inputs, converted(inputs), used=("conversions",))
 
 
-def conversion_per_attempt(inputs: Inputs) -> Measure:
-    """First conversions of attempts."""
-    base = np.ones(len(inputs.attempts), dtype=bool)
-    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
+def first_conversions(below: str = "") -> Callable[[Inputs], Measure]:
+    """The metric of first conversions, of attempts with a flag; of all attempts without one."""
 
+    def measure(inputs: Inputs) -> Measure:
+        attempts, hit = inputs.attempts, converted(inputs)
+        # A lead is won once: further conversions of it count for nothing.
+        best = np.full(int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(best, attempts.cluster[hit], attempts.attempt[hit].astype(np.int64))
+        first = np.asarray(hit & (best[attempts.cluster] == attempts.attempt))
+        return call_share(inputs, first, _flagged(inputs, below), used=("conversions",))
 
-def conversion_per_human(inputs: Inputs) -> Measure:
-    """First conversions of calls that a person answered."""
-    base = inputs.attempts.flag("human")
-    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
-
-
-def conversion_per_right_party(inputs: Inputs) -> Measure:
-    """First conversions of calls with the person wanted."""
-    base = inputs.attempts.flag("right_party")
-    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
+    return measure
 
 
 def pass_contact(inputs: Inputs) -> Measure:
@@ -241,26 +234,12 @@ def quick_first_dial(inputs: Inputs) -> Measure:
     )
 
 
-def _attempts_rows(inputs: Inputs) -> Rows:
-    lead = inputs.attempts.lead
-    attempts_of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded)).astype(float)
-    return Rows("lead", attempts_of_lead, inputs.loaded, "mean")
-
-
 def converted(inputs: Inputs) -> Mask:
     """Attempts that ended in what the campaign is for."""
     odd = [name for name in inputs.choices.conversions if name not in BY_NAME]
     if odd:
         raise ConfigError(f"conversions: {odd[0]!r} is not an outcome class")
     return inputs.attempts.is_class(*inputs.choices.conversions)
-
-
-def _first(inputs: Inputs, hit: Mask) -> Mask:
-    """The first attempt of each lead that hits."""
-    attempts = inputs.attempts
-    best = np.full(int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(best, attempts.cluster[hit], attempts.attempt[hit].astype(np.int64))
-    return np.asarray(hit & (best[attempts.cluster] == attempts.attempt))
 
 
 def _per_lead(inputs: Inputs, hit: Mask, used: tuple[str, ...] = ()) -> Measure:
@@ -275,9 +254,8 @@ def _states(inputs: Inputs) -> tuple[np.ndarray, Ints]:
     leads = inputs.leads
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     require(leads, ("status", "attempts"), "leads")
-    here = leads
-    status = here["status"].astype("str").fillna("").to_numpy(dtype=object)
-    return status, here["attempts"].to_numpy(dtype=float, na_value=0).astype(np.int64)
+    status = leads["status"].astype("str").fillna("").to_numpy(dtype=object)
+    return status, leads["attempts"].to_numpy(dtype=float, na_value=0).astype(np.int64)
 
 
 def _unmatched(inputs: Inputs) -> dict[str, int]:
@@ -293,13 +271,25 @@ def _unmatched(inputs: Inputs) -> dict[str, int]:
 _TOLERANCE_S: Final = 1.5
 
 
-def _all(inputs: Inputs) -> Mask:
-    return np.ones(len(inputs.attempts), dtype=bool)
+def _flagged(inputs: Inputs, flag: str) -> Mask:
+    """Attempts with a flag; all of them without one."""
+    return inputs.attempts.flag(flag) if flag else np.ones(len(inputs.attempts), dtype=bool)
 
 
-def connection(inputs: Inputs) -> Measure:
-    """Answered of attempts."""
-    return call_share(inputs, inputs.attempts.flag("answered"), _all(inputs))
+def calls_with(
+    flag: str, below: str = "", *, notes_unknown: bool = True
+) -> Callable[[Inputs], Measure]:
+    """The metric of calls with a flag, of calls with another one; of all attempts without.
+
+    Args:
+        flag: Flag of the outcome class above the line.
+        below: Flag below the line.
+        notes_unknown: Whether calls are noted of which nothing says who answered.
+    """
+    return lambda inputs: call_share(
+        inputs, inputs.attempts.flag(flag), _flagged(inputs, below),
+        _open(inputs) if notes_unknown else None,
+    )  # fmt: skip
 
 
 def network_effectiveness(inputs: Inputs) -> Measure:
@@ -309,41 +299,16 @@ def network_effectiveness(inputs: Inputs) -> Measure:
         attempts.flag("answered") | attempts.is_class("busy", "no_answer") | rejected(attempts)
     )
     blocked = attempts.is_class("blocked_or_rejected") & ~rejected(attempts)
-    return call_share(inputs, effective, _all(inputs), {"blocked_on_the_way": int(blocked.sum())})
-
-
-def human_per_attempt(inputs: Inputs) -> Measure:
-    """A person answered, of attempts."""
-    return call_share(inputs, inputs.attempts.flag("human"), _all(inputs), _open(inputs))
+    return call_share(
+        inputs, effective, _flagged(inputs, ""), {"blocked_on_the_way": int(blocked.sum())}
+    )
 
 
 def human_per_valid(inputs: Inputs) -> Measure:
-    """The same without attempts on numbers that are not in service."""
+    """A person answered, of attempts on numbers that are in service."""
     bad = inputs.attempts.is_class("disconnected")
     excluded = {**_open(inputs), "bad_number": int(bad.sum())}
     return call_share(inputs, inputs.attempts.flag("human"), ~bad, excluded)
-
-
-def right_party_per_attempt(inputs: Inputs) -> Measure:
-    """The person wanted, of attempts."""
-    return call_share(inputs, inputs.attempts.flag("right_party"), _all(inputs), _open(inputs))
-
-
-def right_party_per_human(inputs: Inputs) -> Measure:
-    """The person wanted, of calls that a person answered."""
-    attempts = inputs.attempts
-    return call_share(inputs, attempts.flag("right_party"), attempts.flag("human"), _open(inputs))
-
-
-def machine_per_attempt(inputs: Inputs) -> Measure:
-    """An answering machine, of attempts."""
-    return call_share(inputs, inputs.attempts.flag("machine"), _all(inputs), _open(inputs))
-
-
-def machine_per_answered(inputs: Inputs) -> Measure:
-    """An answering machine, of answered calls."""
-    attempts = inputs.attempts
-    return call_share(inputs, attempts.flag("machine"), attempts.flag("answered"), _open(inputs))
 
 
 def talk_time(inputs: Inputs) -> Measure:
@@ -413,7 +378,7 @@ def ring_time(inputs: Inputs) -> Measure:
 
 def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
     """Attempts on numbers that are not in service."""
-    return call_share(inputs, inputs.attempts.is_class("disconnected"), _all(inputs))
+    return call_share(inputs, inputs.attempts.is_class("disconnected"), _flagged(inputs, ""))
 
 
 def bad_numbers_per_number(inputs: Inputs) -> Measure:
@@ -449,7 +414,7 @@ def abandoned_ofcom(inputs: Inputs) -> Measure:
     adjusted = dropped * (1 - (machines / (live + machines) if live + machines else 0.0))
     total = live + adjusted
     lost, human = attempts.is_class("dropped_by_us"), attempts.flag("human")
-    rows = Rows("call", lost, _all(inputs), "formula", formula=_ofcom,
+    rows = Rows("call", lost, _flagged(inputs, ""), "formula", formula=_ofcom,
                 parts=(lost, human & ~lost, attempts.flag("machine")))  # fmt: skip
     return Measure(adjusted / total if total else None, adjusted, total, rows=rows)
 

@@ -99,19 +99,19 @@ class Inputs:
 
     calls: pd.DataFrame
     leads: pd.DataFrame | None
-    imports: pd.DataFrame | None
-    appointments: pd.DataFrame | None
-    callbacks: pd.DataFrame | None
-    audit: Audited | None
-    report: pd.DataFrame | None
-    events: pd.DataFrame | None
-    taxonomy: Taxonomy
-    asked_as_of: datetime | None
-    campaign: str | None
-    since: datetime | None
-    until: datetime | None
-    include_no_campaign: bool
-    choices: Choices
+    imports: pd.DataFrame | None = None
+    appointments: pd.DataFrame | None = None
+    callbacks: pd.DataFrame | None = None
+    audit: Audited | None = None
+    report: pd.DataFrame | None = None
+    events: pd.DataFrame | None = None
+    taxonomy: Taxonomy = DEFAULT
+    asked_as_of: datetime | None = None
+    campaign: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    include_no_campaign: bool = False
+    choices: Choices = field(default_factory=Choices)
 
     def __post_init__(self) -> None:
         """Frames whose rows are dated are cut to the window; calls are set aside where they are counted."""

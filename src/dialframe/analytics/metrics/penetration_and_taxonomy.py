@@ -13,17 +13,17 @@ from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Mask
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.metrics import every, of_calls
+from dialframe.analytics.metrics import every
 from dialframe.analytics.metrics.lead_and_call_metrics import (
     completed_penetration,
-    contact_per_lead,
     inventory_penetration,
+    leads_with,
     list_penetration,
     list_saturation,
     phone_penetration,
 )
 from dialframe.analytics.metrics.metric_types import Choices, Inputs, Measure
-from dialframe.analytics.result_tables import plural, share, table
+from dialframe.analytics.result_tables import plural, share, table, table_of_rows
 from dialframe.instants import When, instant
 
 #: Penetration and saturation by every name that is in use, with whose name it is and what it divides.
@@ -33,7 +33,7 @@ PENETRATIONS: Final = (
     ("phone_penetration", "distinct numbers dialed / distinct numbers loaded", phone_penetration),
     ("inventory_penetration", "leads no longer dialed / leads loaded", inventory_penetration),
     ("completed_penetration", "leads completed or at the cap / leads loaded", completed_penetration),
-    ("contact_ratio", "leads that a person answered for / leads loaded", contact_per_lead),
+    ("contact_ratio", "leads that a person answered for / leads loaded", leads_with("human")),
 )  # fmt: skip
 
 
@@ -69,25 +69,20 @@ def penetration(
     rows: list[tuple[str, str, str, Measure]] = []
     for i in sorted(range(len(names)), key=lambda i: names[i]):
         inputs = Inputs(
-            calls, leads, None, None, None, None, None, None, taxonomy, instant("as_of", as_of), campaign, None, None,
-            include_no_campaign=False, choices=choices,
+            calls, leads, taxonomy=taxonomy, asked_as_of=instant("as_of", as_of), campaign=campaign,
+            choices=choices,
         )  # fmt: skip
         in_group = of_campaign(leads, campaign) & (code == i)
         # What is gathered once is put in the place of what each group would gather for itself.
         inputs.__dict__["loaded"] = in_group
         inputs.__dict__["attempts"] = whole.only(np.append(in_group, False)[whole.lead])
         rows += [(names[i], name, words, measure(inputs)) for name, words, measure in PENETRATIONS]
-    frame = table(
-        {
-            "group": [row[0] for row in rows],
-            "variant": [row[1] for row in rows],
-            **{
-                name: np.array([_number(getattr(row[3], name)) for row in rows], dtype=float)
-                for name in ("value", "numerator", "denominator", "low", "high")
-            },
-            "definition": [row[2] for row in rows],
-        }
-    )
+    numbers = ("value", "numerator", "denominator", "low", "high")
+    frame = table_of_rows(
+        {"group": str, "variant": str, **dict.fromkeys(numbers, float), "definition": str},
+        [(group, variant, *(getattr(measured, name) for name in numbers), words)
+         for group, variant, words, measured in rows],
+    )  # fmt: skip
     first = frame.head(2)
     sentence = (
         "There are no leads" if not len(frame) or frame["denominator"].isna().all()
@@ -99,10 +94,6 @@ def penetration(
         whole, "penetration", sentence, frame, "Penetration and saturation by every name in use",
         parameters={"by": by, "attempt_cap": attempt_cap, "recycle_contacted": recycle_contacted},
     )  # fmt: skip
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 @analysis
@@ -129,7 +120,7 @@ def taxonomy_effect(
             calls, leads, before=analytics.Taxonomy.of("vicidial"), after=analytics.Taxonomy.of("generic")
         )
     """
-    inputs = of_calls(calls, leads, before, instant("as_of", as_of))
+    inputs = Inputs(calls, leads, taxonomy=before, asked_as_of=instant("as_of", as_of))
     old = every(inputs).table
     changed = inputs.under(after)
     same = np.array_equal(inputs.attempts.classes.case, changed.attempts.classes.case)
@@ -145,13 +136,8 @@ def taxonomy_effect(
             "change": values[1][moved] - values[0][moved],
         }
     )
-    rows = before.differences(after)
-    codes = table(
-        {
-            name: [row[i] for row in rows]
-            for i, name in enumerate(("field", "code", "before", "after"))
-        }
-    )
+    differing = dict.fromkeys(("field", "code", "before", "after"), str)
+    codes = table_of_rows(differing, before.differences(after))
     attempts = changed.attempts
     return Result(
         "taxonomy_effect",
