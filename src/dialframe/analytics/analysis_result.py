@@ -28,6 +28,7 @@ from dialframe.analytics.result_tables import (
     share,
     text_table,
     with_names,
+    with_words,
 )
 from dialframe.errors import ConfigError
 
@@ -102,7 +103,7 @@ class Result:
             table=with_names(self.table, swap),
             tables={key: with_names(table, swap) for key, table in self.tables.items()},
             parameters={k: swap.get(str(v), v) for k, v in self.parameters.items()},
-            warnings=tuple(_swapped(warning, swap) for warning in self.warnings),
+            warnings=tuple(with_words(warning, swap) for warning in self.warnings),
         )
 
     def named(self, campaigns: pd.DataFrame) -> Self:
@@ -314,8 +315,9 @@ class Funnel(Result):
     def _notes(self) -> list[str]:
         asked = []
         if self.window is not None:
-            entry = self.entry.replace("_", " ")
-            asked = [f"Order {self.order}; within {_span(self.window)} of {entry}"]
+            hours, entry = self.window.total_seconds() / 3600, self.entry.replace("_", " ")
+            span = plural(int(hours // 24), "day") if hours % 24 == 0 else f"{hours:g} hours"
+            asked = [f"Order {self.order}; within {span} of {entry}"]
         loaded = [f"Loaded: {words}" for words in [self.definitions.get("loaded")] if words]
         return [*loaded, *asked, *notes_of(self.excluded, self.taxonomy_version)]
 
@@ -384,18 +386,6 @@ def notes_of(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
-
-
-def _swapped(text: str, names: Mapping[str, str]) -> str:
-    for old, new in names.items():
-        text = text.replace(old, new)
-    return text
-
-
-def _span(window: timedelta) -> str:
-    """A length of time in the greatest unit that it is whole in, or in hours."""
-    hours = window.total_seconds() / 3600
-    return plural(int(hours // 24), "day") if hours % 24 == 0 else f"{hours:g} hours"
 
 
 def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:

@@ -102,7 +102,9 @@ def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
     if 0 < k < n and clusters > 1:
         variance = clusters / (clusters - 1) * float(((hits - p * size) ** 2).sum()) / n**2
         effect = max(1.0, variance / (p * (1 - p) / n))
-    return effect, *_wilson(p, n / effect)
+    row = rates(np.array([p * (n / effect)]), np.array([n / effect])).iloc[0]
+    # At none and at all a bound is exact; a division would leave a crumb beside it.
+    return effect, 0.0 if k == 0 else float(row["low"]), 1.0 if k == n else float(row["high"])
 
 
 def clustered_mean(values: np.ndarray, cluster: Ints) -> tuple[float, float, float] | None:
@@ -118,12 +120,6 @@ def clustered_mean(values: np.ndarray, cluster: Ints) -> tuple[float, float, flo
     variance = clusters / (clusters - 1) * float(((total - mean * size) ** 2).sum())
     half = Z_95 * float(np.sqrt(variance)) / len(values)
     return mean, mean - half, mean + half
-
-
-def _wilson(p: float, n: float) -> tuple[float, float]:
-    row = rates(np.array([p * n]), np.array([n])).iloc[0]
-    low, high = float(row["low"]), float(row["high"])
-    return (0.0 if p == 0 else low), (1.0 if p == 1 else high)
 
 
 #: Power at which an effect counts as one that would have been seen.

@@ -64,10 +64,15 @@ class Claim:
         Args:
             names: Id to name.
         """
-        text, subject = self.text, self.subject
-        for old, new in names.items():
-            text, subject = text.replace(old, new), subject.replace(old, new)
+        text, subject = with_words(self.text, names), with_words(self.subject, names)
         return replace(self, text=text, subject=subject)
+
+
+def with_words(text: str, names: Mapping[str, str]) -> str:
+    """A text with each id in the words that people have for it."""
+    for old, new in names.items():
+        text = text.replace(old, new)
+    return text
 
 
 def counted(subject: str, text: str) -> tuple[Claim, ...]:
@@ -352,7 +357,14 @@ def html_table(
         f'<th scope="col" style="text-align:{align}">{html.escape(heading)}</th>'
         for heading, align in zip(headings, side, strict=True)
     )
-    body = "".join(f"<tr>{_row(row, side, text_columns)}</tr>" for row in rows)
+    body = ""
+    for row in rows:
+        cells = [f'style="text-align:{align}">{html.escape(cell)}'
+                 for cell, align in zip(row, side, strict=True)]  # fmt: skip
+        names = [f'<th scope="row" {cell}</th>' for cell in cells[:text_columns]]
+        body += (
+            f"<tr>{''.join([*names, *(f'<td {cell}</td>' for cell in cells[text_columns:])])}</tr>"
+        )
     foot = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
     return (
         '<div class="dialframe-result"><table style="font-variant-numeric:tabular-nums">'
@@ -360,16 +372,6 @@ def html_table(
         f"{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         f'</table><ul style="font-size:.9em;margin:.4em 0 0;padding-left:1.2em">{foot}</ul></div>'
     )
-
-
-def _row(row: Sequence[str], side: Sequence[str], text_columns: int) -> str:
-    cells = []
-    for i, (cell, align) in enumerate(zip(row, side, strict=True)):
-        tag = 'th scope="row"' if i < text_columns else "td"
-        cells.append(
-            f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag.split(maxsplit=1)[0]}>'
-        )
-    return "".join(cells)
 
 
 #: Letters of an id that tell campaigns of one name apart.

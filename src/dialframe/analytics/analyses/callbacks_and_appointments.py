@@ -202,32 +202,35 @@ def _places(attempts: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int
     return np.asarray(code, dtype=np.int64), place
 
 
-def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
-    """When each wanted number was first dialed from an instant on, and whether a person answered."""
+def _by_number(attempts: Attempts, code: Ints, wanted: Ints) -> tuple[Ints, Ints, Ints]:
+    """Attempts by number and time, and where those of each wanted number begin and end among them."""
     known_rows = np.flatnonzero(code >= 0)
     order = known_rows[np.lexsort((attempts.when[known_rows], code[known_rows]))]
-    code, at, human = code[order], attempts.when[order], attempts.flag("human")[order]
-    low, high = np.searchsorted(code, wanted, "left"), np.searchsorted(code, wanted, "right")
+    low, high = np.searchsorted(code[order], wanted), np.searchsorted(code[order], wanted, "right")
+    return order, low, high
+
+
+def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
+    """When each wanted number was first dialed from an instant on, and whether a person answered."""
+    order, low, high = _by_number(attempts, code, wanted)
+    at, human = attempts.when[order], attempts.flag("human")[order]
+    if not len(at):
+        return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
     place = np.array(
         [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
         dtype=int,
     )
     has_call = (place < high) & (wanted >= 0)
-    safe = np.minimum(place, max(len(at) - 1, 0))
-    if not len(at):
-        return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
+    safe = np.minimum(place, len(at) - 1)
     return np.where(has_call, at[safe], NEVER), has_call & human[safe]
 
 
 def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) -> pd.DataFrame:
+    """The call that each appointment came of, and how sure that is."""
     code, place = _places(attempts, [str(n) for n in appointments["phone"]])
     wanted = np.array([place.get(str(n), -1) for n in appointments["phone"]], dtype=int)
-    known_rows = np.flatnonzero(code >= 0)
-    order = known_rows[np.lexsort((attempts.when[known_rows], code[known_rows]))]
-    sorted_code, at = code[order], attempts.when[order]
-    low = np.searchsorted(sorted_code, wanted, "left")
-    high = np.searchsorted(sorted_code, wanted, "right")
-    booked = micros(appointments["created_at"])
+    order, low, high = _by_number(attempts, code, wanted)
+    at, booked = attempts.when[order], micros(appointments["created_at"])
     last = np.array(
         [lo + np.searchsorted(at[lo:hi], t, "right") - 1
          for lo, hi, t in zip(low, high, booked, strict=True)],
@@ -241,14 +244,12 @@ def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) 
     ids = arrow(attempts.column("id", attempts.rows[row[has_call]])).to_pylist()
     call = np.full(len(row), None, dtype=object)
     call[has_call] = [str(i) for i in ids]
+    names = np.array(["sure", "likely", "weak", "none"], dtype=object)
     return table(
         {
             "id": appointments["id"].astype("str").array,
             "status": appointments["status"].astype("str").array,
             "call_id": list(call),
-            "confidence": [
-                "sure" if s else "likely" if h else "weak" if t else "none"
-                for s, h, t in zip(sure, likely, has_call, strict=True)
-            ],
+            "confidence": list(names[np.select([sure, likely, has_call], [0, 1, 2], default=3)]),
         }
     )

@@ -214,7 +214,7 @@ def return_calls(
 def _returned(attempts: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     """Hours to the return of each attempt (NaN without), which attempts count, how many are too recent."""
     calls = attempts.calls
-    inbound = np.flatnonzero(_inbound(calls))
+    inbound = np.flatnonzero(is_word(calls["direction"], "inbound"))
     # A number that never called us cannot have called back.
     callers = arrow(calls["from_number"].iloc[inbound])
     dialed = attempts.numbers("to_number")
@@ -240,10 +240,6 @@ def _returned(attempts: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     lag_h = np.full(len(attempts), np.nan)
     lag_h[to_callers] = lag[: len(to_callers)]
     return lag_h, missed & over, int((missed & ~over).sum())
-
-
-def _inbound(calls: pd.DataFrame) -> Mask:
-    return is_word(calls["direction"], "inbound")
 
 
 def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple[float, ...]:

@@ -103,7 +103,7 @@ def of_attempts(
 
 def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
     code, names = attempts.text("from_number")
-    human, count = attempts.flag("human"), len(names)
+    count = len(names)
     # Calls without a caller ID are a row of the table, and no number that could rest.
     judged = (sums(code, count) >= min_calls) & (np.array(names, dtype=object) != NO_GROUP)
     by_time = np.argsort(attempts.when, kind="stable")
@@ -116,15 +116,13 @@ def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int
         # Hardly a number is left that could be healthy: the suspects were no baseline to go by.
         nobody = np.zeros(len(attempts), dtype=bool)
         alarms = _alarmed(attempts, others, judged, rows_of, nobody, level)
-    chance, detectable = alarms.chance, alarms.detectable
-    frame = _numbers(attempts, code, names, human, chance, judged, alarms.p, alarms.adjusted,
-                     alarms.alert, alarms.start)  # fmt: skip
+    frame = _numbers(attempts, code, names, judged, alarms)
     return result_of(
-        attempts, "caller_ids", _alarms(frame, detectable), frame,
+        attempts, "caller_ids", _alarm_claims(frame, alarms.detectable), frame,
         "Rate: calls that a person answered of attempts from the number; expected: what the other "
         "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday, time zone and local "
         "presence",
-        tables={"series": _weekly(attempts, code, names, human, chance)},
+        tables={"series": _weekly(attempts, code, names, alarms.chance)},
         parameters={"min_calls": min_calls, "alpha": alpha, "looks": looks, "drop_tested": _HALF},
         warnings=(() if looks > 1 else (one_look("looks= says how often you will."),)),
         assumptions=(*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
@@ -375,14 +373,21 @@ def _changed(
     seen_people = np.add.reduceat(human.astype(float), edge[:-1])
     # Log-likelihood of half as many people, bin by bin; Poisson is close where people are few.
     gain = seen_people * np.log(_HALF) + (1 - _HALF) * meant
-    peak, start = _page(gain[None, :])
+    total = np.append(0.0, np.cumsum(gain))
+    rise = total - np.minimum.accumulate(total)
+    end = int(rise.argmax())
+    peak, start = float(rise[end]), min(int(total[: end + 1].argmin()), len(gain) - 1)
     peaks, tail = np.zeros(0), 0.0
     for draws in (_FEW_DRAWS, _SIMULATED - _FEW_DRAWS):
         peaks = np.append(peaks, _peak(_gains(days, doubt, rng, draws)))
-        tail = (1 + int((peaks >= peak[0]).sum())) / (len(peaks) + 1)
+        tail = (1 + int((peaks >= peak).sum())) / (len(peaks) + 1)
         if tail > _ORDINARY:
             break
-    return _extreme(peaks, float(peak[0]), tail), int(edge[start[0]])
+    # Beyond the largest draws the tail goes on as an exponential does.
+    high, slope = _tail(peaks)
+    if tail <= 0.01 and slope:
+        tail = float(min(tail, _TAIL * np.exp(-(peak - high) / slope)))
+    return tail, int(edge[start])
 
 
 def _edges(size: int) -> Ints:
@@ -412,30 +417,10 @@ def _gains(
 
 
 def _peak(gain: Floats) -> Floats:
-    """Highest cumulative sum of each row that starts anew below zero."""
+    """Highest cumulative sum of each row that starts anew below zero (Page)."""
     total = np.cumsum(gain, axis=1)
     lowest = np.minimum(np.minimum.accumulate(total, axis=1), 0.0)
     return np.asarray((total - lowest).max(axis=1))
-
-
-def _page(gain: Floats) -> tuple[Floats, Ints]:
-    """Highest cumulative sum that starts anew below zero, and the bin where it started."""
-    total = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
-    lowest = np.minimum.accumulate(total, axis=1)
-    rise = total - lowest
-    end = rise.argmax(axis=1)
-    row = np.arange(len(gain))
-    within = np.where(np.arange(total.shape[1])[None, :] <= end[:, None], total, np.inf)
-    start = np.minimum(within.argmin(axis=1), gain.shape[1] - 1)
-    return rise[row, end], start
-
-
-def _extreme(peaks: Floats, peak: float, tail: float) -> float:
-    """The simulated tail; beyond the largest draws, its exponential continuation."""
-    high, slope = _tail(peaks)
-    if tail > 0.01 or not slope:
-        return tail
-    return float(min(tail, _TAIL * np.exp(-(peak - high) / slope)))
 
 
 def _tail(peaks: Floats) -> tuple[float, float]:
@@ -446,13 +431,13 @@ def _tail(peaks: Floats) -> tuple[float, float]:
 
 
 def _numbers(
-    attempts: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats, judged: Mask,
-    p: Floats, adjusted: Floats, alert: Mask, start: Ints,
-) -> pd.DataFrame:  # fmt: skip
-    size = len(names)
+    attempts: Attempts, code: Ints, names: list[str], judged: Mask, alarms: _Alarms
+) -> pd.DataFrame:
+    """The table of caller IDs; before and after are told apart where one is alarmed."""
+    human, chance, alert, size = attempts.flag("human"), alarms.chance, alarms.alert, len(names)
     dialed, people = sums(code, size), sums(np.where(human, code, -1), size)
     meant = np.bincount(code, chance, size) if len(code) else np.zeros(size)
-    began = np.append(attempts.when, np.iinfo(np.int64).min)[np.where(alert, start, -1)]
+    began = np.append(attempts.when, np.iinfo(np.int64).min)[np.where(alert, alarms.start, -1)]
     after = (attempts.when >= began[code]) & alert[code]
     n, k = sums(np.where(after, code, -1), size), sums(np.where(after & human, code, -1), size)
     e = np.bincount(code[after], chance[after], size)
@@ -467,8 +452,8 @@ def _numbers(
             **rated_calls(code, human, attempts.cluster, size),
             "expected": ratio(meant, dialed),
             "ratio": ratio(people, meant),
-            "p": p,
-            "p_adjusted": adjusted,
+            "p": alarms.p,
+            "p_adjusted": alarms.adjusted,
             "alert": alert,
             "changed_at": instants(np.where(alert, began, np.iinfo(np.int64).min)),
             "rate_before": np.where(alert, ratio(people - k, dialed - n), nan),
@@ -487,9 +472,8 @@ def _numbers(
     )
 
 
-def _weekly(
-    attempts: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats
-) -> pd.DataFrame:
+def _weekly(attempts: Attempts, code: Ints, names: list[str], chance: Floats) -> pd.DataFrame:
+    """People, dials and expected people by number and week."""
     # 1970 began on a Thursday: weeks are counted from a Monday.
     week = (attempts.when // _DAY_US + 3) // 7
     first = int(week.min(initial=0)) if len(week) else 0
@@ -500,13 +484,13 @@ def _weekly(
         {
             "from_number": [names[i] for i in pairs // span],
             "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
-            **rated_calls(place, human, attempts.cluster, size),
+            **rated_calls(place, attempts.flag("human"), attempts.cluster, size),
             "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
         }
     )
 
 
-def _alarms(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
+def _alarm_claims(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
     alerted = frame[frame["alert"].to_numpy(bool)]
     judged = int(frame["judged"].sum())
     drop = None if np.isnan(detectable) else detectable

@@ -58,6 +58,7 @@ from dialframe.analytics.result_tables import (
     share,
     sums,
     table,
+    table_of_rows,
 )
 from dialframe.errors import ConfigError
 from dialframe.instants import When
@@ -92,7 +93,7 @@ def compare(
     """Whether one campaign is better than another by a rate, with the mix of its calls held still.
 
     The two are compared inside week and source, with attempt, local hour, weekday and time zone held
-    still;    attempts on one lead are one cluster. The minimum detectable effect says which difference such
+    still; attempts on one lead are one cluster. The minimum detectable effect says which difference such
     data would show four times out of five; a difference below it may be there unseen. Who looks
     every day says how many calls are planned: the level of each look is then that of O'Brien and
     Fleming's boundary (Lan and DeMets, Biometrika 70 (1983) 659), and the looks together keep
@@ -159,6 +160,9 @@ def compare(
     frame = table({name: [value] if isinstance(value, str) else np.array([value])
                    for name, value in values.items()})  # fmt: skip
     outside = int((side[code] < 0).sum())
+    looks = (one_look("planned_calls= lets you look as often as you like."),) if (
+        planned_calls is None
+    ) else ()  # fmt: skip
     return result_of(
         whole, "compare", _compared_claims(values, verdict, row, level), frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
@@ -169,18 +173,12 @@ def compare(
         tables={"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, attempts.cluster, 2)})},
         parameters={"alpha": alpha, "level": level, "power": POWER, "metric": metric,
             "planned_calls": planned_calls},
-        warnings=(*_looks(planned_calls), *_mixed(mix)), assumptions=ASSUMPTIONS,
+        warnings=(*looks, *_mixed(mix)), assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
 #: What campaigns are adjusted for.
 COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", "time zone")
-
-
-def _looks(planned_calls: int | None) -> tuple[str, ...]:
-    if planned_calls is not None:
-        return ()
-    return (one_look("planned_calls= lets you look as often as you like."),)
 
 
 def _held_still(
@@ -220,22 +218,13 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
     parts = [("source", code, names), ("attempt", attempt, ["1", "2", "3", "4", "5", "6+"]),
              ("hour", hour, [f"{h}-{h + 3}" for h in range(0, 24, 4)] + ["unclear"])]  # fmt: skip
     rows = []
+    all_a, all_b = (max(int((group == g).sum()), 1) for g in (0, 1))
     for name, level, labels in parts:
         counts = [sums(np.where(group == g, level, -1), len(labels)) for g in (0, 1)]
         for i, label in enumerate(labels):
             if counts[0][i] or counts[1][i]:
-                rows.append((name, label, counts[0][i], counts[1][i]))
-    total = [max(int((group == g).sum()), 1) for g in (0, 1)]
-    frame = table(
-        {
-            "of": [row[0] for row in rows],
-            "level": [row[1] for row in rows],
-            **{
-                f"share_{side}": np.array([row[place] for row in rows], dtype=float) / total[g]
-                for g, (side, place) in enumerate((("a", 2), ("b", 3)))
-            },
-        }
-    )
+                rows.append((name, label, counts[0][i] / all_a, counts[1][i] / all_b))
+    frame = table_of_rows({"of": str, "level": str, "share_a": float, "share_b": float}, rows)
     cell = (code * 6 + attempt) * 7 + hour
     size = int(cell.max(initial=0)) + 1
     n = [sums(np.where(group == g, cell, -1), size) for g in (0, 1)]
@@ -331,8 +320,8 @@ def changes(
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
     above, below = COMPARED[metric]
-    found_all = attempts
-    attempts = attempts.only(attempts.mature & (attempts.flag(below) if below else True))
+    whole = attempts
+    attempts = whole.only(attempts.mature & (attempts.flag(below) if below else True))
     new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)
     hit, (code, names) = attempts.flag(above), attempts.text(by)
     size = len(names)
@@ -368,10 +357,10 @@ def changes(
         frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}, in the last days "
         "and before",
-        found_all.balance(found_all.not_logged), taxonomy, attempts.as_of, {},
+        whole.balance(whole.not_logged), taxonomy, attempts.as_of, {},
         {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
          "looks": looks, "min_calls": min_calls},
-        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *found_all.warnings),
+        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *whole.warnings),
         ASSUMPTIONS,
     )  # fmt: skip
 

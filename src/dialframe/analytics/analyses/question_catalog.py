@@ -7,7 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.analytics.result_tables import table
+from dialframe.analytics.result_tables import table_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ def capabilities() -> pd.DataFrame:
     Example:
         analytics.capabilities()
     """
-    return table(
-        {
-            "name": [row.name for row in CAPABILITIES],
-            "answered_by": [", ".join(row.answered_by) or None for row in CAPABILITIES],
-            "why_not": [row.why_not or None for row in CAPABILITIES],
-        }
+    return table_of_rows(
+        {"name": str, "answered_by": str, "why_not": str},
+        [
+            (row.name, ", ".join(row.answered_by) or None, row.why_not or None)
+            for row in CAPABILITIES
+        ],
     )

@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
-from dialframe.analytics.result_tables import plural, table
+from dialframe.analytics.result_tables import plural, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 
@@ -91,7 +91,10 @@ def reconcile(
     server, computed = inside.named(inside.server), inside.named(inside.counts(chosen, hour))
     rest = inside.named(inside.server - inside.counts(chosen, hour))
     codes = _codes(server, computed, taxonomy)
-    each, late, odd = _late(rest, _alone(codes))
+    # Codes that the taxonomy does not have and that only one of the two ever writes.
+    one_sided = codes["unmapped"] & ((codes["server"] == 0) | (codes["computed"] == 0))
+    alone = frozenset(codes.loc[one_sided.to_numpy(bool), "disposition"])
+    each, late, odd = _late(rest, alone)
     explained = {
         "direction": total - after,
         "time_zone_edge": after - inside.off(chosen, hour),
@@ -100,23 +103,23 @@ def reconcile(
         "gap": sum(n for n, why in each.values() if why == "gap"),
         "surplus": -sum(n for n, why in each.values() if why == "surplus"),
     }
-    frame = table(
-        {
-            "reason": list(BUCKETS),
-            "calls": np.array([explained[name] for name in BUCKETS], dtype=int),
-            "share": np.array(
-                [explained[name] / total if total else np.nan for name in BUCKETS], dtype=float
-            ),
-            "meaning": list(BUCKETS.values()),
-        }
-    )
+    frame = table_of_rows(
+        {"reason": str, "calls": int, "share": float, "meaning": str},
+        [(reason, explained[reason], explained[reason] / total if total else np.nan, meaning)
+         for reason, meaning in BUCKETS.items()],
+    )  # fmt: skip
+    each_frame = table_of_rows(
+        {**dict.fromkeys(_KEYS, str), "server": int, "computed": int, "difference": int, "reason": str},
+        [(*key, server.get(key, 0), computed.get(key, 0), difference, each[key][1])
+         for key, difference in rest.items()],
+    )  # fmt: skip
     return result_of(
         attempts, "reconcile", _answer(explained, total, inside), frame,
         "Calls by UTC day of their start, campaign and disposition as written, in the service's "
         "report and here",
         {("outside_report", "calls"): inside.outside},
         {"outside_report": "started on a day that the report does not have"},
-        tables={"each": _each(rest, server, computed, each), "codes": codes},
+        tables={"each": each_frame, "codes": codes},
         parameters={"directions": directions, "day_begins_utc_h": -hour % 24.0, "difference": total,
             "server": sum(server.values())},
     )  # fmt: skip
@@ -139,15 +142,12 @@ def differences(calls: pd.DataFrame, report: pd.DataFrame) -> pd.DataFrame:
     counts = _Counts(report, calls)
     computed = counts.counts(counts.outbound, 0)
     known = np.where((counts.server != 0) | (computed != 0), 1, 0)
-    keys = list(counts.named(known))
     server, ours = counts.named(counts.server), counts.named(computed)
-    return table(
-        {
-            **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
-            "server": np.array([server.get(key, 0) for key in keys], dtype=int),
-            "off": np.array([abs(server.get(k, 0) - ours.get(k, 0)) for k in keys], dtype=int),
-        }
-    )
+    return table_of_rows(
+        {**dict.fromkeys(_KEYS, str), "server": int, "off": int},
+        [(*key, server.get(key, 0), abs(server.get(key, 0) - ours.get(key, 0)))
+         for key in counts.named(known)],
+    )  # fmt: skip
 
 
 def report_days(values: pd.Series) -> Ints:
@@ -254,12 +254,6 @@ def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
     return np.array([place[name] for name in plain])[code], distinct
 
 
-def _alone(codes: pd.DataFrame) -> frozenset[str]:
-    """Codes that the taxonomy does not have and that only one of the two ever writes."""
-    one_sided = (codes["server"] == 0) | (codes["computed"] == 0)
-    return frozenset(codes.loc[(codes["unmapped"] & one_sided).to_numpy(bool), "disposition"])
-
-
 def _late(
     rest: dict[_Key, int], alone: frozenset[str]
 ) -> tuple[dict[_Key, tuple[int, str]], int, int]:
@@ -304,40 +298,17 @@ def _sums(
     )
 
 
-def _each(
-    rest: dict[_Key, int],
-    server: dict[_Key, int],
-    computed: dict[_Key, int],
-    each: dict[_Key, tuple[int, str]],
-) -> pd.DataFrame:
-    keys = list(rest)
-    return table(
-        {
-            **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
-            "server": np.array([server.get(key, 0) for key in keys], dtype=int),
-            "computed": np.array([computed.get(key, 0) for key in keys], dtype=int),
-            "difference": np.array([rest[key] for key in keys], dtype=int),
-            "reason": [each[key][1] for key in keys],
-        }
-    )
-
-
 def _codes(server: dict[_Key, int], computed: dict[_Key, int], taxonomy: Taxonomy) -> pd.DataFrame:
     names = sorted({key[2] for key in [*server, *computed]})
     reported, here = (dict.fromkeys(names, 0) for _ in range(2))
     for counts, total in ((server, reported), (computed, here)):
         for key, n in counts.items():
             total[key[2]] += n
-    odd = [n != NO_GROUP and taxonomy.outcome("disposition", n) is None for n in names]
-    frame = table(
-        {
-            "disposition": names,
-            "server": np.array(list(reported.values()), dtype=int),
-            "computed": np.array(list(here.values()), dtype=int),
-            "difference": np.array([reported[n] - here[n] for n in names], dtype=int),
-            "unmapped": np.array(odd, dtype=bool),
-        }
-    )
+    frame = table_of_rows(
+        {"disposition": str, "server": int, "computed": int, "difference": int, "unmapped": bool},
+        [(name, reported[name], here[name], reported[name] - here[name],
+          name != NO_GROUP and taxonomy.outcome("disposition", name) is None) for name in names],
+    )  # fmt: skip
     return frame.sort_values("server", ascending=False, kind="stable", ignore_index=True)
 
 

@@ -39,6 +39,7 @@ from dialframe.analytics.result_tables import (
     ratio,
     sums,
     table,
+    table_of_rows,
 )
 
 _CELLS: Final = 7 * 24
@@ -218,40 +219,22 @@ class _Times:
             rows += [(name, labels[i], int(k[i]), int(n[i]), *(float(v[i]) for v in adjusted))
                      for i in np.flatnonzero(n)]  # fmt: skip
         names = ("adjusted", "rate_ratio", "ratio_low", "ratio_high")
-        return table(
-            {
-                "dimension": [row[0] for row in rows],
-                "level": [row[1] for row in rows],
-                **rated(
-                    np.array([row[2] for row in rows], dtype=np.int64),
-                    np.array([row[3] for row in rows], dtype=np.int64),
-                ),
-                **{
-                    name: np.array([row[place] for row in rows], dtype=float)
-                    for place, name in enumerate(names, 4)
-                },
-            }
-        )
+        kinds = {"dimension": str, "level": str, "numerator": int, "denominator": int,
+                 **dict.fromkeys(names, float)}  # fmt: skip
+        frame = table_of_rows(kinds, rows)
+        shares = rated(frame["numerator"].to_numpy(int), frame["denominator"].to_numpy(int))
+        return table({**frame[["dimension", "level"]], **shares, **frame[list(names)]})
 
     def tests(self) -> pd.DataFrame:
         """One row per dimension: what the test says and what it would have seen."""
-        names = list(self.judged)
-        parts = [self.judged[name].effects.test() for name in names]
-        p = np.array([self.judged[name].p for name in names], dtype=float)
-        return table(
-            {
-                "dimension": names,
-                "chi2": np.array([part[0] for part in parts], dtype=float),
-                "df": np.array([part[1] for part in parts], dtype=int),
-                "p": p,
-                "p_adjusted": np.minimum(p * len(_NAMES), 1.0),
-                "spread_points": np.array([100 * self.judged[n].effect for n in names], float),
-                "detectable_points": np.array(
-                    [100 * self.judged[n].detectable for n in names], float
-                ),
-                "differs": np.array([self.judged[n].differs for n in names], dtype=bool),
-            }
-        )
+        rows = []
+        for name, verdict in self.judged.items():
+            chi2, df, _ = verdict.effects.test()
+            rows.append((name, chi2, df, verdict.p, np.minimum(verdict.p * len(_NAMES), 1.0),
+                         100 * verdict.effect, 100 * verdict.detectable, verdict.differs))  # fmt: skip
+        kinds = {"chi2": float, "df": int, "p": float, "p_adjusted": float, "spread_points": float,
+                 "detectable_points": float, "differs": bool}  # fmt: skip
+        return table_of_rows({"dimension": str, **kinds}, rows)
 
 
 def shrunk(k: Ints, n: Ints) -> Floats:
