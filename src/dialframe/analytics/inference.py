@@ -41,8 +41,8 @@ def wilson(numerator: int, denominator: int, z: float = Z_95) -> tuple[float, fl
     """
     if denominator == 0:
         return None
-    row = rates([numerator], [denominator], z).iloc[0]
-    return float(row["low"]), float(row["high"])
+    _, low, high = wilson_bounds(np.array([numerator]), np.array([denominator]), z)
+    return float(low[0]), float(high[0])
 
 
 def rates(
@@ -63,22 +63,27 @@ def rates(
     Example:
         analytics.rates([30, 12], [200, 150])
     """
-    k = np.asarray(numerators, dtype=float)
     n = np.asarray(denominators, dtype=float)
-    empty = n == 0
-    n = np.where(empty, 1.0, n)
-    p = k / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # At 0 and at n the bound is exact; arithmetic would leave a crumb beside it.
-    low = np.where(k == 0, 0.0, centre - half)
-    high = np.where(k == n, 1.0, centre + half)
+    shares = wilson_bounds(np.asarray(numerators, dtype=float), n, z)
     return pd.DataFrame(
         {
-            name: pd.arrays.FloatingArray(values, empty.copy())
-            for name, values in (("rate", p), ("low", low), ("high", high))
+            name: pd.arrays.FloatingArray(np.nan_to_num(values), n == 0)
+            for name, values in zip(("rate", "low", "high"), shares, strict=True)
         }
     )
+
+
+def wilson_bounds(
+    k: Floats | Ints, n: Floats | Ints, z: float = Z_95
+) -> tuple[Floats, Floats, Floats]:
+    """Rates and their Wilson bounds as plain arrays; NaN where there is nothing to divide by."""
+    trials = np.where(n == 0, np.nan, n)
+    p = k / trials
+    center = (p + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z * np.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2)) / (1 + z * z / trials)
+    # At 0 and at n the bound is exact; arithmetic would leave a crumb beside it.
+    low, high = np.where(k == 0, 0.0, center - half), np.where(k == n, 1.0, center + half)
+    return p, np.where(n == 0, np.nan, low), np.where(n == 0, np.nan, high)
 
 
 def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
@@ -102,9 +107,9 @@ def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
     if 0 < k < n and clusters > 1:
         variance = clusters / (clusters - 1) * float(((hits - p * size) ** 2).sum()) / n**2
         effect = max(1.0, variance / (p * (1 - p) / n))
-    row = rates(np.array([p * (n / effect)]), np.array([n / effect])).iloc[0]
-    # At none and at all a bound is exact; a division would leave a crumb beside it.
-    return effect, 0.0 if k == 0 else float(row["low"]), 1.0 if k == n else float(row["high"])
+    worth = n / effect
+    _, low, high = wilson_bounds(np.array([p * worth]), np.array([worth]))
+    return effect, float(low[0]), float(high[0])
 
 
 def clustered_mean(values: np.ndarray, cluster: Ints) -> tuple[float, float, float] | None:

@@ -120,16 +120,9 @@ def effects_of(
     day: Ints | None = None,
     day_spread: float = 0.0,
 ) -> Mapping[str, Effects]:
-    """The effects of `rate_ratios` alone, fitted once to the same numbers: several analyses ask for them.
+    """The effects of `rate_ratios`, which says what is taken, alone; fitted once to the same numbers.
 
-    Args:
-        hit: Whether each trial hit.
-        strata: Codes from 0 up; trials that agree in all of them are one stratum.
-        factors: Level of each trial from 0 up, by name of the factor.
-        cluster: What each trial is of, from 0 up.
-        wanted: Factors whose effects are wanted, with errors.
-        day: What is not the same from one to the next for all trials in it, from 0 up: days.
-        day_spread: Variance of days that more trials than these show; the larger one counts.
+    Several analyses ask for them.
     """
     numbers = [hit, *strata, *factors.values(), cluster, *([] if day is None else [day])]
     key = (

@@ -23,7 +23,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
     shared_rows,
 )
-from dialframe.analytics.inference import rates
+from dialframe.analytics.inference import wilson_bounds
 
 Kind = Literal["difference", "best", "advice", "alarm", "none"]
 
@@ -130,14 +130,8 @@ def rated(
 ) -> dict[str, Any]:
     """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95 %)."""
     above, below = np.asarray(numerators, np.int64), np.asarray(denominators, np.int64)
-    rates_of = rates(above, below)
-    return {
-        "numerator": above,
-        "denominator": below,
-        "rate": rates_of["rate"].array,
-        "low": rates_of["low"].array,
-        "high": rates_of["high"].array,
-    }
+    rate, low, high = wilson_bounds(above, below)
+    return {"numerator": above, "denominator": below, "rate": rate, "low": low, "high": high}
 
 
 def rated_calls(
@@ -187,7 +181,15 @@ def rated_kinds(
         spread *= clusters / np.maximum(clusters - 1, 1)
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
-        each.append(_bounded(k, n, np.maximum(effect, 1.0)))
+        effect = np.maximum(effect, 1.0)
+        _, low, high = wilson_bounds(k / effect, n / effect)
+        each.append({
+            "numerator": k.astype(np.int64), "denominator": n.astype(np.int64),
+            "rate": np.where(n == 0, np.nan, rate),
+            # At none and at all a bound is exact; a division would leave a crumb beside it.
+            "low": np.where(n == 0, np.nan, np.where(k == 0, 0.0, low)),
+            "high": np.where(n == 0, np.nan, np.where(k == n, 1.0, high)),
+        })  # fmt: skip
     return each
 
 
@@ -211,19 +213,6 @@ def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, I
     edges[0], edges[1:-1], edges[-1] = 0, changes + 1, len(packed)
     first = edges[:-1]
     return packed[first] >> 1, np.diff(edges), [np.add.reduceat(packed & 1, first).astype(float)]
-
-
-def _bounded(k: Floats, n: Floats, effect: Floats) -> dict[str, Any]:
-    bounds, none = rates(k / effect, n / effect), n == 0
-    low, high = (bounds[name].to_numpy(float, na_value=np.nan) for name in ("low", "high"))
-    return {
-        "numerator": k.astype(np.int64),
-        "denominator": n.astype(np.int64),
-        "rate": np.where(none, np.nan, k / np.maximum(n, 1)),
-        # At none and at all a bound is exact; a division would leave a crumb beside it.
-        "low": np.where(none, np.nan, np.where(k == 0, 0.0, low)),
-        "high": np.where(none, np.nan, np.where(k == n, 1.0, high)),
-    }
 
 
 def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints:

@@ -282,7 +282,11 @@ def funnel(
         ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
             another word, or the window has no time zone.
     """
-    _choices(order, entry, window)
+    for name, choice, known in (("order", order, ORDERS), ("entry", entry, ENTRIES)):
+        if choice not in known:
+            raise ConfigError(f"{name}={choice!r} is not known; use {', '.join(known)}")
+    if window is not None and window <= timedelta(0):
+        raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
     known_campaign(campaign, leads, calls, campaigns, imports)
     known_at = instant("as_of", as_of)
     begin, end = instant("since", since), instant("until", until)
@@ -342,15 +346,6 @@ def _answer(by: str | None, campaign: str | None, read_at: datetime | None) -> s
     words += [f"of campaign {campaign}"] if campaign else []
     words += [f"as of {read_at:%Y-%m-%d %H:%M} UTC"] if read_at else []
     return " ".join(words)
-
-
-def _choices(order: str, entry: str, window: timedelta | None) -> None:
-    if order not in ORDERS:
-        raise ConfigError(f"order={order!r} is not known; use {', '.join(ORDERS)}")
-    if entry not in ENTRIES:
-        raise ConfigError(f"entry={entry!r} is not known; use {', '.join(ENTRIES)}")
-    if window is not None and window <= timedelta(0):
-        raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
 
 
 def _leads_here(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, Summary, result_of
@@ -362,13 +361,15 @@ def outcome_mix(
     total = sums(code, size)
     kept = [i for i in range(size) if total[i] or names[i] == UNMAPPED]
     cells = np.array([s * size + i for s in range(len(starts)) for i in kept], dtype=int)
+    # Of each outcome counts, rates and bounds by period: a row per period and outcome.
+    parts = rated_kinds(slot, [code == i for i in range(size)], attempts.cluster, len(starts))
     frame = table(
         {
             "start": [starts[c // size] for c in cells],
             "outcome": [names[c % size] for c in cells],
             **{
-                name: values[cells]
-                for name, values in _mixed(attempts, slot, code, size, len(starts)).items()
+                name: np.stack([part[name] for part in parts], axis=1).ravel()[cells]
+                for name in parts[0]
             },
         }
     )
@@ -393,22 +394,14 @@ def outcome_mix(
     )  # fmt: skip
 
 
-def _mixed(
-    attempts: Attempts, slot: Ints, code: Ints, size: int, slots: int
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Counts, rates and bounds of each outcome in each period, a row per period and outcome."""
-    parts = rated_kinds(slot, [code == i for i in range(size)], attempts.cluster, slots)
-    return {name: np.stack([part[name] for part in parts], axis=1).ravel() for name in parts[0]}
-
-
-def _ends(attempts: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
+def _ends(attempts: Attempts, outcome: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
     """First and last outcome of each lead and how often it was tried."""
     none = len(OUTCOMES) + 1
     order = attempts.order[attempts.lead[attempts.order] >= 0]
     lead = attempts.lead[order]
     first, last = np.full(size, none), np.full(size, none)
-    last[lead] = said[order]
-    first[lead[::-1]] = said[order[::-1]]
+    last[lead] = outcome[order]
+    first[lead[::-1]] = outcome[order[::-1]]
     return first, last, np.bincount(lead, minlength=size).astype(np.int64)
 
 

@@ -150,7 +150,7 @@ def match(
 
 
 def _of_every_call(
-    name: str, said: str, frame: pd.DataFrame, definition: str, calls: pd.DataFrame,
+    name: str, answer: str, frame: pd.DataFrame, definition: str, calls: pd.DataFrame,
     taxonomy: Taxonomy, classified: Classes, warnings: tuple[str, ...] = (),
     tables: dict[str, pd.DataFrame] | None = None,
 ) -> Result:  # fmt: skip
@@ -161,7 +161,7 @@ def _of_every_call(
         ("conflict", "calls"): int(classified.conflict.sum()),
     }
     return Result(
-        name, said, frame, definition, balance(Scope(every, {}, every), notes, NOTES), taxonomy,
+        name, answer, frame, definition, balance(Scope(every, {}, every), notes, NOTES), taxonomy,
         latest(calls), tables or {}, warnings=warnings,
     )  # fmt: skip
 
@@ -404,7 +404,11 @@ def completeness(
     theirs = attempts.matched.lead if known is calls else count_attempts(
         known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     ).matched.lead  # fmt: skip
-    gaps = _gaps(known)
+    made = micros(known["created_at"])
+    days = np.unique(made[made != NO_TIME] // DAY_US)
+    every_day = np.arange(days[0], days[-1] + 1) if len(days) else days
+    missing = np.setdiff1d(every_day, days).astype("datetime64[D]")
+    gaps = table({"date": [str(day) for day in missing[np.is_busday(missing)]]})
     rows = [*_call_checks(known, attempts.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
             *_event_checks(known, events), *_lead_checks(attempts.leads, theirs)]  # fmt: skip
@@ -507,13 +511,3 @@ def _lead_checks(leads: pd.DataFrame, lead: np.ndarray) -> list[_Check]:
         ("attempted_leads_without_calls", "leads", int(lost.sum()), len(leads),
          "the service counts attempts on them, and none of their calls is here"),
     ]  # fmt: skip
-
-
-def _gaps(calls: pd.DataFrame) -> pd.DataFrame:
-    at = micros(calls["created_at"])
-    days = np.unique(at[at != NO_TIME] // DAY_US)
-    if not len(days):
-        return table({"date": []})
-    whole = np.arange(days[0], days[-1] + 1)
-    missing = np.setdiff1d(whole, days).astype("datetime64[D]")
-    return table({"date": [str(day) for day in missing[np.is_busday(missing)]]})

@@ -235,15 +235,11 @@ def _bounds(
 
 
 def _flags(short: Ints, known: Ints, limits: tuple[float, float]) -> list[str]:
-    sentences = []
-    for rate, n in zip(ratio(short, known), known, strict=True):
-        if n < _LEAST:
-            sentences.append("too few")
-        else:
-            sentences.append(
-                "over" if rate > limits[1] else "warning" if rate > limits[0] else "ok"
-            )
-    return sentences
+    return [
+        "too few" if n < _LEAST else "over" if rate > limits[1]
+        else "warning" if rate > limits[0] else "ok"
+        for rate, n in zip(ratio(short, known), known, strict=True)
+    ]  # fmt: skip
 
 
 _TOLERANCE_S: Final = 1.5
@@ -362,7 +358,13 @@ def machines(
     unknown = (
         attempts.is_class(CONNECTED_UNKNOWN) & ~attempts.classes.unmapped[attempts.rows] & answered
     )
-    looks = _looks(attempts)
+    # Band of ringing and talk of each attempt; -1 where not known.
+    known = ~np.isnan(attempts.ring_s) & ~np.isnan(attempts.talk_s)
+    ring, talk = (
+        np.searchsorted(np.array(edges), np.nan_to_num(times), side="right")
+        for edges, times in ((_RING_EDGES, attempts.ring_s), (_TALK_EDGES, attempts.talk_s))
+    )
+    looks = np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
     size = (len(_RING_EDGES) + 1) * (len(_TALK_EDGES) + 1)
     as_machine, as_human = (sums(np.where(m, looks, -1), size) for m in (machine, human))
     code, names = attempts.text(by)
@@ -397,14 +399,6 @@ def machines(
         "Calls that a machine answered of answered calls; unknown: answered, and no code says by "
         "whom",
     )  # fmt: skip
-
-
-def _looks(attempts: Attempts) -> Ints:
-    """Band of ringing and talk of each attempt; -1 where not known."""
-    ring = np.searchsorted(np.array(_RING_EDGES), np.nan_to_num(attempts.ring_s), side="right")
-    talk = np.searchsorted(np.array(_TALK_EDGES), np.nan_to_num(attempts.talk_s), side="right")
-    known = ~np.isnan(attempts.ring_s) & ~np.isnan(attempts.talk_s)
-    return np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
 
 
 def _hidden(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:

@@ -97,8 +97,12 @@ def scope(
     require(calls, ("direction", "created_at", "campaign_id"), "calls")
     way = word_of(calls["direction"], ("inbound", "outbound"))
     campaign = present(calls["campaign_id"])
-    reasons: dict[str, Mask] = {
-        **_unknown_then(calls, as_of),
+    reasons: dict[str, Mask] = {}
+    if as_of is not None:
+        # A frame that was read at once after the instant has no memory of it: it goes by its dates.
+        later = micros(calls["created_at"]) > micros_of(as_of)
+        reasons["after_as_of"] = later | _unread(calls, as_of)
+    reasons |= {
         "outside_window": ~within(calls["created_at"], since, until),
         "inbound": way == 0,
         "direction_unknown": way < 0,
@@ -129,17 +133,6 @@ def scope(
             set_aside[reason] = int(taken.sum())
             open_ &= ~taken
     return Scope(open_, set_aside, history)
-
-
-def _unknown_then(calls: pd.DataFrame, as_of: datetime | None) -> dict[str, Mask]:
-    """Calls that nobody could know of at an instant; nothing where none was asked for.
-
-    A frame that was read at once after the instant has no memory of it: it goes by its dates.
-    """
-    if as_of is None:
-        return {}
-    later = micros(calls["created_at"]) > micros_of(as_of)
-    return {"after_as_of": later | _unread(calls, as_of)}
 
 
 def _unread(frame: pd.DataFrame, as_of: datetime) -> Mask:

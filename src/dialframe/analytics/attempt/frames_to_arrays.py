@@ -141,14 +141,11 @@ def once(
         return cast(T, kept[1])
     made = make()
     _KEPT[key] = (tuple(weakref.ref(one, lambda _: _KEPT.pop(key, None)) for one in data), made)
-    alike = [other for other in list(_KEPT) if _kind(other) == _kind(key)]
+    kind, *_ = name if isinstance(name, tuple) else (name,)
+    alike = [k for k in list(_KEPT) if (k[0][0] if isinstance(k[0], tuple) else k[0]) == kind]
     for oldest in (*alike[:-most], *list(_KEPT)[:-_MOST_KEPT]):
         _KEPT.pop(oldest, None)
     return made
-
-
-def _kind(key: tuple[Hashable, ...]) -> Hashable:
-    return key[0][0] if isinstance(key[0], tuple) else key[0]
 
 
 def _data(values: pd.Series) -> pa.ChunkedArray | None:

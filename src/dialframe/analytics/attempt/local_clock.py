@@ -143,7 +143,10 @@ def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Int
     for place, zones in enumerate(names):
         for zone in zones:
             if zone not in clocks:
-                clocks[zone] = _clock(starts, zone)
+                there = starts.tz_convert(zone)
+                hour = np.asarray(there.hour, dtype=np.int16)
+                cell = np.asarray(there.day_of_week, dtype=np.int16) * 24 + hour
+                clocks[zone] = cell, hour * 60 + np.asarray(there.minute, dtype=np.int16)
         for part, values in zip(
             tables, _agreed([clocks[z] for z in zones], len(starts)), strict=True
         ):
@@ -186,16 +189,6 @@ def _heads(numbers: pa.Array, whole: Ints | None) -> tuple[npt.NDArray[np.intege
     ).dictionary_encode()
     count = len(heads.dictionary)
     return np.asarray(pc.fill_null(heads.indices, count), dtype=np.int32), count
-
-
-def _clock(
-    starts: pd.DatetimeIndex, zone: str
-) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
-    """Cell of the week and minute of the day at each instant in a zone."""
-    local = starts.tz_convert(zone)
-    hour = np.asarray(local.hour, dtype=np.int16)
-    cell = np.asarray(local.day_of_week, dtype=np.int16) * 24 + hour
-    return cell, hour * 60 + np.asarray(local.minute, dtype=np.int16)
 
 
 def _agreed(

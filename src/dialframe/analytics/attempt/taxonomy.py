@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -337,7 +337,13 @@ class Taxonomy:
                 raise ConfigError(
                     f"taxonomy preset {preset!r} is not known; use {', '.join(PRESETS)}"
                 )
-        return cls("+".join(chosen), _sorted({**_numbers(), **_words(chosen)}))
+        table: dict[tuple[Field, str], str] = {
+            **{("hangup_cause", f"q850:{cause.number}"): cause.outcome for cause in CAUSES},
+            **{("hangup_cause", f"sip:{number}"): outcome for number, outcome in SIP.items()},
+        }
+        for field, code, outcome in (row for preset in chosen for row in _spellings(preset)):
+            table[field, code_key(field, code)] = outcome
+        return cls("+".join(chosen), _sorted(table))
 
     def __repr__(self) -> str:
         # Every signature shows its default: 300 codes there would bury what `help()` has to say.
@@ -479,20 +485,6 @@ def _numeric_cause(text: str) -> str | None:
         number = int(match[1])
         return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
     return None
-
-
-def _numbers() -> dict[tuple[Field, str], str]:
-    causes: dict[tuple[Field, str], str] = {
-        ("hangup_cause", f"q850:{cause.number}"): cause.outcome for cause in CAUSES
-    }
-    return causes | {("hangup_cause", f"sip:{number}"): SIP[number] for number in SIP}
-
-
-def _words(presets: Iterable[Preset]) -> dict[tuple[Field, str], str]:
-    return {
-        (field, code_key(field, code)): outcome
-        for field, code, outcome in (row for preset in presets for row in _spellings(preset))
-    }
 
 
 def _spellings(preset: Preset) -> Iterator[tuple[Field, str, str]]:

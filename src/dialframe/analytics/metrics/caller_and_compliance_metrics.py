@@ -13,12 +13,12 @@ from dialframe.analytics.analyses import caller_id_use, caller_ids
 from dialframe.analytics.analyses.adjusted_effects import caller_model
 from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
 from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
-from dialframe.analytics.attempt.attempt_table import Attempts, local_match
+from dialframe.analytics.attempt.attempt_table import local_match
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
-from dialframe.analytics.inference import normal_quantile, rates
+from dialframe.analytics.inference import normal_quantile, wilson_bounds
 from dialframe.analytics.metrics.metric_types import (
     Audited,
     Inputs,
@@ -49,7 +49,14 @@ def caller_id_drop(inputs: Inputs) -> Measure:
     code, names = attempts.text("from_number")
     chance = caller_model(attempts, weekly=False).expected
     recent = attempts.when > inputs.attempts.as_of_us - int(choices.recent_days * _DAY_US)
-    lately, before = (_tally(attempts, code, len(names), chance, m) for m in (recent, ~recent))
+    human, size = attempts.flag("human"), len(names)
+    lately, before = (
+        _Tally(
+            sums(np.where(times & human, code, -1), size), sums(np.where(times, code, -1), size),
+            np.bincount(code[times], chance[times], size).astype(float),
+        )
+        for times in (recent, ~recent)
+    )  # fmt: skip
     meant = lately.expected * ratio(before.people, before.expected)
     judged = (lately.dials >= choices.min_calls) & (before.dials >= choices.min_calls)
     judged &= (before.people > 0) & (np.array(names, dtype=object) != NO_GROUP)
@@ -67,9 +74,9 @@ def caller_id_drop(inputs: Inputs) -> Measure:
         return Measure(None, None, None, excluded=excluded, detail=detail, used=used, why_null=why)
     kept = np.where(judged, ratio(lately.people, meant), np.inf)
     worst = int(kept.argmin())
-    own = np.nan_to_num(ratio(before.people, before.expected))[code]
-    rows = Rows("call", attempts.flag("human"), (code >= 0) & judged[code], "worst", key=code,
-                weight=chance * own, least=choices.min_calls)  # fmt: skip
+    kept_before = np.nan_to_num(ratio(before.people, before.expected))[code]
+    rows = Rows("call", human, (code >= 0) & judged[code], "worst", key=code,
+                weight=chance * kept_before, least=choices.min_calls)  # fmt: skip
     return Measure(
         float(kept[worst]), int(lately.people[worst]), float(meant[worst]), float(low[worst]),
         float(high[worst]), "simultaneous", excluded, detail, used, rows=rows,
@@ -85,13 +92,6 @@ class _Tally:
     expected: Floats
 
 
-def _tally(attempts: Attempts, code: Ints, size: int, chance: Floats, mask: Mask) -> _Tally:
-    human = attempts.flag("human")
-    people, dials = (sums(np.where(m, code, -1), size) for m in (mask & human, mask))
-    expected: Floats = np.bincount(code[mask], chance[mask], size).astype(float)
-    return _Tally(people, dials, expected)
-
-
 def _drop_bounds(lately: _Tally, before: _Tally, judged: int) -> tuple[Floats, Floats]:
     """Bounds of each caller ID's ratio that hold for all judged ones together (Bonferroni).
 
@@ -99,9 +99,8 @@ def _drop_bounds(lately: _Tally, before: _Tally, judged: int) -> tuple[Floats, F
     what the mix expects of either time (Przyborowski and Wilenski, Biometrika 31 (1940) 313).
     """
     z = float(normal_quantile(1 - 0.025 / max(judged, 1)))
-    shares = rates(lately.people, lately.people + before.people, z)
+    _, low, high = wilson_bounds(lately.people, lately.people + before.people, z)
     odds = ratio(before.expected, lately.expected)
-    low, high = (shares[name].to_numpy(float, na_value=np.nan) for name in ("low", "high"))
     return ratio(low, 1 - low) * odds, ratio(high, 1 - high) * odds
 
 

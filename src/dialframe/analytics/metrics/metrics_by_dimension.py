@@ -27,7 +27,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
-from dialframe.analytics.inference import rates
+from dialframe.analytics.inference import wilson_bounds
 from dialframe.analytics.metrics.metric_types import DATED, Inputs, Rows
 from dialframe.analytics.result_tables import ratio, table
 from dialframe.errors import ConfigError
@@ -209,8 +209,7 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
     }
     low, high, center, lcl, ucl = (np.full(len(used), np.nan) for _ in range(5))
     if rows.statistic in ("share", "distinct"):
-        bounds = rates(k / effect, n / effect)
-        low, high = (bounds[c].to_numpy(float, na_value=np.nan) for c in ("low", "high"))
+        _, low, high = wilson_bounds(k / effect, n / effect)
         if where.period is not None:
             center, lcl, ucl = _limits(k, n, levels, where.shape, effect)
     return table(
@@ -240,7 +239,11 @@ def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats
         parts = [np.bincount(cell, np.asarray(p, float)[mine], size)[used] for p in rows.parts]
         return used, *rows.formula(*parts)
     if rows.statistic == "median":
-        return used, _medians(cell, above, used), np.full(len(used), np.nan), n[used]
+        order = np.lexsort((above, cell))
+        cell, above = cell[order], above[order]
+        first, last = (np.searchsorted(cell, used, side) for side in ("left", "right"))
+        medians = (above[(first + last - 1) // 2] + above[(first + last) // 2]) / 2
+        return used, np.asarray(medians), np.full(len(used), np.nan), n[used]
     if rows.key is not None:
         span = int(rows.key.max(initial=0)) + 1
         place, pairs = pd.factorize(cell * span + rows.key[mine])
@@ -282,14 +285,6 @@ def _limits(
     center = ratio(np.bincount(series, k, size), np.bincount(series, n, size))[series]
     error = np.sqrt(center * (1 - center) * effect / n)
     return center, np.maximum(center - _SIGMAS * error, 0), np.minimum(center + _SIGMAS * error, 1)
-
-
-def _medians(code: Ints, values: Floats, used: Ints) -> Floats:
-    order = np.lexsort((values, code))
-    code, values = code[order], values[order]
-    first, last = np.searchsorted(code, used, "left"), np.searchsorted(code, used, "right")
-    low, high = (first + last - 1) // 2, (first + last) // 2
-    return np.asarray((values[low] + values[high]) / 2)
 
 
 def rows_in(where: Cut, unit: str, wanted: dict[str, str]) -> Mask:
