@@ -428,16 +428,16 @@ class Effects:
         share = trials[level] / max(trials.sum(), 1)
         if log_ratio is None:
             log_ratio = float(self.shrunk[level] / max(1 - share, 1e-9))
-        own = (1 - share) * log_ratio
-        return float(self.base * (np.exp(own) - np.exp(own - log_ratio)))
+        of_level = (1 - share) * log_ratio
+        return float(self.base * (np.exp(of_level) - np.exp(of_level - log_ratio)))
 
-    def between(self, one: int, other: int) -> tuple[float, float]:
+    def between(self, first: int, second: int) -> tuple[float, float]:
         """Standard error of the log ratio of two levels, and the log ratio."""
         places = np.flatnonzero(self.compared)
-        i, j = np.searchsorted(places, one), np.searchsorted(places, other)
+        i, j = np.searchsorted(places, first), np.searchsorted(places, second)
         v = self.covariance
         error = float(np.sqrt(max(v[i, i] + v[j, j] - 2 * v[i, j], 0.0)))
-        return error, float(self.log_ratio[one] - self.log_ratio[other])
+        return error, float(self.log_ratio[first] - self.log_ratio[second])
 
     def precision(self, levels: Sequence[int]) -> float:
         """How well a step of one log unit between some levels and the others would be seen.

@@ -161,8 +161,8 @@ def _dense(code: Ints) -> Ints:
     if top <= max(4 * len(code), 1 << 16):
         used = np.zeros(top + 1, dtype=bool)
         used[code] = True
-        place = np.cumsum(used) - 1
-        return place[code].astype(np.int64)
+        new_code = np.cumsum(used) - 1
+        return new_code[code].astype(np.int64)
     return np.unique(code, return_inverse=True)[1].astype(np.int64)
 
 
@@ -417,8 +417,8 @@ def _effects(
         compared[:] = False
     share = np.where(compared, trials, 0.0)
     share = share / max(share.sum(), 1.0)
-    own = beta[a : a + size]
-    mean = float(share @ own)
+    level_effects = beta[a : a + size]
+    mean = float(share @ level_effects)
     keep = np.flatnonzero(compared)
     centering = (np.eye(size) - share[None, :])[keep]
     covariance, clusters = _errors(cells, a, size, centering, chances, inverse, hit, cluster, days)
@@ -428,13 +428,13 @@ def _effects(
     by_model = by_model * (1 - rate)
     covariance = _no_luckier(covariance, by_model, trials[keep])
     effects = np.full(size, np.nan)
-    effects[keep] = own[keep] - mean
+    effects[keep] = level_effects[keep] - mean
     shrunk, spread = np.full(size, np.nan), 0.0
     if len(keep) > 1:
         shrunk[keep], spread = shrunk_effects(
             effects[keep], covariance, trials[keep].astype(float)
         )
-    without = chances.hits * np.exp(-(own - mean))[cells.levels[name]]
+    without = chances.hits * np.exp(-(level_effects - mean))[cells.levels[name]]
     base = float(without.sum()) / max(float(cells.trials.sum()), 1.0)
     return Effects(effects, covariance, compared, trials.astype(np.int64), base, spread, shrunk,
                    clusters)  # fmt: skip
@@ -494,8 +494,8 @@ def _errors(
     of_cell *= few[cells.stratum][:, None]
     few = (few * chances.weight)[:, None]
     without = ((reached - pulled) * few)[cells.stratum] * expected - of_cell * expected
-    own = np.zeros(len(hit))
-    own[cells.own.rows] = -2 * chances.own
+    own_residual = np.zeros(len(hit))
+    own_residual[cells.own.rows] = -2 * chances.own
     direct *= few[cells.stratum]
     order = np.argsort(cluster, kind="stable")
     sorted_cluster = cluster[order]
@@ -509,9 +509,9 @@ def _errors(
         rows = order[first:last]
         cell = cells.cell[rows]
         influence = without[cell]
-        hits, held = np.flatnonzero(hit[rows]), np.flatnonzero(own[rows])
+        hits, held = np.flatnonzero(hit[rows]), np.flatnonzero(own_residual[rows])
         influence[hits] += of_cell[cell[hits]]
-        influence[held] += direct[cell[held]] * own[rows[held], None]
+        influence[held] += direct[cell[held]] * own_residual[rows[held], None]
         summed = np.add.reduceat(influence, edges[begin:end] - first, axis=0)
         meat += _gram(summed)
         begin = end

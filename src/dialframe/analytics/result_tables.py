@@ -85,17 +85,17 @@ def points(value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def seen(detectable: float | None, one: str | None = None) -> str:
+def seen(detectable: float | None, what: str | None = None) -> str:
     """How great a difference would have been seen, for the end of a sentence.
 
     Args:
         detectable: The difference; None where it is not known.
-        one: What would differ from the others alone: `a weekday`; by default groups from each other.
+        what: What would differ from the others alone: `a weekday`; by default groups from each other.
     """
     if detectable is None:
         return ""
     size = points(detectable)
-    difference = f"a difference of {size}" if one is None else f"{one} {size} from the others"
+    difference = f"a difference of {size}" if what is None else f"{what} {size} from the others"
     return f"; {difference} would have been seen four times out of five"
 
 
@@ -200,9 +200,9 @@ def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, I
     of a hash table of them, and less of it the more there are.
     """
     if len(hits) != 1 or not len(pair):
-        place, pairs = pd.factorize(pair)
-        sizes = np.bincount(place, minlength=len(pairs)).astype(np.int64)
-        each = [np.bincount(place, hit, len(pairs)).astype(float) for hit in hits]
+        index, pairs = pd.factorize(pair)
+        sizes = np.bincount(index, minlength=len(pairs)).astype(np.int64)
+        each = [np.bincount(index, hit, len(pairs)).astype(float) for hit in hits]
         return np.asarray(pairs, dtype=np.int64), sizes, each
     packed = pair
     packed <<= 1
@@ -220,9 +220,9 @@ def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints
     parts = blocks(len(codes)) if size < len(codes) else [slice(0, len(codes))]
     total = np.zeros(size + 1)
     for rows in parts:
-        place = np.maximum(codes[rows], -1).astype(np.int64) + 1
+        index = np.maximum(codes[rows], -1).astype(np.int64) + 1
         part = None if weights is None else np.asarray(weights[rows], dtype=float)
-        total += np.bincount(place, part, size + 1)
+        total += np.bincount(index, part, size + 1)
     return np.rint(total[1:]).astype(np.int64)
 
 

@@ -296,11 +296,11 @@ def judged(
     effect = float(rates[best] - rates[worst])
     ratio, _ = effects.against_rest()
     above = holm(np.nan_to_num(effects.rest_p()[named], nan=1.0))
-    place = int(np.flatnonzero(named == best)[0])
+    best_index = int(np.flatnonzero(named == best)[0])
     differs = bool(p < level and 100 * effect >= min_points)
     return Judged(
         effects, p, differs, best, worst,
-        bool(differs and above[place] < tested_level(alpha) and ratio[best] > 0), effect,
+        bool(differs and above[best_index] < tested_level(alpha) and ratio[best] > 0), effect,
         min(bounds[0], effect), max(bounds[1], effect),
         max(
             _named_detectable(effects, df, level, named) if shape == "named"

@@ -169,8 +169,10 @@ def _fates(
 ) -> pd.DataFrame:
     phone = dict(zip(attempts.leads["id"].astype("str"), attempts.leads["phone"], strict=False))
     number = pd.Series(callbacks["lead_id"].map(phone), dtype="str").array
-    code, place = _places(attempts, [n for n in number if isinstance(n, str)])
-    wanted = np.array([place.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int)
+    code, index_of = _places(attempts, [n for n in number if isinstance(n, str)])
+    wanted = np.array(
+        [index_of.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int
+    )
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
     closes = due + round(late.total_seconds() * 1e6)
@@ -196,10 +198,10 @@ def _fates(
 
 def _places(attempts: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int]]:
     """Each attempt's place among some numbers, -1 where it is to another one, and the places."""
-    place = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
+    index_of = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
     dialed = attempts.numbers("to_number")
-    code = pc.index_in(dialed, value_set=pa.array(list(place), dialed.type)).fill_null(-1)
-    return np.asarray(code, dtype=np.int64), place
+    code = pc.index_in(dialed, value_set=pa.array(list(index_of), dialed.type)).fill_null(-1)
+    return np.asarray(code, dtype=np.int64), index_of
 
 
 def _by_number(attempts: Attempts, code: Ints, wanted: Ints) -> tuple[Ints, Ints, Ints]:
@@ -216,19 +218,19 @@ def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tu
     at, human = attempts.when[order], attempts.flag("human")[order]
     if not len(at):
         return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
-    place = np.array(
+    first_call = np.array(
         [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
         dtype=int,
     )
-    has_call = (place < high) & (wanted >= 0)
-    safe = np.minimum(place, len(at) - 1)
+    has_call = (first_call < high) & (wanted >= 0)
+    safe = np.minimum(first_call, len(at) - 1)
     return np.where(has_call, at[safe], NEVER), has_call & human[safe]
 
 
 def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) -> pd.DataFrame:
     """The call that each appointment came of, and how sure that is."""
-    code, place = _places(attempts, [str(n) for n in appointments["phone"]])
-    wanted = np.array([place.get(str(n), -1) for n in appointments["phone"]], dtype=int)
+    code, index_of = _places(attempts, [str(n) for n in appointments["phone"]])
+    wanted = np.array([index_of.get(str(n), -1) for n in appointments["phone"]], dtype=int)
     order, low, high = _by_number(attempts, code, wanted)
     at, booked = attempts.when[order], micros(appointments["created_at"])
     last = np.array(

@@ -141,13 +141,18 @@ class _Alarms(NamedTuple):
 
 
 def _alarmed(
-    attempts: Attempts, others: _Others, judged: Mask, mine: list[Ints], sick: Mask, alpha: float
+    attempts: Attempts,
+    others: _Others,
+    judged: Mask,
+    rows_of: list[Ints],
+    sick: Mask,
+    alpha: float,
 ) -> _Alarms:
     """Which numbers are alarmed, beginning with some calls left out of the baseline."""
     alert, human = np.zeros(len(judged), dtype=bool), attempts.flag("human")
     for turn in range(_ROUNDS):
         expected = others.expected(sick)
-        p, start = _judge(attempts, mine, judged, expected)
+        p, start = _judge(attempts, rows_of, judged, expected)
         adjusted = holm(p)
         following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
         # Suspects are left out of the first baseline alone: a number that is not alarmed with the
@@ -155,9 +160,9 @@ def _alarmed(
         if turn and (following == alert).all():
             break
         alert = following & (alert if turn > 1 else True)
-        sick = _sick_stretches(mine, alert, human, expected.chance, len(attempts))
+        sick = _sick_stretches(rows_of, alert, human, expected.chance, len(attempts))
     return _Alarms(
-        expected.chance, p, adjusted, alert, start, _seen_drop(mine, judged, expected, alpha)
+        expected.chance, p, adjusted, alert, start, _seen_drop(rows_of, judged, expected, alpha)
     )
 
 
@@ -167,9 +172,9 @@ def sick_calls(attempts: Attempts, min_calls: int = 200) -> Mask:
     code, names = attempts.text("from_number")
     alerted = table[table["alert"].to_numpy(bool)]
     since = np.full(len(names) + 1, np.iinfo(np.int64).max)
-    place = {name: i for i, name in enumerate(names)}
+    index_of = {name: i for i, name in enumerate(names)}
     for number, at in zip(alerted["from_number"], alerted["changed_at"], strict=True):
-        since[place[str(number)]] = at.value // 1000
+        since[index_of[str(number)]] = at.value // 1000
     return np.asarray(attempts.when >= since[code], dtype=bool)
 
 
@@ -190,13 +195,13 @@ class _Expected(NamedTuple):
 
     def of_days(self, rows: Ints) -> tuple[Floats, Floats]:
         """Of the calls of a number, the people meant by bin and day; the relative variance of each day."""
-        days, place = np.unique(self.day[rows], return_inverse=True)
+        days, day_index = np.unique(self.day[rows], return_inverse=True)
         size = len(days)
         edge = _edges(len(rows))
         bin_of = np.repeat(np.arange(len(edge) - 1), np.diff(edge))
-        meant = np.bincount(bin_of * size + place, self.chance[rows], (len(edge) - 1) * size)
-        total = np.bincount(place, self.chance[rows], size)
-        noise = np.bincount(place, self.noise[rows], size)
+        meant = np.bincount(bin_of * size + day_index, self.chance[rows], (len(edge) - 1) * size)
+        total = np.bincount(day_index, self.chance[rows], size)
+        noise = np.bincount(day_index, self.noise[rows], size)
         if noise.sum() < _NEGLIGIBLE * total.sum():
             noise[:] = 0.0
         return np.maximum(meant.reshape(-1, size), 1e-9 / size), noise / np.maximum(
@@ -275,7 +280,7 @@ class _Others:
         known = 1 / variance + people
         return known / (1 / variance + meant), 1 / known
 
-    def suspects(self, judged: Mask, mine: list[Ints]) -> Mask:
+    def suspects(self, judged: Mask, rows_of: list[Ints]) -> Mask:
         """Stretches that are left out of the first baseline, so that many sick numbers cannot hide.
 
         To begin with, thirds of the time in which a number reaches less than the middle one does;
@@ -284,7 +289,7 @@ class _Others:
         if not len(self.attempts):
             return np.zeros(0, dtype=bool)
         third = np.zeros(len(self.attempts), dtype=np.int64)
-        for rows in mine:
+        for rows in rows_of:
             third[rows] = np.arange(len(rows)) * 3 // max(len(rows), 1)
         part = self.code * 3 + third
         chance = self.expected(np.zeros(len(self.attempts), dtype=bool)).chance
@@ -296,7 +301,7 @@ class _Others:
         sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
         for _ in range(_ROUNDS):
             chance = self.expected(sick).chance
-            following = _sick_stretches(mine, judged, self.human, chance, len(self.attempts))
+            following = _sick_stretches(rows_of, judged, self.human, chance, len(self.attempts))
             if (following == sick).all():
                 break
             sick = following
@@ -304,27 +309,29 @@ class _Others:
 
 
 def _judge(
-    attempts: Attempts, mine: list[Ints], judged: Mask, expected: _Expected
+    attempts: Attempts, rows_of: list[Ints], judged: Mask, expected: _Expected
 ) -> tuple[Floats, Ints]:
     """Of each number: p, and the call at which its stretch starts."""
     count, human = len(judged), attempts.flag("human")
     p, start = np.full(count, np.nan), np.full(count, -1)
     rng = np.random.Generator(np.random.PCG64(SEED))
     for number in np.flatnonzero(judged):
-        rows = mine[number]
+        rows = rows_of[number]
         if expected.chance[rows].sum() > 0:
-            p[number], place = _changed(human[rows], expected, rows, expected.doubt[number], rng)
-            start[number] = rows[place]
+            p[number], first_row = _changed(
+                human[rows], expected, rows, expected.doubt[number], rng
+            )
+            start[number] = rows[first_row]
     return p, start
 
 
 def _sick_stretches(
-    mine: list[Ints], judged: Mask, human: Mask | Floats, chance: Floats, size: int
+    rows_of: list[Ints], judged: Mask, human: Mask | Floats, chance: Floats, size: int
 ) -> Mask:
     """The stretch of each number in which half as many people are likelier than all of them."""
     sick = np.zeros(size, dtype=bool)
     for number in np.flatnonzero(judged):
-        rows = mine[number]
+        rows = rows_of[number]
         gain = human[rows] * np.log(_HALF) + (1 - _HALF) * chance[rows]
         total = np.concatenate([[0.0], np.cumsum(gain)])
         rise = total - np.minimum.accumulate(total)
@@ -338,19 +345,19 @@ def _sick_stretches(
 _STRETCH: Final = 2.0
 
 
-def _seen_drop(mine: list[Ints], judged: Mask, expected: _Expected, alpha: float) -> float:
+def _seen_drop(rows_of: list[Ints], judged: Mask, expected: _Expected, alpha: float) -> float:
     """The part of its answers that the middle number must lose, from its first call on, to be seen.
 
     Found by the same simulation as p: at the threshold that Holm's first step asks for, the loss
     at which four of five draws go beyond it. NaN where no number is judged or none could be seen.
     """
     chance, doubt = expected.chance, expected.doubt
-    numbers = [int(i) for i in np.flatnonzero(judged) if chance[mine[i]].sum() > 0]
+    numbers = [int(i) for i in np.flatnonzero(judged) if chance[rows_of[i]].sum() > 0]
     if not numbers:
         return float("nan")
-    numbers.sort(key=lambda i: float(chance[mine[i]].sum()))
+    numbers.sort(key=lambda i: float(chance[rows_of[i]].sum()))
     middle = numbers[len(numbers) // 2]
-    days = expected.of_days(mine[middle])
+    days = expected.of_days(rows_of[middle])
     rng = np.random.Generator(np.random.PCG64(SEED))
     peaks = _peak(_gains(days, float(doubt[middle]), rng, _SIMULATED))
     high, slope = _tail(peaks)
@@ -478,14 +485,14 @@ def _weekly(attempts: Attempts, code: Ints, names: list[str], chance: Floats) ->
     week = (attempts.when // _DAY_US + 3) // 7
     first = int(week.min(initial=0)) if len(week) else 0
     span = int(week.max(initial=first)) - first + 1
-    pairs, place = np.unique(code * span + (week - first), return_inverse=True)
+    pairs, pair = np.unique(code * span + (week - first), return_inverse=True)
     size = len(pairs)
     return table(
         {
             "from_number": [names[i] for i in pairs // span],
             "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
-            **rated_calls(place, attempts.flag("human"), attempts.cluster, size),
-            "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
+            **rated_calls(pair, attempts.flag("human"), attempts.cluster, size),
+            "expected": ratio(np.bincount(pair, chance, size), sums(pair, size)),
         }
     )
 

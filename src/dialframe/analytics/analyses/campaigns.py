@@ -132,9 +132,9 @@ def compare(
     whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
     code, names = whole.numbered("campaign_id")
     side = np.full(len(names) + 1, -1)
-    for place, name in enumerate((a, b)):
+    for index, name in enumerate((a, b)):
         if name in names:
-            side[names.index(name)] = place
+            side[names.index(name)] = index
     above, below = COMPARED[metric]
     base = (side[code] >= 0) & (whole.flag(below) if below else True)
     attempts = whole.only(base)
@@ -450,8 +450,8 @@ def running_rates(
         later = np.append(at[1:], max(attempts.as_of_us, int(at.max(initial=NO_TIME))))
         hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
         calls_here = np.flatnonzero(code == i)
-        place = np.searchsorted(at, attempts.when[calls_here], side="right") - 1
-        ran[calls_here] = (place >= 0) & np.append(runs, False)[place]
+        reading = np.searchsorted(at, attempts.when[calls_here], side="right") - 1
+        ran[calls_here] = (reading >= 0) & np.append(runs, False)[reading]
     n = sums(np.where(ran, code, -1), len(names))
     frame = table(
         {

@@ -293,7 +293,7 @@ def funnel(
     read_at = known_at or latest(calls, leads, appointments)
     classified = classes(calls, taxonomy)
     matched = match_rows(calls, leads)
-    here, newer = _leads_here(leads, campaign, end)
+    is_in_funnel, newer = _leads_here(leads, campaign, end)
     counting = scope(
         calls,
         classified.outcome,
@@ -301,11 +301,11 @@ def funnel(
         until=end,
         include_no_campaign=include_no_campaign,
         as_of=known_at,
-        further=_not_here(calls, matched, here, campaign),
+        further=_not_here(calls, matched, is_in_funnel, campaign),
     )
     booked = booked_of(appointments, calls, matched, counting.counted, begin, end)
     at = micros(calls["created_at"])
-    span = span_of(leads, here, at, matched, counting.counted, window, entry, read_at)
+    span = span_of(leads, is_in_funnel, at, matched, counting.counted, window, entry, read_at)
     inside = stages_of(span, classified, matched, counting.counted, at, booked, order)
     refused = refusals(imports, leads, campaign, by)
     positive = np.flatnonzero(inside["positive"])
@@ -316,7 +316,7 @@ def funnel(
         **booked.notes,
         ("not_positive", "leads"): len(set(booked.leads) - set(positive)),
     }
-    censored = int((here & ~span.here).sum())
+    censored = int((is_in_funnel & ~span.here).sum())
     if window is not None:
         notes["censored", "leads"] = censored
     return Funnel(
@@ -362,11 +362,11 @@ def _leads_here(
 
 
 def _not_here(
-    calls: pd.DataFrame, matched: Matched, here: Mask, campaign: str | None
+    calls: pd.DataFrame, matched: Matched, is_in_funnel: Mask, campaign: str | None
 ) -> dict[str, Mask]:
     """Calls that no lead of this funnel can be given, by reason."""
     is_matched = matched.lead >= 0
-    ours = is_matched & np.append(here, np.False_)[matched.lead]
+    ours = is_matched & np.append(is_in_funnel, np.False_)[matched.lead]
     elsewhere = np.zeros(len(calls), dtype=bool)
     if campaign is not None:
         elsewhere = np.asarray(calls["campaign_id"] != campaign, dtype=bool)
@@ -382,9 +382,9 @@ def _table(
     inside: dict[str, Mask], leads: pd.DataFrame, by: str | None, refused: Refused
 ) -> pd.DataFrame:
     """The long table: one row per group and stage, the greatest group first."""
-    place, names = (np.zeros(len(leads), np.int64), [""]) if by is None else lead_groups(leads, by)
+    group, names = (np.zeros(len(leads), np.int64), [""]) if by is None else lead_groups(leads, by)
     names += sorted(set(refused.per_group) - set(names))
-    reached = [np.bincount(place[mask], minlength=len(names)) for mask in inside.values()]
+    reached = [np.bincount(group[mask], minlength=len(names)) for mask in inside.values()]
     loaded = reached[0] + [refused.per_group.get(name, 0) for name in names]
     counts = np.column_stack([loaded, *reached])
     order = sorted(range(len(names)), key=lambda i: (-loaded[i], names[i]))

@@ -345,8 +345,8 @@ def _limited(effects: Effects, i: int) -> float:
     Morris (J. Am. Stat. Assoc. 67 (1972) 130-139).
     """
     ratio, error = effects.against_rest()
-    own = effects.log_ratio[i]
-    kept = effects.shrunk[i] / own if own else 0.0
+    raw = effects.log_ratio[i]
+    kept = effects.shrunk[i] / raw if raw else 0.0
     return float(ratio[i] + np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i]))
 
 

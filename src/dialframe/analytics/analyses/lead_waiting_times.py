@@ -119,15 +119,15 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
 
 
 def _bounds(
-    incidence: Floats, before: Floats, mine: Floats, every: Floats, risk: Floats
+    incidence: Floats, before: Floats, first_ends: Floats, all_ends: Floats, risk: Floats
 ) -> tuple[Floats, Floats]:
     """95 % bounds of an incidence: Marubini and Valsecchi's variance, summed in one pass."""
     n = np.maximum(risk, 1)
-    first = np.where(n > every, every / (n * np.maximum(n - every, 1)), 0.0)
+    first = np.where(n > all_ends, all_ends / (n * np.maximum(n - all_ends, 1)), 0.0)
     # sum over j <= i of (F_i - F_j)^2 a_j = F_i^2 A_i - 2 F_i B_i + C_i
     a, b, c = (np.cumsum(first * incidence**k) for k in (0, 1, 2))
-    second = np.cumsum(before**2 * (n - mine) * mine / n**3)
-    third = before * mine / n**2
+    second = np.cumsum(before**2 * (n - first_ends) * first_ends / n**3)
+    third = before * first_ends / n**2
     d, e = np.cumsum(third), np.cumsum(third * incidence)
     variance = np.maximum(
         incidence**2 * a - 2 * incidence * b + c + second - 2 * (incidence * d - e), 0.0
@@ -290,19 +290,19 @@ def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
                   text),)  # fmt: skip
 
 
-def _edge(place: int) -> str:
-    return _NAMES.get(DELAYS_MIN[place], f"{DELAYS_MIN[place]} min")
+def _edge(band: int) -> str:
+    return _NAMES.get(DELAYS_MIN[band], f"{DELAYS_MIN[band]} min")
 
 
 def _group_waits(
-    leads: pd.DataFrame, by: str | None, wait_min: np.ndarray, here: Mask
+    leads: pd.DataFrame, by: str | None, wait_min: np.ndarray, in_campaign: Mask
 ) -> pd.DataFrame:
     code, names = (
         (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
     )
     rows = []
     for i, name in enumerate(names):
-        in_group = here & (code == i)
+        in_group = in_campaign & (code == i)
         waits = wait_min[in_group & ~np.isnan(wait_min)]
         rows.append((name, int(in_group.sum()), len(waits), median(waits), int((waits < 5).sum())))
     rows.sort(key=lambda row: (-row[1], row[0]))
@@ -311,7 +311,7 @@ def _group_waits(
 
 
 def _delays() -> list[str]:
-    edge_names = [_edge(place) for place in range(len(DELAYS_MIN))]
+    edge_names = [_edge(band) for band in range(len(DELAYS_MIN))]
     pairs = [f"{a} to {b}" for a, b in itertools.pairwise(edge_names)]
     return [*pairs, f"{edge_names[-1]} and more"]
 

@@ -148,13 +148,13 @@ def dispositions(
     part = attempts.classes.take(attempts.rows)
     code, written = numbered(calls["disposition"].iloc[attempts.rows].astype("str"))
     pair = np.where(code < 0, len(written), code) * len(OUTCOMES) + part.outcome
-    place, pairs = pd.factorize(pair, sort=True)
+    index, pairs = pd.factorize(pair, sort=True)
     kinds = rated_kinds(
-        np.zeros(len(attempts), dtype=np.int64), [place == i for i in range(len(pairs))],
+        np.zeros(len(attempts), dtype=np.int64), [index == i for i in range(len(pairs))],
         attempts.cluster, 1,
     )  # fmt: skip
     calls_of, conflict, odd = (
-        sums(place, len(pairs), weights) for weights in (None, part.conflict, part.unmapped)
+        sums(index, len(pairs), weights) for weights in (None, part.conflict, part.unmapped)
     )
     rows = sorted(
         range(len(pairs)),
@@ -405,10 +405,10 @@ def _ends(attempts: Attempts, outcome: np.ndarray, size: int) -> tuple[Ints, Int
     return first, last, np.bincount(lead, minlength=size).astype(np.int64)
 
 
-def _cohort_of(at: Ints, here: np.ndarray, period: str) -> tuple[Ints, list[str], Ints]:
+def _cohort_of(at: Ints, dated: np.ndarray, period: str) -> tuple[Ints, list[str], Ints]:
     """Period of each instant as a place in the list of periods, their first days, and their ends."""
-    start = first_days(np.where(here, at, 0), period)
-    names = np.unique(start[here])
+    start = first_days(np.where(dated, at, 0), period)
+    names = np.unique(start[dated])
     code = np.searchsorted(names, start)
     following = (
         (names.astype("datetime64[M]") + 1).astype("datetime64[D]") if period == "month"

@@ -188,10 +188,10 @@ class _Counts:
             [np.datetime64(day, "D").astype(int) for day in self._days], int
         )
         self._sorted = np.argsort(self._wanted)
-        place = days * self._width + self._cell[: len(dated)]
+        cell = days * self._width + self._cell[: len(dated)]
         size = self._width * len(self._days)
         reported = dated["calls"].to_numpy(dtype=float, na_value=0)
-        self.server: Ints = np.rint(np.bincount(place, reported, size)).astype(np.int64)
+        self.server: Ints = np.rint(np.bincount(cell, reported, size)).astype(np.int64)
         self._cell = self._cell[len(dated) :]
         self.outside = int((self.all & (self._day(0) < 0)).sum())
 
@@ -199,8 +199,8 @@ class _Counts:
         """Counts with the clock put forward by some hours."""
         day = self._day(hours)
         keep = chosen & (day >= 0)
-        place = day[keep] * self._width + self._cell[keep]
-        return np.bincount(place, minlength=len(self.server)).astype(np.int64)
+        cell = day[keep] * self._width + self._cell[keep]
+        return np.bincount(cell, minlength=len(self.server)).astype(np.int64)
 
     def off(self, chosen: Mask, hours: float) -> int:
         """How much all counts together are off."""
@@ -221,14 +221,14 @@ class _Counts:
 
     def named(self, counts: Ints) -> dict[_Key, int]:
         """Those that are not 0, with their names, in order."""
-        place = np.flatnonzero(counts)
-        day, rest = np.divmod(place, max(self._width, 1))
+        cells = np.flatnonzero(counts)
+        day, rest = np.divmod(cells, max(self._width, 1))
         campaign, code = np.divmod(rest, max(len(self._codes), 1))
         keys = [
             (self._days[d], self._campaigns[c], self._codes[k])
             for d, c, k in zip(day, campaign, code, strict=True)
         ]
-        return dict(sorted(zip(keys, counts[place].tolist(), strict=True)))
+        return dict(sorted(zip(keys, counts[cells].tolist(), strict=True)))
 
     def _day(self, hours: float) -> Ints:
         """Place of each call's day in the report's days, or -1."""
@@ -236,22 +236,22 @@ class _Counts:
         if not len(self._wanted):
             return np.full(len(day), -1)
         ordered = self._wanted[self._sorted]
-        place = np.minimum(np.searchsorted(ordered, day), len(ordered) - 1)
-        return np.where(ordered[place] == day, self._sorted[place], -1)
+        index = np.minimum(np.searchsorted(ordered, day), len(ordered) - 1)
+        return np.where(ordered[index] == day, self._sorted[index], -1)
 
 
 def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
     """Both columns in one numbering; blank is nothing."""
-    one, of_left = encoded(left)
-    other, of_right = encoded(right)
+    left_code, of_left = encoded(left)
+    right_code, of_right = encoded(right)
     names, none = of_left + of_right, len(of_left) + len(of_right)
     code = np.concatenate([
-        np.where(one == len(of_left), none, one.astype(np.int64)), len(of_left) + other.astype(np.int64)
+        np.where(left_code == len(of_left), none, left_code.astype(np.int64)), len(of_left) + right_code.astype(np.int64)
     ])  # fmt: skip
     plain = [name.strip() or NO_GROUP for name in names] + [NO_GROUP]
     distinct = list(dict.fromkeys(plain))
-    place = {name: i for i, name in enumerate(distinct)}
-    return np.array([place[name] for name in plain])[code], distinct
+    index_of = {name: i for i, name in enumerate(distinct)}
+    return np.array([index_of[name] for name in plain])[code], distinct
 
 
 def _late(
@@ -300,13 +300,13 @@ def _sums(
 
 def _codes(server: dict[_Key, int], computed: dict[_Key, int], taxonomy: Taxonomy) -> pd.DataFrame:
     names = sorted({key[2] for key in [*server, *computed]})
-    reported, here = (dict.fromkeys(names, 0) for _ in range(2))
-    for counts, total in ((server, reported), (computed, here)):
+    reported, computed_calls = (dict.fromkeys(names, 0) for _ in range(2))
+    for counts, total in ((server, reported), (computed, computed_calls)):
         for key, n in counts.items():
             total[key[2]] += n
     frame = table_of_rows(
         {"disposition": str, "server": int, "computed": int, "difference": int, "unmapped": bool},
-        [(name, reported[name], here[name], reported[name] - here[name],
+        [(name, reported[name], computed_calls[name], reported[name] - computed_calls[name],
           name != NO_GROUP and taxonomy.outcome("disposition", name) is None) for name in names],
     )  # fmt: skip
     return frame.sort_values("server", ascending=False, kind="stable", ignore_index=True)

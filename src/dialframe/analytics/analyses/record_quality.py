@@ -353,11 +353,11 @@ def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd
     several = np.bincount(code[order], unlike, len(names)) > 0
     was = np.where(last > first, codes[last - 1], "")
     ids = arrow(calls["id"])
-    place = np.asarray(pc.index_in(ids, value_set=pa.array(names, ids.type)).fill_null(-1))
+    event_of_call = np.asarray(pc.index_in(ids, value_set=pa.array(names, ids.type)).fill_null(-1))
     # Of rows that repeat an id the first one counts: it is written last.
-    rows = np.flatnonzero(place >= 0)[::-1]
+    rows = np.flatnonzero(event_of_call >= 0)[::-1]
     ended = np.full(len(names), NO_TIME)
-    ended[place[rows]] = micros(calls["ended_at"])[rows]
+    ended[event_of_call[rows]] = micros(calls["ended_at"])[rows]
     delay = seconds(micros(logged_events["logged_at"])[order[last]], ended) / 3_600
     changed = several | (delay > late_h)
     return _changes(
@@ -401,7 +401,7 @@ def completeness(
         calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     )
     known = known_then(calls, instant("as_of", as_of))
-    theirs = attempts.matched.lead if known is calls else count_attempts(
+    lead_of_call = attempts.matched.lead if known is calls else count_attempts(
         known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     ).matched.lead  # fmt: skip
     made = micros(known["created_at"])
@@ -411,7 +411,7 @@ def completeness(
     gaps = table({"date": [str(day) for day in missing[np.is_busday(missing)]]})
     rows = [*_call_checks(known, attempts.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
-            *_event_checks(known, events), *_lead_checks(attempts.leads, theirs)]  # fmt: skip
+            *_event_checks(known, events), *_lead_checks(attempts.leads, lead_of_call)]  # fmt: skip
     frame = table_of_rows(
         {"check": str, "unit": str, "count": int, "of": int, "share": float, "ok": bool,
          "meaning": str},

@@ -214,8 +214,8 @@ def _groups(attempts: Attempts, by: str) -> tuple[Ints, list[str]]:
     if by != "prefix":
         return attempts.text(by)
     codes = area(attempts, "to_number")
-    distinct, place = np.unique(codes, return_inverse=True)
-    return place.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
+    distinct, index = np.unique(codes, return_inverse=True)
+    return index.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
 
 
 def _bounds(

@@ -372,8 +372,8 @@ def _parts_judged(attempts: Attempts, part: Ints, min_calls: int, alpha: float) 
 
 def _part(hour: Ints) -> Ints:
     part = np.full(len(hour), -1)
-    for place, (_, first, after) in enumerate(DAYPARTS):
-        part[(hour >= first) & (hour < after)] = place
+    for index, (_, first, after) in enumerate(DAYPARTS):
+        part[(hour >= first) & (hour < after)] = index
     return part
 
 

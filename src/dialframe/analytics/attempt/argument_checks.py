@@ -166,8 +166,8 @@ _ENTRY: Final = re.compile(r"^    (\w+): ", re.M)
 def _whole_docstring(function: Callable[..., object], signature: inspect.Signature) -> str:
     """The docstring of an analysis with the arguments, errors and example that it shares with all others."""
     summary, *sections = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
-    own = dict(zip(sections[::2], sections[1::2], strict=True))
-    _, *entries = _ENTRY.split(own.get("Args", ""))
+    own_sections = dict(zip(sections[::2], sections[1::2], strict=True))
+    _, *entries = _ENTRY.split(own_sections.get("Args", ""))
     arguments = _ARGUMENTS | dict(zip(entries[::2], entries[1::2], strict=True))
     taken = [name for name in signature.parameters if name in arguments]
     wrong = ["a column is missing", *(["the campaign is unknown"] if "campaign" in taken else []),
@@ -175,9 +175,11 @@ def _whole_docstring(function: Callable[..., object], signature: inspect.Signatu
     either = " or ".join(filter(None, [", ".join(wrong[:-1]), wrong[-1]]))
     written = {
         "Args": "\n".join(f"    {name}: {arguments[name].rstrip()}" for name in taken),
-        "Returns": own.get("Returns", ""),
-        "Raises": own.get("Raises", f"    ConfigError: {either[0].upper()}{either[1:]}."),
-        "Example": own.get("Example", f"    result = analytics.{function.__name__}(calls, leads)"),
+        "Returns": own_sections.get("Returns", ""),
+        "Raises": own_sections.get("Raises", f"    ConfigError: {either[0].upper()}{either[1:]}."),
+        "Example": own_sections.get(
+            "Example", f"    result = analytics.{function.__name__}(calls, leads)"
+        ),
     }
     if "self" in signature.parameters:
         del written["Example"]
@@ -303,7 +305,11 @@ def is_attempts(frame: pd.DataFrame) -> bool:
 
 def calls_and_leads(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A frame of attempts as the calls and leads that analyses read; numbers and leads stay."""
-    columns = {name: frame[theirs] for name, theirs in _OF_CALLS.items() if theirs in frame}
+    columns = {
+        name: frame[attempt_name]
+        for name, attempt_name in _OF_CALLS.items()
+        if attempt_name in frame
+    }
     calls = pd.DataFrame(columns).reset_index(drop=True)
     calls.insert(1, "direction", pd.array(["outbound"] * len(calls), dtype="str"))
     calls[NUMBERED] = frame["attempt"].array

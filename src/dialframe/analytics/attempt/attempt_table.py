@@ -214,10 +214,10 @@ class Attempts:
             return self.of_history(self.ever.attempt)
         ordered = self.cluster[self.order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(self)])
-        place = np.arange(1, len(self) + 1, dtype=np.int32)
-        place -= np.repeat(first.astype(np.int32), np.diff(np.append(first, len(self))))
+        ordered_number = np.arange(1, len(self) + 1, dtype=np.int32)
+        ordered_number -= np.repeat(first.astype(np.int32), np.diff(np.append(first, len(self))))
         number = np.empty(len(self), dtype=np.int32)
-        number[self.order] = place
+        number[self.order] = ordered_number
         return number
 
     @_Shared
@@ -257,17 +257,19 @@ class Attempts:
         size = int(age.max()) + 1
         cell = code * size + age
         shape = (len(names), size)
-        there, open_ = (
+        answered_of, open_of = (
             np.bincount(cell[mask], minlength=len(names) * size).reshape(shape).astype(float)
             for mask in (answered, waits)
         )
-        total = np.cumsum(there, axis=1)
+        total = np.cumsum(answered_of, axis=1)
         old = total > total[:, -1:] / 2
-        usual = (open_ * old).sum() / max((there * old).sum(), 1.0)
-        usual = ((open_ * old).sum(axis=1) + 5 * usual) / ((there * old).sum(axis=1) + 5)
+        usual = (open_of * old).sum() / max((answered_of * old).sum(), 1.0)
+        usual = ((open_of * old).sum(axis=1) + 5 * usual) / ((answered_of * old).sum(axis=1) + 5)
         usual = np.clip(usual, 0.005, 0.9)[:, None]
         late = np.minimum(usual + 0.1, 0.95)
-        gain = open_ * np.log(late / usual) + (there - open_) * np.log((1 - late) / (1 - usual))
+        gain = open_of * np.log(late / usual) + (answered_of - open_of) * np.log(
+            (1 - late) / (1 - usual)
+        )
         total = np.cumsum(np.where(old, 0.0, gain), axis=1)
         days = np.where(total.max(axis=1) > 3 + np.log(len(names)), total.argmax(axis=1) + 1, 0)
         return np.asarray(ends - days[code] * DAY_US)
@@ -324,9 +326,9 @@ class Attempts:
             names = names if NO_GROUP in names else [*names, NO_GROUP]
             code = np.where(code < 0, names.index(NO_GROUP), code)
         rank = sorted(range(len(names)), key=names.__getitem__)
-        place = np.empty(len(rank), dtype=np.int64)
-        place[rank] = np.arange(len(rank))
-        return place[code], [names[i] for i in rank]
+        new_code = np.empty(len(rank), dtype=np.int64)
+        new_code[rank] = np.arange(len(rank))
+        return new_code[code], [names[i] for i in rank]
 
     def numbered(self, column: str) -> tuple[Ints, list[str]]:
         """A text column of the calls as codes and the names that occur; -1 for null.
@@ -338,9 +340,9 @@ class Attempts:
         code, names = encoded(self.calls[column])
         code = self.of_rows(code)
         used = np.bincount(code, minlength=len(names) + 1)[: len(names)] > 0
-        place = np.append(np.cumsum(used) - 1, -1)
-        place[:-1][~used] = -1
-        return place[code], [name for name, there in zip(names, used, strict=True) if there]
+        new_code = np.append(np.cumsum(used) - 1, -1)
+        new_code[:-1][~used] = -1
+        return new_code[code], [name for name, there in zip(names, used, strict=True) if there]
 
     def lead_text(self, name: str) -> tuple[Ints, list[str]]:
         """A column or custom field of each attempt's lead as codes and names."""
@@ -374,9 +376,9 @@ class Attempts:
             ("conflict", "calls"): part.count(lambda every: every.conflict),
             **{
                 (f"match_{name}", "calls"): int(
-                    (self.of_rows(self.matched.quality) == place).sum()
+                    (self.of_rows(self.matched.quality) == quality).sum()
                 )
-                for place, name in enumerate(_QUALITY_NOTES)
+                for quality, name in enumerate(_QUALITY_NOTES)
                 if name and len(self.leads)
             },
         }

@@ -132,8 +132,8 @@ class Classes:
         Args:
             hit: What holds of each way.
         """
-        mine = hit(_every_case())
-        return int(np.bincount(self.case, minlength=len(mine))[mine].sum())
+        cases = hit(_every_case())
+        return int(np.bincount(self.case, minlength=len(cases))[cases].sum())
 
     def take(self, rows: Ints) -> Classes:
         """The same of the calls at some positions, each once."""

@@ -132,15 +132,15 @@ def once(
         most: How many of its kind (the first part of the name) are kept; few where one is large.
     """
     data = [_data(values) for values in columns]
-    if any(one is None for one in data):
+    if any(part is None for part in data):
         return make()
     key = (name, *map(id, data))
     kept = _KEPT.pop(key, None)
-    if kept is not None and all(ref() is one for ref, one in zip(kept[0], data, strict=True)):
+    if kept is not None and all(ref() is part for ref, part in zip(kept[0], data, strict=True)):
         _KEPT[key] = kept
         return cast(T, kept[1])
     made = make()
-    _KEPT[key] = (tuple(weakref.ref(one, lambda _: _KEPT.pop(key, None)) for one in data), made)
+    _KEPT[key] = (tuple(weakref.ref(part, lambda _: _KEPT.pop(key, None)) for part in data), made)
     kind, *_ = name if isinstance(name, tuple) else (name,)
     alike = [k for k in list(_KEPT) if (k[0][0] if isinstance(k[0], tuple) else k[0]) == kind]
     for oldest in (*alike[:-most], *list(_KEPT)[:-_MOST_KEPT]):
@@ -403,8 +403,8 @@ def seconds(later: Ints, earlier: Ints) -> Floats:
 def word_of(values: pd.Series, words: tuple[str, ...]) -> npt.NDArray[np.int8]:
     """Place of each text among some words, in any case; -1 where it is none of them, or null."""
     places, written = encoded(values)
-    place = {word: i for i, word in enumerate(words)}
-    codes = [place.get(text.casefold(), -1) for text in written]
+    index_of = {word: i for i, word in enumerate(words)}
+    codes = [index_of.get(text.casefold(), -1) for text in written]
     return np.array([*codes, -1], dtype=np.int8).take(places)
 
 

@@ -163,12 +163,12 @@ def _by_number(
     several = np.flatnonzero(lead == _SEVERAL)
     if len(several):
         shared = np.flatnonzero((loaded >= 0) & (np.append(row, 0)[loaded] == _SEVERAL))
-        place = _find(
+        row_of_pair = _find(
             _pair(called[several], call_campaign[several], len(campaigns)),
             _pair(loaded[shared], campaign[shared], len(campaigns)),
         )
-        lead[several] = np.where(place >= 0, np.append(shared, 0)[place], _SEVERAL)
-        same[several] = place >= 0
+        lead[several] = np.where(row_of_pair >= 0, np.append(shared, 0)[row_of_pair], _SEVERAL)
+        same[several] = row_of_pair >= 0
     places = ("campaign_and_number", "number_only", "ambiguous", "none")
     pair, alone, ambiguous, none = (np.int8(PLACE[name]) for name in places)
     quality = np.where(lead >= 0, np.where(same, pair, alone), none)
@@ -198,8 +198,8 @@ def _by_id(calls: pd.Series, pairs: pd.DataFrame, leads: pd.Series) -> Ints:
     """Row of the lead that a pair of ids names, or -1; the last word on a call is the one."""
     known = pairs.dropna(subset=["call_id", "lead_id"]).drop_duplicates("call_id", keep="last")
     row = _codes(pc.index_in(arrow(known["lead_id"]), value_set=arrow(leads)))
-    place = _codes(pc.index_in(arrow(calls), value_set=arrow(known["call_id"])))
-    return np.append(row, _NO_LEAD)[place].astype(np.int64)
+    pair_of_call = _codes(pc.index_in(arrow(calls), value_set=arrow(known["call_id"])))
+    return np.append(row, _NO_LEAD)[pair_of_call].astype(np.int64)
 
 
 def _codes(indices: pa.Array) -> npt.NDArray[np.int32]:
@@ -228,8 +228,8 @@ def _find(wanted: Ints, keys: Ints) -> Ints:
     if not len(distinct):
         return np.full(len(wanted), _NO_LEAD, dtype=np.int64)
     row = np.where(counts == 1, rows[first], _SEVERAL)
-    place = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
-    return np.where(distinct[place] == wanted, row[place], _NO_LEAD)
+    index = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
+    return np.where(distinct[index] == wanted, row[index], _NO_LEAD)
 
 
 def _object(cell: object) -> dict[str, object]:
@@ -303,9 +303,9 @@ def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
 
 def _custom(leads: pd.DataFrame, by: str) -> pd.Series:
     # Many leads carry the same fields, and reading JSON is the slow part.
-    place, distinct = numbered(leads["custom_fields"])
+    index, distinct = numbered(leads["custom_fields"])
     once = custom_field(pd.DataFrame({"custom_fields": [*distinct, None]}, dtype="str"), by)
-    values = once.take(np.where(place < 0, len(distinct), place)).set_axis(leads.index)
+    values = once.take(np.where(index < 0, len(distinct), index)).set_axis(leads.index)
     if len(leads) and not values.notna().any():
         raise ConfigError(
             f"by={by!r} is neither a column of the leads frame nor a custom field of any lead; "

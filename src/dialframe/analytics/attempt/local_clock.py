@@ -140,17 +140,17 @@ def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Int
     starts = pd.DatetimeIndex(begins.astype("datetime64[us]"), tz="UTC")
     tables = [np.empty((len(names) + 1, len(starts)), np.int16) for _ in range(3)]
     clocks: dict[str, tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]] = {}
-    for place, zones in enumerate(names):
+    for case_index, zones in enumerate(names):
         for zone in zones:
             if zone not in clocks:
-                there = starts.tz_convert(zone)
-                hour = np.asarray(there.hour, dtype=np.int16)
-                cell = np.asarray(there.day_of_week, dtype=np.int16) * 24 + hour
-                clocks[zone] = cell, hour * 60 + np.asarray(there.minute, dtype=np.int16)
+                local_time = starts.tz_convert(zone)
+                hour = np.asarray(local_time.hour, dtype=np.int16)
+                cell = np.asarray(local_time.day_of_week, dtype=np.int16) * 24 + hour
+                clocks[zone] = cell, hour * 60 + np.asarray(local_time.minute, dtype=np.int16)
         for part, values in zip(
             tables, _agreed([clocks[z] for z in zones], len(starts)), strict=True
         ):
-            part[place] = values
+            part[case_index] = values
     for part in tables:
         part[-1] = NO_ZONE
     return Local(case, at, days, *tables)
@@ -171,9 +171,9 @@ def _cases(values: pd.Series) -> tuple[npt.NDArray[np.int16], list[tuple[str, ..
     examples = numbers.take(pa.array(first[used])).to_pylist()
     zones = [of_number(number).names for number in examples]
     distinct = list(dict.fromkeys(zones))
-    place = {names: i for i, names in enumerate(distinct)}
+    index_of = {names: i for i, names in enumerate(distinct)}
     case = np.full(count + 1, len(distinct), dtype=np.int16)
-    case[used] = [place[names] for names in zones]
+    case[used] = [index_of[names] for names in zones]
     return frozen(case[code]), distinct
 
 

@@ -460,12 +460,12 @@ class Taxonomy:
         Args:
             other: The taxonomy to compare with.
         """
-        own = {(field, key): outcome for field, key, outcome in self.codes}
+        ours = {(field, key): outcome for field, key, outcome in self.codes}
         others = {(field, key): outcome for field, key, outcome in other.codes}
         return [
-            (field, key, own.get((field, key)), others.get((field, key)))
-            for field, key in sorted(own.keys() | others.keys())
-            if own.get((field, key)) != others.get((field, key))
+            (field, key, ours.get((field, key)), others.get((field, key)))
+            for field, key in sorted(ours.keys() | others.keys())
+            if ours.get((field, key)) != others.get((field, key))
         ]
 
     @cached_property

@@ -111,9 +111,9 @@ def caller_ids_alerted(inputs: Inputs) -> Measure:
     excluded = {"too_few_dials": int((~judged).sum())}
     code, names = inputs.attempts.text("from_number")
     number = {str(name): i for i, name in enumerate(result.table["from_number"])}
-    place = np.array([*(number[name] for name in names), 0], dtype=np.int64)[code]
-    rows = Rows("call", np.append(alert, False)[place], np.append(judged, False)[place], "distinct",
-                key=place)  # fmt: skip
+    row_of_call = np.array([*(number[name] for name in names), 0], dtype=np.int64)[code]
+    rows = Rows("call", np.append(alert, False)[row_of_call], np.append(judged, False)[row_of_call], "distinct",
+                key=row_of_call)  # fmt: skip
     return share(int(alert.sum()), int(judged.sum()), excluded, detail=result.table,
                  used=("min_calls",), rows=rows)  # fmt: skip
 
@@ -174,9 +174,9 @@ def callback_kept(inputs: Inputs) -> Measure:
 
 def _place(values: pd.Series, among: pd.Series) -> Ints:
     """The first row of each value among others, -1 where it is not there."""
-    place = pd.Series(np.arange(len(among)), index=among.astype("str").array)
-    place = place[place.index.notna() & ~place.index.duplicated()]
-    return np.asarray(values.astype("str").map(place).fillna(-1), dtype=np.int64)
+    row_of = pd.Series(np.arange(len(among)), index=among.astype("str").array)
+    row_of = row_of[row_of.index.notna() & ~row_of.index.duplicated()]
+    return np.asarray(values.astype("str").map(row_of).fillna(-1), dtype=np.int64)
 
 
 def appointment_show(inputs: Inputs) -> Measure:

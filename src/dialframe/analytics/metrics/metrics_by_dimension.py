@@ -84,8 +84,8 @@ class Cut:
             none = labels.index(NO_GROUP)
             if rows.frame is not None and name in rows.frame.columns:
                 code, names = in_order(rows.frame[name].astype("str").fillna(NO_GROUP))
-                place = {label: i for i, label in enumerate(labels)}
-                parts.append(np.array([*(place.get(n, none) for n in names), none])[code])
+                index_of = {label: i for i, label in enumerate(labels)}
+                parts.append(np.array([*(index_of.get(n, none) for n in names), none])[code])
             elif rows.lead is not None:
                 parts.append(np.append(of_lead, none)[rows.lead])
             else:
@@ -157,9 +157,9 @@ def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
             every = sorted({*names, NO_GROUP})
             code = _renumbered(code, names, every)
             return every, code, _of_first_attempt(attempts, code, every.index(NO_GROUP))
-        levels, theirs = in_order(attempts.leads[name].astype("str").fillna(NO_GROUP))
-        every = sorted({*names, *theirs, NO_GROUP})
-        return every, _renumbered(code, names, every), _renumbered(levels, theirs, every)
+        levels, lead_names = in_order(attempts.leads[name].astype("str").fillna(NO_GROUP))
+        every = sorted({*names, *lead_names, NO_GROUP})
+        return every, _renumbered(code, names, every), _renumbered(levels, lead_names, every)
     if not len(attempts.leads):
         raise ConfigError(f"by={name!r} is no column of the calls, and there are no leads")
     code, names = lead_groups(attempts.leads, name)
@@ -176,8 +176,8 @@ def _of_first_attempt(attempts: Attempts, code: Ints, none: int) -> Ints:
 
 
 def _renumbered(code: Ints, names: list[str], every: list[str]) -> Ints:
-    place = np.array([*(every.index(name) for name in names), -1], dtype=np.int64)
-    return place[code]
+    index_of = np.array([*(every.index(name) for name in names), -1], dtype=np.int64)
+    return index_of[code]
 
 
 def _start(at: Ints, period: str) -> Ints:
@@ -229,14 +229,16 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
     )
 
 
-def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats, Floats, Floats]:
+def _summed(
+    rows: Rows, code: Ints, in_cell: Mask, size: int
+) -> tuple[Ints, Floats, Floats, Floats]:
     """The cells that have rows, and their value, numerator and denominator."""
-    cell, above = code[mine], np.asarray(rows.above, dtype=float)[mine]
+    cell, above = code[in_cell], np.asarray(rows.above, dtype=float)[in_cell]
     n = np.bincount(cell, minlength=size).astype(float)
     used = np.flatnonzero(n).astype(np.int64)
     k: Floats = np.bincount(cell, above, size).astype(float)
     if rows.statistic == "formula" and rows.formula is not None:
-        parts = [np.bincount(cell, np.asarray(p, float)[mine], size)[used] for p in rows.parts]
+        parts = [np.bincount(cell, np.asarray(p, float)[in_cell], size)[used] for p in rows.parts]
         return used, *rows.formula(*parts)
     if rows.statistic == "median":
         order = np.lexsort((above, cell))
@@ -246,18 +248,18 @@ def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats
         return used, np.asarray(medians), np.full(len(used), np.nan), n[used]
     if rows.key is not None:
         span = int(rows.key.max(initial=0)) + 1
-        place, pairs = pd.factorize(cell * span + rows.key[mine])
+        index, pairs = pd.factorize(cell * span + rows.key[in_cell])
         row_of = np.asarray(pairs, dtype=np.int64) // span
-        hits: Floats = np.bincount(place, above, len(pairs)).astype(float)
+        hits: Floats = np.bincount(index, above, len(pairs)).astype(float)
         if rows.statistic == "worst":
-            weight = None if rows.weight is None else rows.weight[mine]
-            return _worst(row_of, hits, np.bincount(place, weight, len(pairs)).astype(float),
-                          np.bincount(place, minlength=len(pairs)) >= rows.least)  # fmt: skip
+            weight = None if rows.weight is None else rows.weight[in_cell]
+            return _worst(row_of, hits, np.bincount(index, weight, len(pairs)).astype(float),
+                          np.bincount(index, minlength=len(pairs)) >= rows.least)  # fmt: skip
         n = np.bincount(row_of, minlength=size).astype(float)
         if rows.statistic == "distinct":
             k = np.bincount(row_of, hits > 0, size).astype(float)
     elif rows.weight is not None:
-        n = np.bincount(cell, rows.weight[mine], size).astype(float)
+        n = np.bincount(cell, rows.weight[in_cell], size).astype(float)
     return used, ratio(k[used], n[used]), k[used], n[used]
 
 
@@ -298,10 +300,10 @@ def rows_in(where: Cut, unit: str, wanted: dict[str, str]) -> Mask:
     for name, level in wanted.items():
         if name not in where.names:
             raise ConfigError(f"{name!r} is no dimension; use {', '.join(where.names)}")
-        place = where.names.index(name)
-        if level not in where.labels[place]:
+        dimension = where.names.index(name)
+        if level not in where.labels[dimension]:
             raise ConfigError(f"{name}={level!r} is in no cell")
-        in_part = parts[place] == where.labels[place].index(level)
+        in_part = parts[dimension] == where.labels[dimension].index(level)
         inside = in_part if inside is None else inside & in_part
     size = len(parts[0]) if parts else 0
     return np.ones(size, dtype=bool) if inside is None else inside
