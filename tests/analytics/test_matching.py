@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,55 +14,42 @@ from dialframe import frames
 from dialframe.analytics import match
 from dialframe.errors import ConfigError
 
+LEAD, TWIN = lead(1), lead(1, id="lead_x")
+#: The same number in another campaign.
+ELSEWHERE = lead(1, id="lead_x", campaign_id="cmp_autumn")
+INBOUND = call(9, direction="inbound", from_number=phone(1), to_number="+13125550199")
 
-def _one(made: dict[str, object], *people: dict[str, object]) -> tuple[str | None, str]:
+#: A call, the leads, the lead that is given and how.
+MATCHES: dict[str, tuple[dict[str, Any], list[dict[str, Any]], str | None, str]] = {
+    "campaign and number name the lead, though other campaigns have the number too":
+        (call(1), [ELSEWHERE, LEAD], "lead_1", "campaign_and_number"),
+    "without a campaign the number decides, if one lead only has it":
+        (call(1, campaign_id=None), [LEAD, lead(2)], "lead_1", "number_only"),
+    "in a campaign that has not the number, it decides too":
+        (call(1, campaign_id="cmp_winter"), [LEAD, lead(2)], "lead_1", "number_only"),
+    "several leads with the number, none in the call's campaign: no lead is given":
+        (call(1, campaign_id="cmp_winter"), [LEAD, ELSEWHERE], None, "ambiguous"),
+    "two leads with the number in the call's own campaign cannot be told apart":
+        (call(1), [LEAD, TWIN], None, "ambiguous"),
+    "a number that no lead has": (call(1, to_number=phone(9)), [LEAD], None, "none"),
+    "no number": (call(1, to_number=None), [LEAD], None, "none"),
+    "no number is not a number that two rows share":
+        (call(1, to_number=None), [lead(1, phone=None)], None, "none"),
+    "a call outside any campaign matches a lead outside any by its number alone":
+        (call(1, campaign_id=None), [lead(1, campaign_id=None)], "lead_1", "number_only"),
+    "the customer's number is where an inbound call comes from":
+        (INBOUND, [LEAD], "lead_1", "campaign_and_number"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "people", "lead_id", "quality"), MATCHES.values(), ids=MATCHES)
+def test_a_call_finds_its_lead_or_none(
+    made: dict[str, Any], people: list[dict[str, Any]], lead_id: str | None, quality: str
+) -> None:
+    """By campaign and number, by number alone if that is clear, or not at all."""
     row = match(calls(made), leads(*people)).table.iloc[0]
-    return None if pd.isna(row["lead_id"]) else row["lead_id"], row["match_quality"]
-
-
-def test_by_campaign_and_number() -> None:
-    """Campaign and number name the lead, though other campaigns have the number too."""
-    other = lead(1, id="lead_x", campaign_id="cmp_autumn")
-    assert _one(call(1), other, lead(1)) == ("lead_1", "campaign_and_number")
-
-
-@pytest.mark.parametrize("campaign", [None, "cmp_winter"])
-def test_by_number_alone(campaign: str | None) -> None:
-    """Without its campaign the number decides, if one lead only has it."""
-    assert _one(call(1, campaign_id=campaign), lead(1), lead(2)) == ("lead_1", "number_only")
-
-
-def test_several_leads_are_not_chosen_from() -> None:
-    """Several leads with the number, none in the call's campaign: no lead is given."""
-    people = lead(1), lead(1, id="lead_x", campaign_id="cmp_autumn")
-    assert _one(call(1, campaign_id="cmp_winter"), *people) == (None, "ambiguous")
-
-
-def test_twice_in_one_campaign_is_ambiguous() -> None:
-    """Two leads with the number in the call's own campaign cannot be told apart."""
-    assert _one(call(1), lead(1), lead(1, id="lead_x")) == (None, "ambiguous")
-
-
-@pytest.mark.parametrize("number", [phone(9), None])
-def test_no_lead(number: str | None) -> None:
-    """A number that no lead has, or no number: no lead."""
-    assert _one(call(1, to_number=number), lead(1)) == (None, "none")
-
-
-def test_a_missing_phone_matches_nothing() -> None:
-    """No number is not a number that two rows share."""
-    assert _one(call(1, to_number=None), lead(1, phone=None)) == (None, "none")
-
-
-def test_two_missing_campaigns_are_not_one() -> None:
-    """A call outside any campaign matches a lead outside any by its number alone."""
-    assert _one(call(1, campaign_id=None), lead(1, campaign_id=None)) == ("lead_1", "number_only")
-
-
-def test_inbound_calls_match_by_the_caller() -> None:
-    """The customer's number is where an inbound call comes from."""
-    made = call(9, direction="inbound", from_number=phone(1), to_number="+13125550199")
-    assert _one(made, lead(1)) == ("lead_1", "campaign_and_number")
+    assert row["match_quality"] == quality
+    assert (None if pd.isna(row["lead_id"]) else row["lead_id"]) == lead_id
 
 
 def test_counts_and_index() -> None:

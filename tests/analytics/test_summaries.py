@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.made import START, call, calls
-from dialframe import frames
 from dialframe.analytics import dispositions, summary
 
 CALLS = calls(
@@ -52,14 +51,6 @@ def test_what_a_summary_leaves_out() -> None:
     assert excluded[["counted", "inbound", "no_campaign", "unmapped"]].tolist() == [10, 1, 1, 1]
 
 
-def test_no_calls() -> None:
-    """Without calls every rate is null and its types are the same."""
-    empty = summary(frames.empty(frames.CALLS)).table
-    assert empty["rate"].isna().all()
-    assert empty["denominator"].tolist() == [0] * len(RATES)
-    assert empty.dtypes.astype(str).tolist() == summary(CALLS).table.dtypes.astype(str).tolist()
-
-
 def test_mix() -> None:
     """Raw code and class stand side by side, the most frequent first, unmapped among them."""
     mix = dispositions(CALLS).table
@@ -75,15 +66,6 @@ def test_mix() -> None:
     assert mix["denominator"].tolist() == [10] * 5
     excluded = dispositions(CALLS).excluded.set_index("reason")["count"]
     assert excluded["inbound"] == 1
-
-
-def test_mix_of_nothing() -> None:
-    """Without calls the mix has no rows and its types are the same."""
-    empty = dispositions(frames.empty(frames.CALLS)).table
-    assert len(empty) == 0
-    assert (
-        empty.dtypes.astype(str).tolist() == dispositions(CALLS).table.dtypes.astype(str).tolist()
-    )
 
 
 def test_window_and_click_to_call() -> None:

@@ -9,42 +9,38 @@ from pathlib import Path
 import pytest
 
 from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import Field
 from dialframe.errors import ConfigError
 
-
-@pytest.mark.parametrize(
-    ("code", "outcome"),
-    [
-        ("603+ Network Blocked", "blocked_or_rejected"),
-        ("16 (NORMAL_CLEARING)", "connected_unknown"),
-        ("480 Temporarily Unavailable", "no_answer"),
-        ("SIP 599", "network_fail"),
-        ("504", "network_fail"),
-        ("503", "temp_unavailable"),
-        ("Q.850;cause=20", "temp_unavailable"),
-        ("user busy", "busy"),
-    ],
-)
-def test_causes_in_the_wild(code: str, outcome: str) -> None:
-    """Causes are read as carriers and switches write them."""
-    assert DEFAULT.outcome("hangup_cause", code) == outcome
-
-
-@pytest.mark.parametrize("code", ["", "0", "128", "299", "SIP 499", "1234", "16th", "SOMETHING"])
-def test_unknown_causes_are_not_guessed(code: str) -> None:
-    """A number that no table has is no cause, though it looks like one."""
-    assert DEFAULT.outcome("hangup_cause", code) is None
+#: Field, code as it is written in the wild, and what it means; None is not known.
+WRITTEN = [
+    ("hangup_cause", "603+ Network Blocked", "blocked_or_rejected"),
+    ("hangup_cause", "16 (NORMAL_CLEARING)", "connected_unknown"),
+    ("hangup_cause", "480 Temporarily Unavailable", "no_answer"),
+    ("hangup_cause", "SIP 599", "network_fail"),
+    ("hangup_cause", "504", "network_fail"),
+    ("hangup_cause", "503", "temp_unavailable"),
+    ("hangup_cause", "Q.850;cause=20", "temp_unavailable"),
+    ("hangup_cause", "user busy", "busy"),
+    # The number of a SIP answer in any dress.
+    *(("hangup_cause", code, "busy") for code in ("sip_486", "SIP-486", "sip:486", "SIP 486 Busy Here")),
+    # A number that no table has is no cause, though it looks like one.
+    *(("hangup_cause", code, None)
+      for code in ("", "0", "128", "299", "SIP 499", "1234", "16th", "SOMETHING")),
+    # A slash is not a dash: what does not apply was not a call without an answer.
+    ("disposition", "NA", "no_answer"),
+    ("disposition", "N/A", None),
+    # The number 17 as a disposition says nothing about a busy line.
+    ("disposition", "17", None),
+]  # fmt: skip
 
 
-def test_a_slash_is_not_a_dash() -> None:
-    """N/A is not NA: what does not apply was not a call without an answer."""
-    assert DEFAULT.outcome("disposition", "NA") == "no_answer"
-    assert DEFAULT.outcome("disposition", "N/A") is None
-
-
-def test_a_number_is_a_cause_only_in_the_cause() -> None:
-    """The number 17 as a disposition says nothing about a busy line."""
-    assert DEFAULT.outcome("disposition", "17") is None
+@pytest.mark.parametrize(("field", "code", "outcome"), WRITTEN)
+def test_codes_are_read_as_they_are_written_and_never_guessed(
+    field: Field, code: str, outcome: str | None
+) -> None:
+    """Causes as carriers and switches write them; what no table has is not known."""
+    assert DEFAULT.outcome(field, code) == outcome
 
 
 def test_own_codes_in_any_spelling() -> None:
@@ -145,9 +141,3 @@ def test_one_code_in_two_spellings_of_one_class_is_fine() -> None:
     """What agrees is no contradiction."""
     own = DEFAULT.with_codes({"ZZTOP": "callback", "zz top": "callback"})
     assert own.outcome("disposition", "ZZ_TOP") == "callback"
-
-
-@pytest.mark.parametrize("code", ["sip_486", "SIP-486", "sip:486", "SIP 486 Busy Here"])
-def test_the_number_of_a_sip_answer_in_any_dress(code: str) -> None:
-    """Blank, colon, dash or underscore: it is the same answer."""
-    assert DEFAULT.outcome("hangup_cause", code) == "busy"

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames
@@ -50,18 +49,6 @@ def test_tests_share_their_level() -> None:
     tests = analytics.best_time(_calls(np.random.default_rng(2), 300)).tables["tests"]
     assert (tests["p_adjusted"] >= tests["p"]).all()
     assert tests["p_adjusted"].max() <= 2 * tests["p"].max()
-
-
-@pytest.mark.parametrize("disposition", ["NI", "NA"])
-def test_where_everybody_or_nobody_answers_nothing_is_compared(disposition: str) -> None:
-    """No difference is a finding; here nothing was looked at, and the answer says that."""
-    answered = disposition == "NI"
-    made = [call(n, float(n), disposition=disposition, answered=answered) for n in range(1, 20)]
-    found = analytics.best_time(calls(*made), leads(*(lead(n) for n in range(1, 20))))
-    assert "no difference" not in found.answer
-    assert "cannot be judged" in found.answer
-    assert found.tables["tests"]["p"].isna().all()
-    assert not found.tables["tests"]["differs"].any()
 
 
 def test_calls_that_go_by_the_clock_are_no_fault() -> None:
