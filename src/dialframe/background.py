@@ -10,19 +10,31 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import chain, islice
 from queue import Empty, Full, Queue, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Final, Generic, TypeVar
 
 from dialframe.config import OnProgress, Progress
 
-__all__ = ["Job", "Worker", "alongside", "end_with_parent", "in_thread", "join", "side_by_side"]
+__all__ = [
+    "Job",
+    "Worker",
+    "ahead",
+    "alongside",
+    "end_with_parent",
+    "in_thread",
+    "join",
+    "side_by_side",
+]
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 #: Jobs under way at once: with 10 requests a second and 1 s for an answer, so many fill the limit.
 THREADS: Final = 12
@@ -111,6 +123,48 @@ def alongside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: st
     while not wait([result], _TICK_S).done:
         on_progress(latest)
     return result.result()
+
+
+def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1) -> Iterator[T]:
+    """The results of work on items, in order, each begun before it is asked for.
+
+    The items are drawn in the caller's thread, one more than there are threads; of a single item the
+    work is done there too. It gains where the work lets go of the interpreter (arrays, hashes, files).
+
+    Args:
+        work: What to do with an item; with one thread it is done in the items' order.
+        items: The items.
+        threads: How many items are worked on at once.
+    """
+    left = iter(items)
+    drawn = list(islice(left, 2))
+    if len(drawn) < 2:
+        yield from map(work, drawn)
+        return
+    jobs: SimpleQueue[tuple[Future[T], Item] | None] = SimpleQueue()
+
+    def run() -> None:
+        while (job := jobs.get()) is not None:
+            result, item = job
+            try:
+                result.set_result(work(item))
+            except BaseException as error:
+                result.set_exception(error)
+
+    for _ in range(threads):
+        in_thread(run, "dialframe-ahead")
+    waiting: deque[Future[T]] = deque()
+    try:
+        for item in chain(drawn, left):
+            waiting.append(Future())
+            jobs.put((waiting[-1], item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for _ in range(threads):
+            jobs.put(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dialframe.background import ahead
 from dialframe.leads import arrow_text
 from dialframe.leads.clean_list_sidecar import Origin, doubt_of, origin_of, restored
 from dialframe.leads.cleaned import CleanedFile
@@ -133,6 +134,8 @@ def unique_file_names(names: Sequence[str]) -> list[str]:
 
 
 _NONE: Final = np.zeros(0, np.int64)
+#: Blocks that are judged at once: what judges them lets go of the interpreter most of the time.
+_THREADS: Final = 2
 #: Column of physical lines in the spool.
 LINE: Final = "_line"
 _WARNINGS: Final = "_warnings"
@@ -341,14 +344,18 @@ def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
     policy = one.judging.policy.duplicates
     newest = newest_column(one.taken.file) if policy == "newest" else None
     before = ""
-    for batch in one.taken.batches(spool):
-        source, single = None, None
-        if one.leads == "numbers":
-            source, single = leads_of(batch.rows, one.judging)
-            batch = batch.repeated(source)  # noqa: PLW2901 - a lead each from here on
-            compared.follow(source)
+
+    def judged(batch: Batch) -> tuple[Batch, np.ndarray | None, Assessed]:
+        if one.leads != "numbers":
+            return batch, None, assess(batch.rows, one.judging)
+        source, single = leads_of(batch.rows, one.judging)
+        batch = batch.repeated(source)  # a lead each from here on
+        return batch, source, assess(batch.rows, one.judging, single)
+
+    for batch, source, assessed in ahead(judged, one.taken.batches(spool), threads=_THREADS):
         one.sources.append(source)
-        assessed = assess(batch.rows, one.judging, single)
+        if source is not None:
+            compared.follow(source)
         if one.leads == "listed":
             ids = assessed.fields["external_id"].to_pylist()
             compared.follow(_same_ids(ids, before))

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 import pyarrow as pa
 
+from dialframe.background import ahead
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import arrow_text
@@ -249,10 +250,13 @@ class Pipeline:
         paths = {} if target is None else targets_of(target, files)
 
         def fill(out: Outputs | None) -> CleanedFiles:
-            for rows in self.tables():
+            def put(rows: OutcomeRows) -> None:
                 tally.add(rows)
                 if out is not None:
                     out.add(rows.key, rows.table)
+
+            for _ in ahead(put, self.tables()):
+                pass
             return tally.told(files, self.region, self.leftovers, paths)
 
         if target is None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from dialframe.background import ahead
 from dialframe.leads import arrow_text
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
 from dialframe.leads.reading.chunked_text import last_line_end, line_bounds
@@ -110,22 +111,27 @@ def split_blocks(
         line: Physical lines before the first chunk.
     """
     walk = _Walk(dialect, shape, line)
-    rest = b""
-    pieces = iter(chunks)
-    chunk = next(pieces, None)
-    while chunk is not None:
-        following = next(pieces, None)
-        data = rest + chunk if rest else chunk
-        final = following is None
-        stop = len(data) if final else last_line_end(data)
-        if stop:
-            block, used = walk.block(data, stop, final=final)
-            rest = data[used:]
-            if len(block):
-                yield block
-        else:
-            rest = data
-        chunk = following
+    return (block for block in ahead(walk.made, walk.runs(chunks)) if len(block))
+
+
+class _Run(NamedTuple):
+    """Records that follow each other, before they are cut into columns.
+
+    Attributes:
+        data: The text that they are in.
+        cut: Its lines.
+        first: Ordinal of the first one in the file.
+        taken: Lines of the text in which they begin.
+        lines: Physical lines of those.
+        odd: Records that were read with care.
+    """
+
+    data: bytes
+    cut: _Cut
+    first: int
+    taken: np.ndarray
+    lines: np.ndarray
+    odd: dict[int, _Odd]
 
 
 class _Walk:
@@ -138,7 +144,25 @@ class _Walk:
         self.records, self.line = 0, line
         self.parser = Parser(dialect, shape)
 
-    def block(self, data: bytes, stop: int, *, final: bool) -> tuple[Block, int]:
+    def runs(self, chunks: Iterable[bytes]) -> Iterator[_Run]:
+        """The records of the text, so many at a time; only this has to be done in order."""
+        rest = b""
+        pieces = iter(chunks)
+        chunk = next(pieces, None)
+        while chunk is not None:
+            following = next(pieces, None)
+            data = rest + chunk if rest else chunk
+            final = following is None
+            stop = len(data) if final else last_line_end(data)
+            if stop:
+                run, used = self._run(data, stop, final=final)
+                rest = data[used:]
+                yield run
+            else:
+                rest = data
+            chunk = following
+
+    def _run(self, data: bytes, stop: int, *, final: bool) -> tuple[_Run, int]:
         """The records of `data` up to `stop`, or up to one that needs more; bytes used."""
         cut = _cut(data, stop, self.delimiter, self.quote)
         odd: dict[int, _Odd] = {}
@@ -158,9 +182,9 @@ class _Walk:
         taken = np.flatnonzero(begins_record[:end])
         rows = np.searchsorted(taken, np.array(list(odd), np.int64)).tolist()
         own = dict(zip(rows, odd.values(), strict=True))
-        block = self._made(data, cut, taken, taken + self.line, own)
+        run = _Run(data, cut, self.records, taken, taken + self.line, own)
         self.records, self.line = self.records + len(taken), self.line + end
-        return block, int(cut.behind[end - 1]) if end else 0
+        return run, int(cut.behind[end - 1]) if end else 0
 
     def _careful(self, window: _Window, line: int) -> _Odd | None:
         """The record that begins at a line that is not clean; None where it may need more data."""
@@ -175,10 +199,9 @@ class _Walk:
                 return _Odd(record.cells, record.fault, codes, raw, record.stop - at)
         return None
 
-    def _made(
-        self, data: bytes, cut: _Cut, taken: np.ndarray, lines: np.ndarray, odd: dict[int, _Odd]
-    ) -> Block:
-        """The block of some lines, `odd` ones among them as they were read with care."""
+    def made(self, run: _Run) -> Block:
+        """The block of some records."""
+        data, cut, first, taken, lines, odd = run
         width, rows = self.shape.width, len(taken)
         places = np.stack([cut.begins[taken], cut.ends[taken]], axis=1)
         is_clean = np.ones(rows, np.bool_)
@@ -192,7 +215,7 @@ class _Walk:
             odd[row] = _Odd(self.parser.scan(text).cells, None, (), text, 1)
         is_lead = _are_leads(columns)
         block = Block(
-            self.records, columns, lines, nothing=nothing, usual=rows - len(nothing) * (width != 1),
+            first, columns, lines, nothing=nothing, usual=rows - len(nothing) * (width != 1),
             data=data, places=places,
         )  # fmt: skip
         not_usual = 0
