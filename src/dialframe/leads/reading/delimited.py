@@ -142,6 +142,8 @@ _HEAD_RECORDS: Final = 2000
 _TAIL_RECORDS: Final = 200
 _HEADER_RECORDS: Final = 30
 _FEW: Final = 50
+#: Doubtful records of which the header is looked at before all of them are.
+_MANY_DOUBTS: Final = 20_000
 #: Doubtful records that are kept; a file with more is no regular list.
 _MOST_DOUBTS: Final = 500_000
 
@@ -208,13 +210,17 @@ class Outline:
         nothing = np.concatenate(self.nothing)
         for at, line in nothing[np.diff(nothing[:, 0], prepend=-2) > 1].tolist():
             self.seen.setdefault(at, _nothing(line))
+        if len(self.seen) > _MANY_DOUBTS:
+            # Nothing but the head is needed to see that the header is of another width.
+            head = [self.seen[at] for at in range(self.head_records) if at in self.seen]
+            top = find_top(_as_records(head), choice)
+            if top.cells == self.width != top.width:
+                return None
         doubts = dict(sorted({**self.tail, **self.seen}.items()))
         ordinals = list(doubts)
         has_all = len(ordinals) + len(self.empty()) == self.records
-        cells = [doubt.cells for doubt in doubts.values()]
-        starts = [doubt.line for doubt in doubts.values()]
-        faults = {at: one.fault for at, one in enumerate(doubts.values()) if one.fault}
-        records = Records(cells, starts, starts, faults=faults, lines=Lines([], []))
+        records = _as_records([*doubts.values()])
+        cells = records.cells
         top = find_top(records, choice)
         regular, odd = top.widths[self.width], top.widths.total() - top.widths[self.width]
         is_enough = has_all or (regular > odd and self.usual > odd)
@@ -238,6 +244,12 @@ class Outline:
             furniture=tuple((ordinals[at], code) for at, code in layout.furniture),
             confidence=layout.confidence,
         )
+
+
+def _as_records(doubts: Sequence[Doubt]) -> Records:
+    cells, starts = [one.cells for one in doubts], [one.line for one in doubts]
+    faults = {at: one.fault for at, one in enumerate(doubts) if one.fault}
+    return Records(cells, starts, starts, faults=faults, lines=Lines([], []))
 
 
 def _records(block: Block, rows: np.ndarray) -> dict[int, Doubt]:

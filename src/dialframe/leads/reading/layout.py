@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from dialframe.leads.lead_file import Records, check_width
 from dialframe.leads.reading.header_row import (
@@ -16,6 +16,8 @@ from dialframe.leads.reading.header_row import (
     is_contact,
     known_names,
 )
+
+T = TypeVar("T")
 
 _SAMPLE_RECORDS: Final = 500
 _SECOND_HEADER_NAMES: Final = 2
@@ -106,7 +108,7 @@ class Top(NamedTuple):
 def find_top(records: Records, choice: HeaderChoice = "auto", *, own: bool = False) -> Top:
     """Find the header; see `lay_out`."""
     cells = records.cells
-    filled = [at for at, row in enumerate(cells) if not is_blank(row)]
+    filled = [at for at, blank in enumerate(asked_once(cells, is_blank)) if not blank]
     widths = Counter(len(cells[at]) for at in filled if at not in records.faults)
     usual = _most_frequent(widths)
     check_width(usual)
@@ -156,6 +158,15 @@ def lay_out(
         furniture=tuple(sorted(furniture.items())),
         confidence=top.confidence,
     )
+
+
+def asked_once(rows: Iterable[list[str]], ask: Callable[[list[str]], T]) -> Iterator[T]:
+    """What is to be said of each row, asked once for the equal lines of a run: they share their cells."""
+    last: list[str] | None = None
+    for row in rows:
+        if row is not last:
+            last, answer = row, ask(row)
+        yield answer
 
 
 def is_blank(cells: Sequence[str]) -> bool:
@@ -240,9 +251,12 @@ def _footers(
     cells: list[list[str]], filled: list[int], usual: int, *, leads: bool
 ) -> dict[int, str]:
     """Totals anywhere in a list of leads, and remarks behind the last record."""
-    found = {at: "footer" for at in filled if usual > 1 and _is_comment(cells[at])}
+    rows = [cells[at] for at in filled]
+    comments = asked_once(rows if usual > 1 else (), _is_comment)
+    found = {at: "footer" for at, is_one in zip(filled, comments, strict=False) if is_one}
     if leads:
-        found |= {at: "footer" for at in filled if _is_remark(cells[at], usual, _SUBTOTAL)}
+        totals = asked_once(rows, lambda row: _is_remark(row, usual, _SUBTOTAL))
+        found |= {at: "footer" for at, is_one in zip(filled, totals, strict=True) if is_one}
     for place in range(len(filled) - 1, 0, -1):
         if filled[place] in found:
             continue

@@ -39,7 +39,7 @@ from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, not_a_tab
 from dialframe.leads.reading.file_discovery import sources
 from dialframe.leads.reading.file_merging import together
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.layout import Layout, is_blank, lay_out
+from dialframe.leads.reading.layout import Layout, asked_once, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
 
 # The readers of other formats and encodings load when a file asks for them: most lists are CSV in UTF-8.
@@ -430,8 +430,9 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
     cells: list[list[str]] = []
     faults: dict[int, str] = {}
     warnings: dict[int, tuple[str, ...]] = {}
-    for at, record in enumerate(layout.leads):
-        row = records.cells[record]
+    rows = [records.cells[record] for record in layout.leads]
+    wide = asked_once(rows, lambda row: _wide(row, layout.width))
+    for at, (record, row) in enumerate(zip(layout.leads, rows, strict=True)):
         fault = records.faults.get(record)
         if fault is None and len(row) > layout.width and not is_blank(row[layout.width :]):
             fault = "too_many_cells"
@@ -444,7 +445,7 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
             faults[at] = fault
         if codes:
             warnings[at] = tuple(codes)
-        cells.append(_wide(row, layout.width))
+        cells.append(next(wide))
     return cells, faults, warnings
 
 
