@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from dialframe.contract import limits, operations
 from dialframe.contract.models.webhook_models import (
@@ -12,34 +13,44 @@ from dialframe.contract.models.webhook_models import (
     EventRef,
     EventReplay,
     WebhookCreate,
-    WebhookQuery,
+    WebhookEndpoint,
     WebhookRef,
     WebhookUpdate,
 )
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, Source, answer, on
 from dialframe.sandbox.world import clients_and_keys, clock, events
-from dialframe.sandbox.world.api_objects import EVENT, FieldError, Json, Refusal, encode, invalid
+from dialframe.sandbox.world.api_objects import (
+    EVENT,
+    FieldError,
+    Json,
+    Refusal,
+    encode,
+    invalid,
+    resource,
+)
 from dialframe.sandbox.world.clock import SECOND_US
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
 
-_COLUMNS: Final = (
-    "id", "url", "description", "events", "enabled", "secret", "created_at", "updated_at",
-)  # fmt: skip
+# Resources, Webhook endpoint: path and query of the URL are shortened, and it is never shown whole
+# again; of the current secret the last four characters are shown.
+ENDPOINT: Final = resource(
+    "webhooks",
+    WebhookEndpoint,
+    derived={
+        "url_preview": ("url", lambda url: "{0.scheme}://{0.netloc}/...".format(urlsplit(url))),
+        "host": ("url", lambda url: urlsplit(url).hostname or ""),
+        "events": ("events", json.loads),
+        "enabled": ("enabled", bool),
+        "secret_hint": ("secret", lambda secret: secret[-4:]),
+    },
+)
 _NEVER_NULL: Final = ("url", "events", "enabled")
 
-
-@on(operations.WEBHOOKS_LIST)
-def list_webhooks(context: Context[WebhookQuery]) -> Reply:
-    """All endpoints, newest first; the shape of the list is assumed."""
-    return requests_and_replies.page(context, Source("webhooks", _COLUMNS, {}), _shown)
-
-
-@on(operations.WEBHOOKS_GET)
-def get_webhook(context: Context[WebhookRef]) -> Reply:
-    """One endpoint."""
-    return answer(_find(context, context.request.webhook_id))
+# The shape of the list is not shown: it is assumed to be that of the other lists.
+requests_and_replies.lists(operations.WEBHOOKS_LIST, ENDPOINT)
+requests_and_replies.finds(operations.WEBHOOKS_GET, ENDPOINT)
 
 
 @on(operations.WEBHOOKS_CREATE)
@@ -65,7 +76,7 @@ def create(context: Context[WebhookCreate]) -> Reply:
         "updated_at": context.now_us,
     }
     webhook_id = context.add("webhooks", "webhook_endpoint", values)
-    return _with_secret(_find(context, webhook_id), secret, status=201)
+    return _with_secret(context.find(ENDPOINT, webhook_id), secret, status=201)
 
 
 @on(operations.WEBHOOKS_UPDATE)
@@ -77,7 +88,7 @@ def update(context: Context[WebhookUpdate]) -> Reply:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
         raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
     _check_events(request.events or [])
-    _find(context, request.webhook_id)
+    endpoint = context.find(ENDPOINT, request.webhook_id)
     if request.url is not None:
         _check_url(context, request.url)
     columns: dict[str, Any] = {
@@ -88,15 +99,16 @@ def update(context: Context[WebhookUpdate]) -> Reply:
     }
     changes = {name: value for name, value in columns.items() if name in fields}
     if changes:
-        _change(context, request.webhook_id, {**changes, "updated_at": context.now_us})
-    return answer(_find(context, request.webhook_id))
+        changes["updated_at"] = context.now_us
+        endpoint = context.change(ENDPOINT, request.webhook_id, changes)
+    return answer(endpoint)
 
 
 @on(operations.WEBHOOKS_DELETE)
 def delete(context: Context[WebhookRef]) -> Reply:
     """Delete an endpoint; what it was still to receive is cancelled. Its answer is assumed."""
     webhook = (context.client, context.request.webhook_id)
-    _find(context, context.request.webhook_id)
+    context.find(ENDPOINT, context.request.webhook_id)
     context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", webhook)
     context.db.execute(
         "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL,"
@@ -111,7 +123,7 @@ def delete(context: Context[WebhookRef]) -> Reply:
 def test(context: Context[WebhookRef]) -> Reply:
     """Send a test event to one endpoint, enabled or not. Its answer is assumed."""
     webhook_id = context.request.webhook_id
-    _find(context, webhook_id)
+    context.find(ENDPOINT, webhook_id)
     data = {"webhook_id": webhook_id, "message": "This is a test event."}
     event_id = events.keep(context.db, context.client, "webhook.test", data, context.now_us)
     delivery_id = events.schedule(context.db, context.client, event_id, webhook_id, context.now_us)
@@ -123,7 +135,7 @@ def test(context: Context[WebhookRef]) -> Reply:
 def rotate_secret(context: Context[WebhookRef]) -> Reply:
     """A new secret; for 24 hours the previous one signs along."""
     webhook_id = context.request.webhook_id
-    _find(context, webhook_id)
+    context.find(ENDPOINT, webhook_id)
     # Limits: secret rotation overlap.
     secret, until_us = clients_and_keys.new_signing_secret(), context.now_us + OVERLAP_US
     context.db.execute(
@@ -145,40 +157,6 @@ def _with_secret(body: Json, secret: str, status: int = 200) -> Reply:
     return Reply(
         reply.status, reply.body, reply.headers, stored_body=encode({**body, "secret": None})
     )
-
-
-def _find(context: Context[Any], webhook_id: str) -> Json:
-    row = context.db.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM webhooks WHERE client = ? AND id = ?",
-        (context.client, webhook_id),
-    ).fetchone()
-    if row is None:
-        raise Refusal("not_found", "The id names no endpoint of the account.")
-    return _shown(row)
-
-
-def _change(context: Context[Any], webhook_id: str, values: Json) -> None:
-    assignments = ", ".join(f"{name} = ?" for name in values)
-    context.db.execute(
-        f"UPDATE webhooks SET {assignments} WHERE client = ? AND id = ?",
-        (*values.values(), context.client, webhook_id),
-    )
-
-
-def _shown(row: tuple[Any, ...]) -> Json:
-    webhook_id, url, description, subscribed, enabled, secret, created_us, updated_us = row
-    return {
-        "id": webhook_id,
-        "url_preview": events.url_preview(url),
-        "host": events.url_host(url),
-        "description": description,
-        "events": json.loads(subscribed),
-        "enabled": bool(enabled),
-        # Resources, Webhook endpoint: the last four characters of the current secret.
-        "secret_hint": secret[-4:],
-        "created_at": clock.text(created_us),
-        "updated_at": clock.text(updated_us),
-    }
 
 
 def _check_events(events_wanted: list[Any]) -> None:
@@ -221,7 +199,7 @@ def replay(context: Context[EventReplay]) -> Reply:
         raise Refusal("not_found", "The id names no endpoint of the account.")
     _count(context, event_id)
     for url in urls.values():
-        events.url_reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
+        _check_url(context, url)
     sent = [
         events.schedule(
             context.db,

@@ -75,32 +75,42 @@ class Resource:
         return self.find(db, client, identifier)
 
 
-def _resource(
+def resource(
     table: str,
     shape: type[Answer],
     constants: Mapping[str, object] | None = None,
-    renamed: Mapping[str, str] | None = None,
+    derived: Mapping[str, tuple[str, Callable[[Any], Any]]] | None = None,
 ) -> Resource:
-    constants, renamed = constants or {}, renamed or {}
+    """A kind of thing by the shape of its answer.
+
+    Args:
+        table: Its table.
+        shape: What the contract's Resources say of it: the fields, in their order.
+        constants: Fields that are the same for every row.
+        derived: Fields that are made from a column of another name or form, and how.
+    """
+    constants, derived = constants or {}, derived or {}
     fields = tuple(name for name in shape.model_fields if name not in constants)
-    columns = tuple(renamed.get(name, name) for name in fields)
+    columns = tuple(derived[name][0] if name in derived else name for name in fields)
+    # Contract, Conventions: timestamps are ISO 8601 in UTC.
     instant = ((name, clock.text) for name in fields if name.endswith("_at"))
     document = ((name, json.loads) for name in fields if name in DOCUMENTS)
-    return Resource(table, fields, columns, constants, (*instant, *document))
+    made = ((name, convert) for name, (_, convert) in derived.items())
+    return Resource(table, fields, columns, constants, (*instant, *document, *made))
 
 
-CAMPAIGN: Final = _resource("campaigns", Campaign)
-LEAD: Final = _resource("leads", Lead)
-CALL: Final = _resource("calls", Call)
-CALLBACK: Final = _resource("callbacks", Callback)
-APPOINTMENT: Final = _resource("appointments", Appointment)
-MESSAGE: Final = _resource("messages", SmsMessage, renamed={"to": "recipient"})
-EVENT: Final = _resource(
+CAMPAIGN: Final = resource("campaigns", Campaign)
+LEAD: Final = resource("leads", Lead)
+CALL: Final = resource("calls", Call)
+CALLBACK: Final = resource("callbacks", Callback)
+APPOINTMENT: Final = resource("appointments", Appointment)
+MESSAGE: Final = resource("messages", SmsMessage, derived={"to": ("recipient", str)})
+EVENT: Final = resource(
     "events",
     WebhookEventSummary,
     constants={"api_version": API_VERSION, "schema_version": SCHEMA_VERSION},
 )
-DELIVERY: Final = _resource("deliveries", WebhookDelivery)
+DELIVERY: Final = resource("deliveries", WebhookDelivery)
 
 
 def etag(body: Json) -> str:

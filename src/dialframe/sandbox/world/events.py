@@ -274,18 +274,6 @@ def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_ser
     return "public"
 
 
-def url_preview(url: str) -> str:
-    """A URL with its path and query shortened away."""
-    parts = urlsplit(url)
-    # Resources, Webhook endpoint: path and query are shortened; the full URL is never shown again.
-    return f"{parts.scheme}://{parts.netloc}/..."
-
-
-def url_host(url: str) -> str:
-    """The host of a URL."""
-    return urlsplit(url).hostname or ""
-
-
 def _split(url: str) -> tuple[SplitResult, str]:
     # urlsplit drops tabs and line ends silently and takes spaces; a URL has neither.
     if re.search(r"[\x00-\x20\x7f\\]", url):
