@@ -169,15 +169,13 @@ class Hosts:
     def answers_to(self, host: bytes) -> bool:
         """Whether a `Host` header names it; a request without one comes from no browser."""
         name = re.sub(r":[0-9]*$", "", host.decode("latin-1").lower()).strip("[]").rstrip(".")
-        return "." not in name or name in self._names or _is_address(name)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+        if "." not in name or name in self._names:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
 
 
 class Disconnected(Exception):
@@ -436,8 +434,13 @@ def build(
                 await stack.enter_async_context(app_beside.running())
             yield {"docs_base": world.docs_base}
 
+    paths: dict[str, dict[str, Handler]] = {}
+    # A path without names comes before one that would take its last word for an id.
+    for row in sorted(operations.ALL, key=lambda row: row.path.count("{")):
+        if row.name in HANDLERS:
+            paths.setdefault(row.path, {})[row.method] = HANDLERS[row.name]
     routes = [
-        *(Route(path, Endpoint(world, pool, handlers)) for path, handlers in _paths().items()),
+        *(Route(path, Endpoint(world, pool, handlers)) for path, handlers in paths.items()),
         *_documents(world),
         Route(CONSOLE, console),
         Route(CONSOLE + "/{rest:path}", console),
@@ -450,15 +453,6 @@ def build(
     )
     app.router.redirect_slashes = False
     return app
-
-
-def _paths() -> dict[str, dict[str, Handler]]:
-    paths: dict[str, dict[str, Handler]] = {}
-    # A path without names comes before one that would take its last word for an id.
-    for row in sorted(operations.ALL, key=lambda row: row.path.count("{")):
-        if row.name in HANDLERS:
-            paths.setdefault(row.path, {})[row.method] = HANDLERS[row.name]
-    return paths
 
 
 async def _refusal(request: Request, error: Exception) -> Response:

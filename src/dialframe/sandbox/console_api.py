@@ -165,11 +165,7 @@ class Console:
             "retry_gap_minutes": retry_gap_minutes,
             "calls_per_minute": calls_per_minute,
         }
-        return self._call(
-            console_actions.create_campaign,
-            body,
-            client_id=client_id,
-        )
+        return self._call(console_actions.create_campaign, body, client_id=client_id)
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
         """Leads with any of their fields: their ids.
@@ -227,8 +223,7 @@ class Console:
         Returns:
             The number.
         """
-        body = {"number": number}
-        return self._call(console_actions.add_caller_id, body, client_id=client_id)
+        return self._call(console_actions.add_caller_id, {"number": number}, client_id=client_id)
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
         """A source that leads may name.
@@ -240,12 +235,7 @@ class Console:
         Returns:
             The source.
         """
-        body = {"code": code}
-        return self._call(
-            console_actions.add_lead_source,
-            body,
-            client_id=client_id,
-        )
+        return self._call(console_actions.add_lead_source, {"code": code}, client_id=client_id)
 
     def add_field_rule(
         self, client_id: str, field: str, *, required: bool = False, pattern: str | None = None
@@ -262,11 +252,7 @@ class Console:
             The rule.
         """
         body = {"field": field, "required": required, "pattern": pattern}
-        return self._call(
-            console_actions.add_field_rule,
-            body,
-            client_id=client_id,
-        )
+        return self._call(console_actions.add_field_rule, body, client_id=client_id)
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
         """Numbers for the Do-Not-Call list.
@@ -288,12 +274,7 @@ class Console:
             client_id: The client whose data set it is.
             phone: E.164.
         """
-        self._call(
-            console_actions.remove_dnc,
-            {},
-            client_id=client_id,
-            phone=phone,
-        )
+        self._call(console_actions.remove_dnc, {}, client_id=client_id, phone=phone)
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
         """Move a callback to any state.

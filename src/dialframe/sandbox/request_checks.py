@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 from urllib.parse import parse_qsl, unquote_plus
@@ -113,15 +113,14 @@ def _access_enabled(request: KnownRequest) -> None:
 
 def _address_allowed(request: KnownRequest) -> None:
     # Authentication 5: both lists apply when both are set.
-    lists = (request.caller.settings.ip_allow, request.caller.client.ip_allow)
-    if not all(_within(request.inbound.address, allowed) for allowed in lists if allowed):
-        raise Refusal("ip_not_allowed", "The request comes from an address that is not allowed.")
-
-
-def _within(address: str, allowed: tuple[str, ...]) -> bool:
-    source = ipaddress.ip_address(address)
+    source = ipaddress.ip_address(request.inbound.address)
+    # A socket for both kinds of addresses shows an IPv4 one as mapped (RFC 4291, 2.5.5.2).
     source = getattr(source, "ipv4_mapped", None) or source
-    return any(source in ipaddress.ip_network(network, strict=False) for network in allowed)
+    for allowed in (request.caller.settings.ip_allow, request.caller.client.ip_allow):
+        networks = [ipaddress.ip_network(network, strict=False) for network in allowed]
+        if networks and not any(source in network for network in networks):
+            detail = "The request comes from an address that is not allowed."
+            raise Refusal("ip_not_allowed", detail)
 
 
 def _within_rates(request: KnownRequest) -> None:
@@ -333,14 +332,22 @@ def validate(
     """The checked request."""
     if not isinstance(body, dict):
         raise invalid("", "wrong_type", "The body has to be a JSON object.")
-    # Conventions: unknown query parameters and unknown fields of the body are refused.
-    _refuse_large_batch(operation.name, body)
+    # Errors: 400 `batch_too_large`, whatever else is wrong with the items.
+    list_name, most = BATCHES.get(operation.name, ("", 0))
+    items = body.get(list_name)
+    if isinstance(items, list) and len(items) > most:
+        raise Refusal("batch_too_large", f"At most {most} items at once; {len(items)} were sent.")
     pairs = query_pairs(query)
+    names, values = [name for name, _ in pairs], {**dict(pairs), **body}
+    # Conventions: unknown query parameters and unknown fields of the body are refused.
+    faulty_names = (
+        ("unknown_field", [name for name in names if name not in operation.query_names]),
+        ("duplicate_name", sorted({name for name in names if names.count(name) > 1})),
+        ("unknown_field", [name for name in body if name not in operation.body_names]),
+        ("invalid_format", [name for name, form in FORMS.items() if _defies(form, values, name)]),
+    )
     problems = [
-        *_unknown((name for name, _ in pairs), operation.query_names),
-        *_twice([name for name, _ in pairs]),
-        *_unknown(body, operation.body_names),
-        *_malformed({**dict(pairs), **body}),
+        FieldError("/" + escape(name), code) for code, faulty in faulty_names for name in faulty
     ]
     known_fields = {
         **{name: body[name] for name in operation.body_names if name in body},
@@ -358,30 +365,9 @@ def validate(
     return request
 
 
-def _refuse_large_batch(name: str, body: dict[str, Any]) -> None:
-    field, most = BATCHES.get(name, ("", 0))
-    items = body.get(field)
-    if isinstance(items, list) and len(items) > most:
-        raise Refusal("batch_too_large", f"At most {most} items at once; {len(items)} were sent.")
-
-
-def _unknown(names: Iterable[str], allowed: tuple[str, ...]) -> list[FieldError]:
-    return [
-        FieldError("/" + escape(name), "unknown_field") for name in names if name not in allowed
-    ]
-
-
-def _twice(names: list[str]) -> list[FieldError]:
-    again = {name for name in names if names.count(name) > 1}
-    return [FieldError("/" + escape(name), "duplicate_name") for name in sorted(again)]
-
-
-def _malformed(fields: Mapping[str, Any]) -> list[FieldError]:
-    return [
-        FieldError("/" + name, "invalid_format")
-        for name, form in FORMS.items()
-        if isinstance(fields.get(name), str) and not form.fullmatch(fields[name])
-    ]
+def _defies(form: re.Pattern[str], values: Mapping[str, Any], name: str) -> bool:
+    value = values.get(name)
+    return isinstance(value, str) and not form.fullmatch(value)
 
 
 def _translated(

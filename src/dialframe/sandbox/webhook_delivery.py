@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dialframe.contract import limits
 from dialframe.contract.models import webhook_models
@@ -22,9 +22,6 @@ from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import World
-
-if TYPE_CHECKING:
-    import httpx
 
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
@@ -244,7 +241,9 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
         next_us = now_us + limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
     else:
         state = "failed"
-        reason = _reason(attempt, status)
+        reason = NO_ANSWER if status is None else f"answered_{status}"
+        if attempt.url is None:
+            reason = ELSEWHERE
     db.execute(
         "UPDATE deliveries SET status = ?, attempts = ?, last_status_code = ?,"
         " last_attempt_at = ?, next_attempt_at = ?, delivered_at = ?, failure_reason = ?"
@@ -252,12 +251,6 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
         (state, attempts, status, now_us, next_us, now_us if delivered else None, reason,
          attempt.due.number),
     )  # fmt: skip
-
-
-def _reason(attempt: Attempt, status: int | None) -> str:
-    if attempt.url is None:
-        return ELSEWHERE
-    return NO_ANSWER if status is None else f"answered_{status}"
 
 
 async def _post(attempt: Attempt) -> int | None:
@@ -272,14 +265,10 @@ async def _post(attempt: Attempt) -> int | None:
         async with (
             asyncio.timeout(limits.WEBHOOK_ANSWER_S),
             httpx.AsyncClient(verify=verify, trust_env=False, timeout=None) as client,  # noqa: S113 - one deadline for all of it
+            client.stream(
+                "POST", attempt.url, content=attempt.body, headers=attempt.headers
+            ) as response,
         ):
-            return await _status(client, attempt)
+            return response.status_code
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
         return None
-
-
-async def _status(client: httpx.AsyncClient, attempt: Attempt) -> int:
-    async with client.stream(
-        "POST", attempt.url or "", content=attempt.body, headers=attempt.headers
-    ) as response:
-        return response.status_code

@@ -204,21 +204,17 @@ class _Playback:
         )
         for at_us, client, lead_id in slots:
             self._agenda.recall(at_us, "dial", client, lead_id)
-        for at_us, client, callback_id in self._callbacks():
-            self._agenda.recall(at_us, "callback", client, callback_id)
-        for client in self._who.clients:
-            self._expect_tick(client, self._from_us)
-
-    def _callbacks(self) -> Iterator[tuple[int, int, str]]:
         # Those of a synthetic history are only kept while the dialer is on, and not late.
-        rows = self._db.execute(
+        callbacks = self._db.execute(
             "SELECT coalesce(call_at, scheduled_at), client, id FROM callbacks"
             " WHERE status = 'pending' AND coalesce(call_at, scheduled_at) <= ?"
             " AND (call_at IS NOT NULL OR (? AND scheduled_at > ?))",
             (self._until_us, self._who.settings.dialer.enabled, self._from_us),
-        ).fetchall()
-        for at_us, client, callback_id in rows:
-            yield max(at_us, self._from_us), client, callback_id
+        )
+        for at_us, client, callback_id in callbacks:
+            self._agenda.recall(max(at_us, self._from_us), "callback", client, callback_id)
+        for client in self._who.clients:
+            self._expect_tick(client, self._from_us)
 
     def _context(self, client: int, at_us: int) -> DialContext:
         who = self._who.clients[client]

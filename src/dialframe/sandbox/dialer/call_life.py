@@ -379,7 +379,11 @@ def _end(context: DialContext, due: Due) -> None:
     if plan["human"] and plan["logged_at"] is not None:
         context.agenda.add(plan["logged_at"], "log", client, due.about, plan)
     if plan["code"] == "DNC":
-        _list_number(context, plan["phone"])
+        db.execute(
+            "INSERT OR IGNORE INTO dnc VALUES (?, ?, ?, 'request', NULL)",
+            (client, plan["phone"], sender.now_us),
+        )
+        context.played["dnc_requests"] += 1
 
 
 def _settle_lead(context: DialContext, call_id: str, plan: Json) -> None:
@@ -398,7 +402,11 @@ def _settle_lead(context: DialContext, call_id: str, plan: Json) -> None:
         if plan["attempt"] >= most:
             status = "completed"
         else:
-            next_at = _next_attempt(context, plan, gap_minutes)
+            gap_us = plan["gap_us"] if gap_minutes is None else gap_minutes * 60 * SECOND_US
+            rested_us = rested_at(context, plan["phone"])
+            next_at = contact_checks.next_opening(
+                plan["phone"], permitted_hours(sender), max(ended_at + int(gap_us), rested_us)
+            )
     if plan["code"] == "APPT":
         _book(context, call_id, plan)
     sender.db.execute(
@@ -428,14 +436,6 @@ def _campaign_limits(context: DialContext, campaign_id: str | None) -> tuple[int
         context.dialer.max_attempts if most is None else most,
         context.dialer.retry_gap_minutes if gap_minutes is None else gap_minutes,
     )
-
-
-def _next_attempt(context: DialContext, plan: Json, gap_minutes: float | None) -> int | None:
-    """When the lead may be dialed again, in the hours there; None where those are never."""
-    sender = context.sender
-    gap_us = plan["gap_us"] if gap_minutes is None else int(gap_minutes * 60 * SECOND_US)
-    next_at = max(plan["ended_at"] + gap_us, rested_at(context, plan["phone"]))
-    return contact_checks.next_opening(plan["phone"], permitted_hours(sender), next_at)
 
 
 def permitted_hours(sender: Sender) -> list[clients_and_keys.CallingHours]:
@@ -487,15 +487,6 @@ def _book(context: DialContext, call_id: str, plan: Json) -> None:
     booked = APPOINTMENT.find(sender.db, sender.client, values["id"])
     context.emit("appointment.booked", events.appointment(booked))
     context.played["appointments"] += 1
-
-
-def _list_number(context: DialContext, phone: str) -> None:
-    sender = context.sender
-    sender.db.execute(
-        "INSERT OR IGNORE INTO dnc VALUES (?, ?, ?, 'request', NULL)",
-        (sender.client, phone, sender.now_us),
-    )
-    context.played["dnc_requests"] += 1
 
 
 def _log(context: DialContext, due: Due) -> None:

@@ -296,10 +296,14 @@ def contact_allowed(
         raise Refusal(
             code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
         )
-    if settings.consent_required and not _has_consent(sender, phone):
-        raise Refusal(
-            code, "No consent is recorded for the number.", field=("/to", "consent_missing")
+    if settings.consent_required:
+        consents = sender.db.execute(
+            "SELECT 1 FROM consents WHERE client = ? AND phone = ?", (sender.client, phone)
         )
+        if consents.fetchone() is None:
+            raise Refusal(
+                code, "No consent is recorded for the number.", field=("/to", "consent_missing")
+            )
 
 
 def account_may_dial(sender: Sender, occasion: Occasion) -> None:
@@ -361,13 +365,6 @@ def spend(sender: Sender, kind: Kind) -> None:
     )
 
 
-def _has_consent(sender: Sender, phone: str) -> bool:
-    consent = sender.db.execute(
-        "SELECT 1 FROM consents WHERE client = ? AND phone = ?", (sender.client, phone)
-    )
-    return consent.fetchone() is not None
-
-
 def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
     row: tuple[int, int, float, int] = sender.db.execute(
         "SELECT count(*), coalesce(sum(cost > 0), 0), coalesce(sum(cost), 0),"
@@ -377,43 +374,30 @@ def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
     return row
 
 
-def _midnight(sender: Sender) -> tuple[int, int]:
-    start_us = clock.next_midnight(sender.now_us) - clock.DAY_US
-    return start_us - 1, math.ceil((start_us + clock.DAY_US - sender.now_us) / SECOND_US)
-
-
 # Tiers: daily and per-minute caps and the estimated-spend limit of the account.
 def _within_caps(sender: Sender, kind: Kind) -> None:
-    settings = sender.settings
-    if settings.daily_cap is not None:
-        _within_day(sender, settings.daily_cap)
-    if COST[kind] and settings.per_minute_cap is not None:
-        _within_minute(sender, settings.per_minute_cap)
-    if COST[kind] and settings.spend_cap is not None:
-        _within_spend(sender, settings.spend_cap, COST[kind])
-
-
-def _within_day(sender: Sender, cap: float) -> None:
-    start_us, wait_s = _midnight(sender)
-    # Errors, `daily_cap_reached`: Retry-After reaches to the next UTC day.
-    if _since(sender, start_us)[0] + 1 > cap:
+    settings, now_us, cost = sender.settings, sender.now_us, COST[kind]
+    midnight_us = clock.next_midnight(now_us)
+    before_today_us = midnight_us - clock.DAY_US - 1
+    # Errors, `daily_cap_reached` and `spend_cap_reached`: Retry-After reaches to the next UTC day.
+    wait_s = math.ceil((midnight_us - now_us) / SECOND_US)
+    cap = settings.daily_cap
+    if cap is not None and _since(sender, before_today_us)[0] + 1 > cap:
         raise Refusal("daily_cap_reached", "The daily cap is used up.", retry_after_s=wait_s)
-
-
-def _within_minute(sender: Sender, cap: float) -> None:
-    _, sent, _, oldest_us = _since(sender, sender.now_us - _MINUTE_US)
-    if sent + 1 > cap:
-        left_us = (oldest_us or sender.now_us) + _MINUTE_US - sender.now_us
-        wait_s = max(1, math.ceil(left_us / SECOND_US))
-        raise Refusal(
-            "rate_limit_exceeded", "The cap of a minute is used up.", retry_after_s=wait_s
-        )
-
-
-def _within_spend(sender: Sender, cap: float, cost: float) -> None:
-    start_us, wait_s = _midnight(sender)
+    if not cost:
+        return
+    if settings.per_minute_cap is not None:
+        _, sent, _, oldest_us = _since(sender, now_us - _MINUTE_US)
+        if sent + 1 > settings.per_minute_cap:
+            left_us = (oldest_us or now_us) + _MINUTE_US - now_us
+            raise Refusal(
+                "rate_limit_exceeded",
+                "The cap of a minute is used up.",
+                retry_after_s=max(1, math.ceil(left_us / SECOND_US)),
+            )
+    cap = settings.spend_cap
     # Rounded, because sums of cents in binary fall a hair to either side of the cap.
-    if round(_since(sender, start_us)[2] + cost, 6) > cap:
+    if cap is not None and round(_since(sender, before_today_us)[2] + cost, 6) > cap:
         raise Refusal("spend_cap_reached", "The spend cap is used up.", retry_after_s=wait_s)
 
 

@@ -123,16 +123,14 @@ class FieldRule:
 
     def broken_by(self, row: LeadRow) -> bool:
         """Whether a lead breaks it; the pattern is searched for, as JSON Schema does."""
-        value = self._value(row)
+        if self.field.startswith(_CUSTOM):
+            value = (row.custom_fields or {}).get(self.field.removeprefix(_CUSTOM))
+        else:
+            value = row.name if self.field == "full_name" else getattr(row, self.field)
         if value is None or value == "":
             return self.required
         text = value if isinstance(value, str) else json.dumps(value)
         return self.pattern is not None and re.search(self.pattern, text) is None
-
-    def _value(self, row: LeadRow) -> Any:
-        if self.field.startswith(_CUSTOM):
-            return (row.custom_fields or {}).get(self.field.removeprefix(_CUSTOM))
-        return row.name if self.field == "full_name" else getattr(row, self.field)
 
 
 def judge(context: Context[Any], campaign_id: str, rows: Sequence[LeadRow]) -> list[JudgedLead]:
@@ -143,7 +141,13 @@ def judge(context: Context[Any], campaign_id: str, rows: Sequence[LeadRow]) -> l
     judged = [_by_number(row, sanctioned) for row in rows]
     judged = _without_repeats(judged)
     judged = _without_known(db, client, campaign_id, judged)
-    judged = _by_rules(_rules(db, client), judged)
+    rules = db.execute(
+        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
+        (client,),
+    )
+    judged = _by_rules(
+        [FieldRule(field, bool(needed), form) for field, needed, form in rules], judged
+    )
     return _by_list(db, client, judged)
 
 
@@ -246,14 +250,6 @@ def _refused(
     lead_id: str | None = None,
 ) -> JudgedLead:
     return replace(lead, status=status, reason=reason, field=field, lead_id=lead_id)
-
-
-def _rules(db: sqlite3.Connection, client: int) -> list[FieldRule]:
-    rows = db.execute(
-        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
-        (client,),
-    )
-    return [FieldRule(name, bool(required), pattern) for name, required, pattern in rows]
 
 
 # Contract, States, Campaign: a running one takes no import; a single add with more rights.

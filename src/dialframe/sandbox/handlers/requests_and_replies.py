@@ -214,7 +214,9 @@ def page(
 ) -> Reply:
     """One page of a list, newest first, ties by id."""
     # Contract, Lists and pagination: the cursor is bound to account, client and filters.
-    binding = _binding(context)
+    filters = context.request.model_dump(mode="json", exclude={"limit", "cursor"})
+    bound = [context.operation.name, context.caller.client.client_id, filters]
+    binding = json.dumps(bound, sort_keys=True).encode()
     conditions, values = (
         ["client = ?", *source.fixed, *source.where],
         [context.client, *source.where.values()],
@@ -262,12 +264,6 @@ def finds(operation: Operation[Req, Any], resource: Resource) -> None:
         return shown(context, context.find(resource, getattr(context.request, name)))
 
     on(operation)(handle)
-
-
-def _binding(context: Context[Query]) -> bytes:
-    filters = context.request.model_dump(mode="json", exclude={"limit", "cursor"})
-    bound = [context.operation.name, context.caller.client.client_id, filters]
-    return json.dumps(bound, sort_keys=True).encode()
 
 
 def _seal(position: list[object], binding: bytes, key: bytes) -> str:

@@ -194,7 +194,12 @@ def replay(context: Context[EventReplay]) -> Reply:
     event = events.find(context.db, context.client, event_id, context.now_us)
     before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}
     receivers = [endpoint_id] if endpoint_id is not None else list(reversed(before))
-    urls = {webhook_id: url for webhook_id in receivers if (url := _url(context, webhook_id))}
+    rows = context.db.execute(
+        "SELECT id, url FROM webhooks WHERE client = ? AND id IN (SELECT value FROM json_each(?))",
+        (context.client, json.dumps(receivers)),
+    )
+    present = dict(rows)
+    urls = {webhook_id: present[webhook_id] for webhook_id in receivers if webhook_id in present}
     if endpoint_id is not None and endpoint_id not in urls:
         raise Refusal("not_found", "The id names no endpoint of the account.")
     _count(context, event_id)
@@ -213,13 +218,6 @@ def replay(context: Context[EventReplay]) -> Reply:
     ]
     deliveries = [{"event_id": event_id, "delivery_id": delivery} for delivery in sent]
     return answer({"event_id": event_id, "deliveries": deliveries}, status=202)
-
-
-def _url(context: Context[Any], webhook_id: str) -> str | None:
-    row = context.db.execute(
-        "SELECT url FROM webhooks WHERE client = ? AND id = ?", (context.client, webhook_id)
-    ).fetchone()
-    return None if row is None else str(row[0])
 
 
 def _count(context: Context[EventReplay], event_id: str) -> None:

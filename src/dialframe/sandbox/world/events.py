@@ -264,7 +264,9 @@ def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_ser
     """Where a URL leads: off the machine, or to a receiver on it."""
     parts, host = _split(url)
     addresses = _addresses(host, resolve)
-    local = bool(addresses) and all(_is_loopback(address) for address in addresses)
+    # A mapped address (RFC 4291, 2.5.5.2) is the IPv4 address in it.
+    plain = [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+    local = bool(plain) and all(address.is_loopback for address in plain)
     if local and allow_loopback and parts.scheme in ("http", "https"):
         return "loopback"
     public = bool(addresses) and all(_is_public(address) for address in addresses)
@@ -310,7 +312,9 @@ def _addresses(host: str, resolve: Resolver) -> list[Address]:
         return [literal]
     if host == "localhost":
         return [ipaddress.IPv4Address("127.0.0.1")]
-    if not _reads_public(host):
+    name = host.rstrip(".")
+    private = any(name == ending or name.endswith("." + ending) for ending in _PRIVATE_ENDINGS)
+    if private or "." not in name or not _NAME.fullmatch(name):
         return []
     return [ipaddress.ip_address(text.partition("%")[0]) for text in resolve(host)]
 
@@ -324,20 +328,12 @@ def _within(address: Address) -> Iterator[Address]:
     for carried in (address.ipv4_mapped, address.sixtofour, *teredo):
         if carried is not None:
             yield carried
+    raw = address.packed
     for prefix in _TRANSLATED:
         if address in prefix:
-            yield from _translated(address, prefix.prefixlen)
-
-
-def _translated(address: ipaddress.IPv6Address, length: int) -> Iterator[Address]:
-    """The IPv4 address of RFC 6052 behind a prefix of this length; bits 64 to 71 are left out."""
-    raw = address.packed
-    kept = raw[:8] + raw[9:] if length < 96 else raw
-    yield ipaddress.IPv4Address(kept[length // 8 :][:4])
-
-
-def _is_loopback(address: Address) -> bool:
-    return (address.ipv4_mapped or address if address.version == 6 else address).is_loopback
+            # RFC 6052, 2.2: behind a prefix shorter than 96 bits, bits 64 to 71 are left out.
+            octets = raw[:8] + raw[9:] if prefix.prefixlen < 96 else raw
+            yield ipaddress.IPv4Address(octets[prefix.prefixlen // 8 :][:4])
 
 
 def _is_public(address: Address) -> bool:
@@ -345,13 +341,6 @@ def _is_public(address: Address) -> bool:
         part.is_global and not part.is_multicast and part not in _PROTOCOL_BLOCK
         for part in _within(address)
     )
-
-
-def _reads_public(host: str) -> bool:
-    name = host.rstrip(".")
-    if "." not in name or not _NAME.fullmatch(name):
-        return False
-    return not any(name == ending or name.endswith("." + ending) for ending in _PRIVATE_ENDINGS)
 
 
 def _refused(detail: str) -> Refusal:

@@ -86,7 +86,11 @@ class Rule(BaseModel):
         if self.body is not None or (self.status is None and self.code is None):
             return None
         detail = "A failure that was asked for at the console."
-        return Refusal(self.code or _code_of(self.status), detail, status=self.status)
+        of_status = (row.code for row in ALL if self.status in row.statuses)
+        code = (
+            self.code or CODE_BY_STATUS.get(self.status or 0) or next(of_status, "unknown_error")
+        )
+        return Refusal(code, detail, status=self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,9 @@ class Faults:
                 else:
                     rule = armed.rule
                     changed.append(replace(armed, times=armed.times - 1))
-            self._update(changed)
+            after = {armed.number: armed for armed in changed}
+            left = (after.get(armed.number, armed) for armed in self._armed)
+            self._armed = [armed for armed in left if armed.times]
             return rule, tuple(changed)
 
     def arm(self, armed: Armed) -> None:
@@ -134,11 +140,6 @@ class Faults:
         """Forget all."""
         with self._lock:
             self._armed.clear()
-
-    def _update(self, changed: list[Armed]) -> None:
-        after = {armed.number: armed for armed in changed}
-        left = (after.get(armed.number, armed) for armed in self._armed)
-        self._armed = [armed for armed in left if armed.times]
 
 
 def load_faults(db: sqlite3.Connection) -> Faults:
@@ -165,11 +166,6 @@ def save_faults(db: sqlite3.Connection, changed: tuple[Armed, ...]) -> None:
         [(armed.after, armed.times, armed.number) for armed in changed],
     )
     db.execute("DELETE FROM faults WHERE times = 0")
-
-
-def _code_of(status: int | None) -> str:
-    named = (row.code for row in ALL if status in row.statuses)
-    return CODE_BY_STATUS.get(status or 0) or next(named, "unknown_error")
 
 
 FIRST: Final = 1

@@ -15,9 +15,8 @@ from __future__ import annotations
 import datetime as dt
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +24,7 @@ from dialframe.errors import ConfigError
 from dialframe.sqlite import connect, make_private
 
 if TYPE_CHECKING:
-    from dialframe.sandbox.seed import SyntheticAccount, Table
+    from dialframe.sandbox.seed import SyntheticAccount
 
 
 VERSION: Final = 2
@@ -179,9 +178,15 @@ def account_of(*, seed: int, size: str, as_of: dt.date, client: int) -> Syntheti
     return generate(seed=seed + _SEED_STEP * (client - 1), size=size, as_of=as_of)
 
 
-def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> int:
-    """Insert every table for one client; returns the number of rows."""
-    return sum(_insert(db, name, table, client) for name, table in account.tables.items())
+def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> None:
+    """Insert every table for one client."""
+    for name, table in account.tables.items():
+        columns = ("client", *table.columns)
+        marks = ", ".join("?" * len(columns))
+        db.executemany(
+            f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})",
+            ((client, *row) for row in table.rows),
+        )
 
 
 def read_meta(db: sqlite3.Connection, name: str) -> str:
@@ -209,20 +214,6 @@ def insert(
     db.execute(
         f"{how} INTO {table} ({', '.join(columns)}) VALUES ({marks})", (client, *values.values())
     )
-
-
-def _insert(db: sqlite3.Connection, name: str, table: Table, client: int) -> int:
-    columns = ("client", *table.columns)
-    marks = ", ".join("?" * len(columns))
-    db.executemany(
-        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", _owned(table.rows, client)
-    )
-    return len(table)
-
-
-def _owned(rows: Iterable[tuple[object, ...]], client: int) -> Iterator[tuple[object, ...]]:
-    owner = (client,)
-    return (tuple(chain(owner, row)) for row in rows)
 
 
 FILE = "sandbox.sqlite"
