@@ -37,31 +37,12 @@ AUTO = "auto"
 Json = dict[str, Any]
 
 SCOPES = [
-    "leads:read",
-    "leads:write",
-    "campaigns:read",
-    "campaigns:pause",
-    "campaigns:resume",
-    "calls:read",
-    "calls:originate",
-    "recordings:read",
-    "transcripts:read",
-    "summaries:read",
-    "webhooks:read",
-    "webhooks:write",
-    "dnc:check",
-    "dnc:add",
-    "consent:write",
-    "callbacks:read",
-    "callbacks:cancel",
-    "callbacks:write",
-    "appointments:read",
-    "appointments:write",
-    "sms:read",
-    "messages:send",
-    "whatsapp:send",
-    "reports:read",
-]
+    "leads:read", "leads:write", "campaigns:read", "campaigns:pause", "campaigns:resume",
+    "calls:read", "calls:originate", "recordings:read", "transcripts:read", "summaries:read",
+    "webhooks:read", "webhooks:write", "dnc:check", "dnc:add", "consent:write",
+    "callbacks:read", "callbacks:cancel", "callbacks:write", "appointments:read", "appointments:write",
+    "sms:read", "messages:send", "whatsapp:send", "reports:read",
+]  # fmt: skip
 SWITCHES = {
     "campaigns:resume": "tier2_campaign_resume_enabled",
     "callbacks:write": "tier2_callback_write_enabled",
@@ -71,13 +52,9 @@ SWITCHES = {
     "calls:originate": "tier2_calls_originate_enabled",
 }
 EVENT_TYPES = [
-    "call.completed",
-    "ai_call.completed",
-    "disposition.logged",
-    "appointment.booked",
-    "appointment.moved",
-    "appointment.cancelled",
-]
+    "call.completed", "ai_call.completed", "disposition.logged",
+    "appointment.booked", "appointment.moved", "appointment.cancelled",
+]  # fmt: skip
 NOBODY = "00000000-0000-4000-8000-000000000000"
 LEAD, CAMPAIGN, CALL = f"lead_{NOBODY}", f"cmp_{NOBODY}", f"call_{NOBODY}"
 CALLBACK, APPOINTMENT = f"cb_{NOBODY}", f"appt_{NOBODY}"
@@ -130,132 +107,81 @@ class Operation:
         return SWITCHES.get(self.scope or "")
 
 
-def _op(name: str, call: str, scope: str | None, **more: Any) -> Operation:
+#: Contract, Endpoints, the last set: "This set has no shapes: not shown".
+NOT_SHOWN = [
+    "me", "leads.get", "leads.history", "campaigns.get", "campaigns.progress",
+    "calls.get", "calls.recording", "calls.transcript", "calls.summary",
+    "webhooks.list", "webhooks.delete", "webhooks.test", "events.list", "dnc.add", "consents.record",
+    "appointments.list", "appointments.get", "appointments.reschedule",
+    "sms.delivery_reports", "sms.usage", "whatsapp.send", "reports.dispositions",
+]  # fmt: skip
+
+
+def _op(name: str, call: str, scope: str | None, body: Any = None, **more: Any) -> Operation:
     method, path = call.split()
     write = method in ("POST", "DELETE") and name != "dnc.check"
-    return Operation(name, method, path, scope, write, **more)
+    return Operation(name, method, path, scope, write, body, shown=name not in NOT_SHOWN, **more)
 
 
 OPERATIONS = (
-    _op("me", "GET /v1/me", None, shown=False),
+    _op("me", "GET /v1/me", None),
     _op("leads.list", "GET /v1/leads", "leads:read"),
-    _op("leads.get", f"GET /v1/leads/{LEAD}", "leads:read", shown=False),
-    _op("leads.history", f"GET /v1/leads/{LEAD}/history", "leads:read", shown=False),
-    _op(
-        "leads.import",
-        "POST /v1/leads/import",
-        "leads:write",
-        body={"leads": [{"phone": PHONE}]},
-        params={"campaign_id": CAMPAIGN},
-    ),
-    _op(
-        "leads.create",
-        "POST /v1/leads",
-        "leads:write",
-        body={"campaign_id": CAMPAIGN, "phone": PHONE},
-    ),
-    _op("leads.update", f"PATCH /v1/leads/{LEAD}", "leads:write", body={"full_name": "Ada"}),
+    _op("leads.get", f"GET /v1/leads/{LEAD}", "leads:read"),
+    _op("leads.history", f"GET /v1/leads/{LEAD}/history", "leads:read"),
+    _op("leads.import", "POST /v1/leads/import", "leads:write", {"leads": [{"phone": PHONE}]},
+        params={"campaign_id": CAMPAIGN}),
+    _op("leads.create", "POST /v1/leads", "leads:write",
+        {"campaign_id": CAMPAIGN, "phone": PHONE}),
+    _op("leads.update", f"PATCH /v1/leads/{LEAD}", "leads:write", {"full_name": "Ada"}),
     _op("campaigns.list", "GET /v1/campaigns", "campaigns:read"),
-    _op("campaigns.get", f"GET /v1/campaigns/{CAMPAIGN}", "campaigns:read", shown=False),
-    _op(
-        "campaigns.progress",
-        f"GET /v1/campaigns/{CAMPAIGN}/progress",
-        "campaigns:read",
-        shown=False,
-    ),
-    _op("campaigns.pause", f"POST /v1/campaigns/{CAMPAIGN}/pause", "campaigns:pause", body={}),
-    _op("campaigns.resume", f"POST /v1/campaigns/{CAMPAIGN}/resume", "campaigns:resume", body={}),
+    _op("campaigns.get", f"GET /v1/campaigns/{CAMPAIGN}", "campaigns:read"),
+    _op("campaigns.progress", f"GET /v1/campaigns/{CAMPAIGN}/progress", "campaigns:read"),
+    _op("campaigns.pause", f"POST /v1/campaigns/{CAMPAIGN}/pause", "campaigns:pause", {}),
+    _op("campaigns.resume", f"POST /v1/campaigns/{CAMPAIGN}/resume", "campaigns:resume", {}),
     _op("calls.list", "GET /v1/calls", "calls:read"),
-    _op("calls.get", f"GET /v1/calls/{CALL}", "calls:read", shown=False),
-    _op(
-        "calls.start",
-        "POST /v1/calls",
-        "calls:originate",
-        body={"to": PHONE, "agent_extension": "100"},
-        sending=True,
-    ),
-    _op("calls.recording", f"GET /v1/calls/{CALL}/recording", "recordings:read", shown=False),
-    _op("calls.transcript", f"GET /v1/calls/{CALL}/transcript", "transcripts:read", shown=False),
-    _op("calls.summary", f"GET /v1/calls/{CALL}/summary", "summaries:read", shown=False),
-    _op("webhooks.list", "GET /v1/webhooks", "webhooks:read", shown=False),
+    _op("calls.get", f"GET /v1/calls/{CALL}", "calls:read"),
+    _op("calls.start", "POST /v1/calls", "calls:originate",
+        {"to": PHONE, "agent_extension": "100"}, sending=True),
+    _op("calls.recording", f"GET /v1/calls/{CALL}/recording", "recordings:read"),
+    _op("calls.transcript", f"GET /v1/calls/{CALL}/transcript", "transcripts:read"),
+    _op("calls.summary", f"GET /v1/calls/{CALL}/summary", "summaries:read"),
+    _op("webhooks.list", "GET /v1/webhooks", "webhooks:read"),
     _op("webhooks.get", f"GET /v1/webhooks/{WEBHOOK}", "webhooks:read"),
-    _op(
-        "webhooks.create",
-        "POST /v1/webhooks",
-        "webhooks:write",
-        body={"url": PUBLIC_URL, "events": ["call.completed"]},
-    ),
-    _op(
-        "webhooks.update",
-        f"PATCH /v1/webhooks/{WEBHOOK}",
-        "webhooks:write",
-        body={"description": "x"},
-    ),
-    _op("webhooks.delete", f"DELETE /v1/webhooks/{WEBHOOK}", "webhooks:write", shown=False),
-    _op("webhooks.test", f"POST /v1/webhooks/{WEBHOOK}/test", "webhooks:write", shown=False),
-    _op(
-        "webhooks.rotate_secret",
-        f"POST /v1/webhooks/{WEBHOOK}/rotate-secret",
-        "webhooks:write",
-        body={},
-    ),
-    _op("events.list", "GET /v1/webhook-events", "webhooks:read", shown=False),
+    _op("webhooks.create", "POST /v1/webhooks", "webhooks:write",
+        {"url": PUBLIC_URL, "events": ["call.completed"]}),
+    _op("webhooks.update", f"PATCH /v1/webhooks/{WEBHOOK}", "webhooks:write",
+        {"description": "x"}),
+    _op("webhooks.delete", f"DELETE /v1/webhooks/{WEBHOOK}", "webhooks:write"),
+    _op("webhooks.test", f"POST /v1/webhooks/{WEBHOOK}/test", "webhooks:write"),
+    _op("webhooks.rotate_secret", f"POST /v1/webhooks/{WEBHOOK}/rotate-secret",
+        "webhooks:write", {}),
+    _op("events.list", "GET /v1/webhook-events", "webhooks:read"),
     _op("events.get", f"GET /v1/webhook-events/{EVENT}", "webhooks:read"),
-    _op("events.replay", f"POST /v1/webhook-events/{EVENT}/replay", "webhooks:write", body={}),
-    _op("dnc.check", "POST /v1/dnc/check", "dnc:check", body={"phones": [PHONE]}),
-    _op("dnc.add", "POST /v1/dnc", "dnc:add", shown=False),
-    _op("consents.record", "POST /v1/consents", "consent:write", shown=False),
+    _op("events.replay", f"POST /v1/webhook-events/{EVENT}/replay", "webhooks:write", {}),
+    _op("dnc.check", "POST /v1/dnc/check", "dnc:check", {"phones": [PHONE]}),
+    _op("dnc.add", "POST /v1/dnc", "dnc:add"),
+    _op("consents.record", "POST /v1/consents", "consent:write"),
     _op("callbacks.list", "GET /v1/callbacks", "callbacks:read", params={"campaign_id": CAMPAIGN}),
-    _op(
-        "callbacks.create",
-        "POST /v1/callbacks",
-        "callbacks:write",
-        body={"lead_id": LEAD, "scheduled_at": SOON},
-    ),
-    _op("callbacks.cancel", f"POST /v1/callbacks/{CALLBACK}/cancel", "callbacks:cancel", body={}),
-    _op(
-        "callbacks.reschedule",
-        f"POST /v1/callbacks/{CALLBACK}/reschedule",
-        "callbacks:write",
-        body={"scheduled_at": SOON},
-    ),
-    _op("appointments.list", "GET /v1/appointments", "appointments:read", shown=False),
-    _op(
-        "appointments.get",
-        f"GET /v1/appointments/{APPOINTMENT}",
-        "appointments:read",
-        shown=False,
-    ),
-    _op(
-        "appointments.create",
-        "POST /v1/appointments",
-        "appointments:write",
-        body={"phone": PHONE, "scheduled_at": SOON},
-    ),
-    _op(
-        "appointments.cancel",
-        f"POST /v1/appointments/{APPOINTMENT}/cancel",
-        "appointments:write",
-        body={},
-    ),
-    _op(
-        "appointments.reschedule",
-        f"POST /v1/appointments/{APPOINTMENT}/reschedule",
-        "appointments:write",
-        shown=False,
-    ),
-    _op(
-        "sms.send",
-        "POST /v1/sms",
-        "messages:send",
-        body={"to": PHONE, "body": "Hello", "client_reference": "reference-of-nobody"},
-        sending=True,
-    ),
-    _op("sms.delivery_reports", "GET /v1/sms/delivery-reports", "sms:read", shown=False),
-    _op("sms.usage", "GET /v1/sms/usage", "sms:read", shown=False),
-    _op("whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send", shown=False),
-    _op("reports.dispositions", "GET /v1/reports/dispositions", "reports:read", shown=False),
-)
+    _op("callbacks.create", "POST /v1/callbacks", "callbacks:write",
+        {"lead_id": LEAD, "scheduled_at": SOON}),
+    _op("callbacks.cancel", f"POST /v1/callbacks/{CALLBACK}/cancel", "callbacks:cancel", {}),
+    _op("callbacks.reschedule", f"POST /v1/callbacks/{CALLBACK}/reschedule", "callbacks:write",
+        {"scheduled_at": SOON}),
+    _op("appointments.list", "GET /v1/appointments", "appointments:read"),
+    _op("appointments.get", f"GET /v1/appointments/{APPOINTMENT}", "appointments:read"),
+    _op("appointments.create", "POST /v1/appointments", "appointments:write",
+        {"phone": PHONE, "scheduled_at": SOON}),
+    _op("appointments.cancel", f"POST /v1/appointments/{APPOINTMENT}/cancel",
+        "appointments:write", {}),
+    _op("appointments.reschedule", f"POST /v1/appointments/{APPOINTMENT}/reschedule",
+        "appointments:write"),
+    _op("sms.send", "POST /v1/sms", "messages:send",
+        {"to": PHONE, "body": "Hello", "client_reference": "reference-of-nobody"}, sending=True),
+    _op("sms.delivery_reports", "GET /v1/sms/delivery-reports", "sms:read"),
+    _op("sms.usage", "GET /v1/sms/usage", "sms:read"),
+    _op("whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send"),
+    _op("reports.dispositions", "GET /v1/reports/dispositions", "reports:read"),
+)  # fmt: skip
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 # --- shapes -----------------------------------------------------------------------------------
@@ -266,219 +192,94 @@ _REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}|edge_[0-9a-f]{32}")
 Check = Callable[[Any], bool]
 
 
-def typed(prefix: str) -> Check:
-    """A typed identifier: the prefix plus a lower-case UUID."""
-    pattern = re.compile(prefix + _UUID)
-    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def mapping(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def array(value: Any) -> bool:
-    return isinstance(value, list)
-
-
 def instant(value: Any) -> bool:
+    """ISO 8601 in UTC."""
     return isinstance(value, str) and _INSTANT.fullmatch(value) is not None
 
 
-def maybe(check: Check) -> Check:
-    """The contract's `T?`: the value may be null."""
-    return lambda value: value is None or check(value)
+def kind_of(*kinds: type) -> Check:
+    """A value of JSON of one of these kinds; true and false are no numbers."""
+    return lambda value: (
+        isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    )
 
 
-def among(*values: str | None) -> Check:
-    """One of the values that the contract lists."""
-    return lambda value: value in values
+#: Types of the contract's tables.
+TYPES: dict[str, Check] = {
+    "text": kind_of(str),
+    "integer": kind_of(int),
+    "version": lambda value: isinstance(value, int) and value >= 1,
+    "number": kind_of(int, float),
+    "boolean": kind_of(bool),
+    "object": kind_of(dict),
+    "array": kind_of(list),
+    "instant": instant,
+    "hint": lambda value: isinstance(value, str) and len(value) == 4,
+    "event": lambda value: value in (*EVENT_TYPES, "webhook.test"),
+}
+#: The contract's Resources as it writes them: field and type, `?` where it may be null, `a|b` for the
+#: only values, `x_` for a typed id (the prefix plus a lower-case UUID).
+_RESOURCES = """
+lead: id lead_, campaign_id cmp_?, external_id text?, phone text, full_name text?, email text?,
+    status new|contacted|callback|dnc|completed, attempts integer, custom_fields object?,
+    last_attempt_at instant?, next_attempt_at instant?, disposition_code text?, hangup_cause text?,
+    created_at instant, updated_at instant
+campaign: id cmp_, name text, status draft|ready|running|paused|completed, dialer_mode text,
+    created_at instant, updated_at instant?, started_at instant?, completed_at instant?
+call: id call_, direction inbound|outbound, from_number text, to_number text, status text,
+    created_at instant, answered_at instant?, ended_at instant?, duration_seconds number?,
+    campaign_id cmp_?, disposition text?, hangup_cause text?
+started call: call_id call_?, status dialing|, to text, agent_extension text, caller_id text?,
+    campaign_id cmp_?, lead_id lead_?, recording boolean, created_at instant
+callback: id cb_, lead_id lead_?, campaign_id cmp_, scheduled_at instant,
+    status pending|completed|cancelled, notes text?, created_at instant
+appointment: id appt_, status text, scheduled_at instant, timezone text?, duration_minutes integer,
+    service_type text?, contact_name text?, phone text, email text?, notes text?, source text,
+    created_at instant, updated_at instant
+endpoint: id wh_, url_preview text, host text, description text, events array, enabled boolean,
+    secret_hint hint, created_at instant, updated_at instant
+rotation: webhook_id wh_, secret text?, secret_hint hint, previous_secret_expires_at instant?
+event: id evt_, type event, created_at instant, api_version v1|, schema_version version,
+    deliveries array, data object
+delivery: id whd_, webhook_id wh_, status pending|retry_scheduled|delivered|failed|cancelled,
+    attempts integer, replay_of whd_?, last_status_code integer?, last_attempt_at instant?,
+    next_attempt_at instant?, delivered_at instant?, failure_reason text?, created_at instant
+message: id msg_, to text, status text, client_reference text, created_at instant
+lead result: index integer, external_id text?,
+    status accepted|duplicate|on_dnc|invalid|blocked_country|failed,
+    reason invalid_phone|missing_phone|field_rule|duplicate_in_request|duplicate_in_campaign|not_stored|unrecognised?,
+    field text?, lead_id lead_?
+lead created: status accepted|duplicate|on_dnc|invalid|blocked_country,
+    reason invalid_phone|missing_phone|field_rule|duplicate_in_campaign|unknown_source?,
+    field text?, lead_id lead_?, external_id text?, campaign_id cmp_, dial_now object
+dial now: status not_requested|queued|campaign_not_running|lead_not_accepted|unavailable,
+    expires_at instant?
+dnc check: phone text, listed boolean
+envelope: id evt_, type event, created_at instant, api_version v1|, schema_version version, data object
+"""
+
+
+def _check(kind: str) -> Check:
+    """What a type of the table demands."""
+    if kind.endswith("?"):
+        check = _check(kind[:-1])
+        return lambda value: value is None or check(value)
+    if "|" in kind:
+        return lambda value: value in kind.split("|") and value != ""
+    if kind.endswith("_"):
+        pattern = re.compile(kind + _UUID)
+        return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+    return TYPES[kind]
+
+
+def _shape(fields: str) -> dict[str, Check]:
+    pairs = (field.split() for field in fields.split(","))
+    return {name: _check(kind) for name, kind in pairs}
 
 
 SHAPES: dict[str, dict[str, Check]] = {
-    "lead": {
-        "id": typed("lead_"),
-        "campaign_id": maybe(typed("cmp_")),
-        "external_id": maybe(text),
-        "phone": text,
-        "full_name": maybe(text),
-        "email": maybe(text),
-        "status": among("new", "contacted", "callback", "dnc", "completed"),
-        "attempts": integer,
-        "custom_fields": maybe(mapping),
-        "last_attempt_at": maybe(instant),
-        "next_attempt_at": maybe(instant),
-        "disposition_code": maybe(text),
-        "hangup_cause": maybe(text),
-        "created_at": instant,
-        "updated_at": instant,
-    },
-    "campaign": {
-        "id": typed("cmp_"),
-        "name": text,
-        "status": among("draft", "ready", "running", "paused", "completed"),
-        "dialer_mode": text,
-        "created_at": instant,
-        "updated_at": maybe(instant),
-        "started_at": maybe(instant),
-        "completed_at": maybe(instant),
-    },
-    "call": {
-        "id": typed("call_"),
-        "direction": among("inbound", "outbound"),
-        "from_number": text,
-        "to_number": text,
-        "status": text,
-        "created_at": instant,
-        "answered_at": maybe(instant),
-        "ended_at": maybe(instant),
-        "duration_seconds": maybe(number),
-        "campaign_id": maybe(typed("cmp_")),
-        "disposition": maybe(text),
-        "hangup_cause": maybe(text),
-    },
-    "started call": {
-        "call_id": maybe(typed("call_")),
-        "status": among("dialing"),
-        "to": text,
-        "agent_extension": text,
-        "caller_id": maybe(text),
-        "campaign_id": maybe(typed("cmp_")),
-        "lead_id": maybe(typed("lead_")),
-        "recording": boolean,
-        "created_at": instant,
-    },
-    "callback": {
-        "id": typed("cb_"),
-        "lead_id": maybe(typed("lead_")),
-        "campaign_id": typed("cmp_"),
-        "scheduled_at": instant,
-        "status": among("pending", "completed", "cancelled"),
-        "notes": maybe(text),
-        "created_at": instant,
-    },
-    "appointment": {
-        "id": typed("appt_"),
-        "status": text,
-        "scheduled_at": instant,
-        "timezone": maybe(text),
-        "duration_minutes": integer,
-        "service_type": maybe(text),
-        "contact_name": maybe(text),
-        "phone": text,
-        "email": maybe(text),
-        "notes": maybe(text),
-        "source": text,
-        "created_at": instant,
-        "updated_at": instant,
-    },
-    "endpoint": {
-        "id": typed("wh_"),
-        "url_preview": text,
-        "host": text,
-        "description": text,
-        "events": array,
-        "enabled": boolean,
-        "secret_hint": lambda value: isinstance(value, str) and len(value) == 4,
-        "created_at": instant,
-        "updated_at": instant,
-    },
-    "rotation": {
-        "webhook_id": typed("wh_"),
-        "secret": maybe(text),
-        "secret_hint": text,
-        "previous_secret_expires_at": maybe(instant),
-    },
-    "event": {
-        "id": typed("evt_"),
-        "type": among(*EVENT_TYPES, "webhook.test"),
-        "created_at": instant,
-        "api_version": among("v1"),
-        "schema_version": lambda value: integer(value) and value >= 1,
-        "deliveries": array,
-        "data": mapping,
-    },
-    "delivery": {
-        "id": typed("whd_"),
-        "webhook_id": typed("wh_"),
-        "status": among("pending", "retry_scheduled", "delivered", "failed", "cancelled"),
-        "attempts": integer,
-        "replay_of": maybe(typed("whd_")),
-        "last_status_code": maybe(integer),
-        "last_attempt_at": maybe(instant),
-        "next_attempt_at": maybe(instant),
-        "delivered_at": maybe(instant),
-        "failure_reason": maybe(text),
-        "created_at": instant,
-    },
-    "message": {
-        "id": typed("msg_"),
-        "to": text,
-        "status": text,
-        "client_reference": text,
-        "created_at": instant,
-    },
-    "lead result": {
-        "index": integer,
-        "external_id": maybe(text),
-        "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"),
-        "reason": among(
-            *["invalid_phone", "missing_phone", "field_rule", "duplicate_in_request"],
-            *["duplicate_in_campaign", "not_stored", "unrecognised"],
-            None,
-        ),
-        "field": maybe(text),
-        "lead_id": maybe(typed("lead_")),
-    },
-    "lead created": {
-        "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country"),
-        "reason": among(
-            *["invalid_phone", "missing_phone", "field_rule", "duplicate_in_campaign"],
-            "unknown_source",
-            None,
-        ),
-        "field": maybe(text),
-        "lead_id": maybe(typed("lead_")),
-        "external_id": maybe(text),
-        "campaign_id": typed("cmp_"),
-        "dial_now": mapping,
-    },
-    "dial now": {
-        "status": among(
-            *[
-                "not_requested",
-                "queued",
-                "campaign_not_running",
-                "lead_not_accepted",
-                "unavailable",
-            ]
-        ),
-        "expires_at": maybe(instant),
-    },
-    "dnc check": {"phone": text, "listed": boolean},
-    "envelope": {
-        "id": typed("evt_"),
-        "type": among(*EVENT_TYPES, "webhook.test"),
-        "created_at": instant,
-        "api_version": among("v1"),
-        "schema_version": lambda value: integer(value) and value >= 1,
-        "data": mapping,
-    },
+    name: _shape(fields)
+    for name, fields in re.findall(r"^(\w[\w ]*): ((?:.|\n )*)$", _RESOURCES, re.MULTILINE)
 }
 
 
@@ -575,11 +376,11 @@ def paged(response: httpx.Response) -> Json:
     """Demand a list answer with its envelope; give it."""
     body = answered(response, 200)
     assert {"data", "page"} <= set(body)
-    assert array(body["data"])
+    assert isinstance(body["data"], list)
     page = body["page"]
     assert {"next_cursor", "has_more"} <= set(page)
-    assert boolean(page["has_more"])
-    assert maybe(text)(page["next_cursor"])
+    assert isinstance(page["has_more"], bool)
+    assert isinstance(page["next_cursor"], str | None)
     assert page["has_more"] == (page["next_cursor"] is not None)
     assert len(page["next_cursor"] or "") <= 1024
     return body
