@@ -208,7 +208,7 @@ def kind_of(*kinds: type) -> Check:
 TYPES: dict[str, Check] = {
     "text": kind_of(str),
     "integer": kind_of(int),
-    "version": lambda value: isinstance(value, int) and value >= 1,
+    "version": lambda value: type(value) is int and value >= 1,
     "number": kind_of(int, float),
     "boolean": kind_of(bool),
     "object": kind_of(dict),
