@@ -222,7 +222,7 @@ def drawn_history(seed: int, name: str, ends_on: dt.date) -> History:
 
 def _call(history: History, row: dict[str, Any], i: int) -> Call:
     calls, flow = history.traffic.calls, history.traffic
-    lead, code = int(calls.who[i]), call_outcomes.OUTCOMES[int(calls.outcome[i])].code
+    lead, code = int(calls.lead[i]), call_outcomes.OUTCOMES[int(calls.outcome[i])].code
     created, ring, talk = (int(part[i]) for part in (calls.created, calls.ring, calls.talk))
     answered = created + ring if bool(calls.answered[i]) else None
     hidden = history.world.campaigns.with_trait(VOICEMAIL_AS_COMPLETED)
@@ -248,15 +248,15 @@ def _call(history: History, row: dict[str, Any], i: int) -> Call:
 def _chances(history: History) -> tuple[tuple[float, float], ...]:
     """How likely each call was to reach a person, for a lead that answers every call it can."""
     calls, people = history.traffic.calls, history.world.people
-    who, size = calls.who, len(calls.who)
-    zones = [people_and_calendar.ZONES[zone] for zone in people.zone[who].tolist()]
+    leads, size = calls.lead, len(calls.lead)
+    zones = [people_and_calendar.ZONES[zone] for zone in people.zone[leads].tolist()]
     clocks = [local(at, zone) for at, zone in zip(calls.created.tolist(), zones, strict=True)]
     never = np.zeros(size, dtype=bool)
-    through = np.where(people.bad[who], 0.07, 1.0) * 0.98 * (1 - 0.012)
+    through = np.where(people.bad[leads], 0.07, 1.0) * 0.98 * (1 - 0.012)
     found = []
     for near in (True, False):
         dials = call_outcomes.Dials(
-            bad=people.bad[who], reach=np.full(size, _SLIGHT), voicemail=people.voicemail[who],
+            bad=people.bad[leads], reach=np.full(size, _SLIGHT), voicemail=people.voicemail[leads],
             wrong=np.zeros(size), factor=np.ones(size),
             hour=np.clip([clock.hour - people_and_calendar.FIRST_HOUR for clock in clocks], 0, 12),
             weekday=np.array([clock.weekday() for clock in clocks]),

@@ -44,6 +44,7 @@ else:
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
 CONSOLE: Final = "/console"
+# The contract's 1 MiB holds for /v1; the console loads whole accounts.
 CONSOLE_BODY_BYTES: Final = 256 * 1024 * 1024
 
 #: An overlong body is read on for so long, so that its sender gets to see the answer.
@@ -293,6 +294,7 @@ async def send_reply(reply: Reply, send: Send) -> None:
 
 async def cut(scope: Scope, receive: Receive) -> None:
     """Break the connection off."""
+    # At once and without another byte: whoever waits for the answer sees the connection end.
     scope["state"]["transport"].abort()
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -358,6 +360,7 @@ def _header(scope: Scope, wanted: bytes) -> bytes:
     return next((value for name, value in headers if name == wanted), b"")
 
 
+# Threads for handlers: SQLite has one writer, and readers wait for the disk at most.
 WORKERS = 6
 
 
@@ -451,6 +454,7 @@ def build(
         exception_handlers={HTTPException: _refusal, Refusal: _refusal},
         lifespan=lifespan,
     )
+    # Conventions: an unknown path answers 404; a redirect to another path would be an answer to it.
     app.router.redirect_slashes = False
     return app
 

@@ -65,10 +65,12 @@ def _moment(text: Any) -> Any:
     return dt.datetime.fromisoformat(text)
 
 
+# Conventions: timestamps are ISO 8601; left alone, pydantic takes other spellings too.
 Moment = Annotated[dt.datetime, BeforeValidator(_moment)]
 Scope = Annotated[str, AfterValidator(_scope)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2000)]
+# SQLite keeps integers of 64 bits; this is far below.
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Size = Literal["empty", "tiny", "small", "medium", "large"]
 
@@ -110,6 +112,7 @@ class NewCampaign(Body):
     """
 
     name: Name
+    # States, Campaign: five states; Resources: archived campaigns exist and are not listed.
     status: Literal["draft", "ready", "running", "paused", "completed", "archived"] = "draft"
     dialer_mode: Name = "predictive"
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
@@ -125,6 +128,7 @@ class AnyLead(Body):
     id: LeadId | None = None
     campaign_id: CampaignId | None = None
     external_id: Name | None = None
+    # Reserved for fiction: 555-0100 to 555-0199 of the North American plan.
     phone: Annotated[str, Field(min_length=1, max_length=32)] = "+12025550100"
     full_name: Text | None = None
     email: Text | None = None
@@ -150,6 +154,7 @@ class AnyCall(Body):
     created_at: Moment | None = None
     answered_at: Moment | None = None
     ended_at: Moment | None = None
+    # Resources, Call record: a number. The union keeps whole ones whole: `8` is not answered as `8.0`.
     duration_seconds: (
         Annotated[int, Field(ge=0, le=10**9)]
         | Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -193,6 +198,7 @@ class NewLeadSource(Body):
 class NewFieldRule(Body):
     """What a lead's field has to be."""
 
+    # Resources, Lead outcome objects: a rule names the field as a request sends it.
     field: Annotated[
         str,
         StringConstraints(
@@ -214,12 +220,14 @@ class Phones(Body):
 class CallbackStatus(Body):
     """A state of a callback."""
 
+    # States, Callback: pending, completed, cancelled.
     status: Literal["pending", "completed", "cancelled"]
 
 
 class AppointmentStatus(Body):
     """A state of an appointment."""
 
+    # States, Appointment: the names seen; the complete set is not shown.
     status: Literal["scheduled", "confirmed", "cancelled", "completed", "no-show"]
 
 
@@ -315,6 +323,7 @@ def _client_of(world: World, path: Mapping[str, str]) -> int:
 
 def create_client(visit: Visit, body: NewClient) -> Json:
     """A client of its own data set, with its first key."""
+    # The account of a further client ends on the day on which the first one's does.
     first_start = visit.world.first_start
     as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(visit.now_us))
     client = clients_and_keys.add_client(
@@ -389,8 +398,10 @@ def update_account(visit: Visit, body: Settings) -> Json:
     changes = body.model_dump(mode="json", exclude_unset=True)
     before = clients_and_keys.load(visit.db).settings.model_dump(mode="json")
     dialer = {**before["dialer"], **changes.get("dialer", {})}
+    # Parts of `dialer` are merged one by one, every other setting is replaced as a whole.
     whole = {**before, **changes, "dialer": dialer}
     clients_and_keys.save_settings(visit.db, Settings.model_validate_json(json.dumps(whole)))
+    # What was refused for the account's sake may be allowed by what was just set.
     automatic_dialing.release_holds(visit.db)
     visit.world.access = clients_and_keys.load(visit.db)
     return read_account(visit, NoBody())
@@ -398,6 +409,7 @@ def update_account(visit: Visit, body: Settings) -> Json:
 
 def create_campaign(visit: Visit, body: NewCampaign) -> Json:
     """A campaign in any state."""
+    # States, Campaign: what is paused or completed has run before.
     started = body.status in ("running", "paused", "completed")
     values = {
         "id": clients_and_keys.new_id(visit.db, visit.client, "campaign"),
@@ -440,6 +452,7 @@ add_field_rule = putting("field_rules")
 
 def add_dnc(visit: Visit, body: Phones) -> Json:
     """Numbers for the Do-Not-Call list."""
+    # A number that is listed already keeps the instant of its first listing (OR IGNORE).
     rows = [(visit.client, phone, visit.now_us) for phone in body.phones]
     visit.db.executemany("INSERT OR IGNORE INTO dnc VALUES (?, ?, ?, 'console', NULL)", rows)
     return {"phones": list(body.phones)}
@@ -488,6 +501,7 @@ def _changed(visit: Visit, resource: Resource, identifier: str, changes: Json) -
 
 
 def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyCall]) -> list[str]:
+    # In one step: thousands of rows would otherwise cost a counter update each.
     ids = clients_and_keys.new_ids(visit.db, visit.client, kind, len(rows)) if rows else []
     values = [_values(kind, row, new, visit.now_us) for row, new in zip(rows, ids, strict=True)]
     try:
@@ -565,6 +579,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("GET", f"{_MINE}/outbox", NoBody, read_outbox, 200),
     Call("GET", f"{_MINE}/refusals", NoBody, read_refusals, 200),
     Call("POST", "/console/clock", Advance, advance_clock, 200, alone=True),
+    # Contract, Idempotency 7: the key answers `outcome_unknown` until reconciled. A key may hold slashes.
     Call("POST", "/console/writes/{idempotency_key:path}/reconcile", Reconciled, reconcile,
          200, alone=True),
     Call("POST", "/console/faults", Rule, arm_fault),
@@ -578,6 +593,7 @@ def unprocessable(refusal: Refusal) -> Refusal:
 
 
 def _misshapen(error: ValidationError) -> Refusal:
+    # Without input and context: a value may be a number or a key, and the answer repeats neither.
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     pointer = "".join(f"/{part}" for part in first["loc"])
     reason = f"The body is not valid at {pointer or 'its root'}: {first['msg']}."

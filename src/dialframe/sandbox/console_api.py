@@ -416,6 +416,7 @@ class Console:
         self._call(console_actions.clear_faults, {})
 
     def _call(self, run: Any, body: object, **path: str) -> Json:
+        # The calls over HTTP and those of the object are rows of one table.
         call = next(call for call in console_actions.CALLS if call.run is run)
         try:
             return call.perform(self._world, path, json.dumps(body)) or {}
@@ -438,6 +439,7 @@ class ConsoleEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one call; without the token it says nothing, not even which paths there are."""
+        # The edge has read the body already.
         del receive
         inbound = inbound_of(scope)
         try:
@@ -454,6 +456,7 @@ class ConsoleEndpoint:
         values = inbound.headers.get("authorization", ())
         token_given = values[0] if len(values) == 1 else ""
         right = self._world.console_token.encode()
+        # Header bytes are Latin-1 (RFC 9110, 5.5); compared in constant time, so that no prefix can be told.
         token = token_given[len(_BEARER) :].strip().encode("latin-1")
         if not token_given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
@@ -461,6 +464,7 @@ class ConsoleEndpoint:
     def _find(self, scope: Scope) -> tuple[console_actions.Call, dict[str, Any]]:
         allowed = []
         for route, call in self._calls:
+            # FULL says path and method fit, PARTIAL that the path alone does (405 instead of 404).
             match, matched = route.matches(scope)
             if match is Match.FULL and scope["method"] == call.method:
                 return call, matched["path_params"]
@@ -474,10 +478,12 @@ class ConsoleEndpoint:
 def _run(
     world: World, call: console_actions.Call, path: dict[str, Any], inbound: Inbound
 ) -> Reply:
+    # A call without a body takes an empty one for `{}`; any other has to send JSON.
     text = inbound.body if call.shape is not console_actions.NoBody or inbound.body else b"{}"
     try:
         request_checks.parse(text)
     except Refusal as refusal:
         raise console_actions.unprocessable(refusal) from None
+    # RFC 8259, 4: what `parse` refuses (a name twice, NaN, half a surrogate pair) never reaches a shape.
     result = call.perform(world, path, text)
     return Reply(call.status) if result is None else answer(result, status=call.status)

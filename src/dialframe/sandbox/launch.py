@@ -130,6 +130,7 @@ class Sandbox:
             self._server.close()
             self._release()
 
+    # A statement in C cannot be cancelled from Python, only interrupted by SQLite.
     def _release(self) -> None:
         ended = in_thread(lambda: self._pool.shutdown(wait=True), "dialframe-sandbox-end")
         while ended.is_alive():
@@ -184,6 +185,7 @@ def start(
         ...     sandbox.console.account()["balance"]
         100
     """
+    # The port first: one that is taken should not cost the drawing of an account.
     listener = listen("the sandbox", host, port)
     folder = Path(tempfile.mkdtemp(prefix="dialframe-sandbox-")) if data is None else Path(data)
     temporary = folder if data is None else None

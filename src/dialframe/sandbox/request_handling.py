@@ -41,6 +41,7 @@ RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
 REPLAYED: Final = ("Idempotency-Replayed", "true")
 
 
+# Idempotency 3 and 5: "same request" is not defined; here all that its effect depends on.
 def fingerprint(method: str, path: str, query: list[tuple[str, str]], rest: Any) -> str:
     """What two requests have in common that are the same one: `rest` is the body and `If-Match`."""
     whole = json.dumps([method, path, sorted(query), rest], sort_keys=True)
@@ -128,6 +129,7 @@ class Outcome:
     delay_s: float = 0.0
 
 
+# Raised inside the transaction, which rolls back for it.
 class _Undone(Exception):
     """The connection is cut during a write: it never happened."""
 
@@ -228,12 +230,13 @@ def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedR
         query=request["query"],
         headers={} if if_match is None else {"if-match": (if_match,)},
         body=b"",
+        # Checks of address and rate were made when it came; it is carried out for the console.
         address="127.0.0.1",
         request_id=clients_and_keys.new_request_id(),
     )
-    who = world.access
-    credential = who.credentials[request["credential"]]
-    caller = Caller(who.clients[reserved.client], credential, who.settings)
+    access = world.access
+    credential = access.credentials[request["credential"]]
+    caller = Caller(access.clients[reserved.client], credential, access.settings)
     return AcceptedRequest(
         inbound, HANDLERS[request["operation"]], caller, request["body"], reserved, None
     )
@@ -279,6 +282,7 @@ def _accept(
         same = fingerprint(
             handler.operation.method, inbound.path, query_pairs(inbound.query), rest
         )
+        # Two keys of one client share their idempotency keys: the scope is the client.
         reserved = ReservedKey(caller.client.number, key, same)
         before = _reserve(world, reserved)
         if before is not None:
@@ -334,6 +338,7 @@ def _write(world: World, accepted: AcceptedRequest) -> Reply:
 def _carry_out(
     world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int
 ) -> Reply:
+    # A refusal undoes what its handler wrote, and is itself kept under the key.
     db.execute("SAVEPOINT work")
     try:
         reply = _run(world, db, accepted, now_us)

@@ -26,6 +26,7 @@ from dialframe.sandbox.world.runtime_state import World
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
 MINUTE_US: Final = 60 * SECOND_US
+# Deliveries under way side by side; a receiver that hangs holds one place for ten seconds.
 AT_ONCE: Final = 16
 
 #: Why an attempt was not made, as `failure_reason`.
@@ -79,6 +80,7 @@ class DeliveryLoop:
         stirred = asyncio.Event()
         loop = asyncio.get_running_loop()
 
+        # Called from the threads of the pool: an asyncio event is set from its own loop alone.
         def stir() -> None:
             loop.call_soon_threadsafe(stirred.set)
 
@@ -102,8 +104,10 @@ class DeliveryLoop:
                 )
             except sqlite3.Error:
                 LOGGER.exception("looking for webhook deliveries failed; trying again")
+                # A full disk passes; the loop that delivers must not end with it.
                 due_now, wait_s = [], _IDLE_S
             for due in due_now:
+                # A slow receiver keeps its delivery due; it must not be sent twice.
                 if due.number not in self._under_way:
                     self._under_way[due.number] = asyncio.create_task(self._deliver(due, stirred))
             try:
@@ -229,6 +233,7 @@ def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: 
         )
         return
     # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240 minutes.
+    # The first attempt is none of the retries: six in all.
     attempts = attempt.due.attempts + 1
     delivered = status is not None and 200 <= status < 300
     retries_left = attempts <= len(limits.WEBHOOK_RETRY_MINUTES)

@@ -246,6 +246,7 @@ def _application(reception: Reception, writer: Worker, announcer: Announcer) -> 
             return _answer(503)
 
     application = Starlette(routes=[Route(reception.path, receive, methods=["POST"])])
+    # A delivery that is redirected is not delivered (contract, Events, Delivery 5).
     application.router.redirect_slashes = False
     return application
 
@@ -253,6 +254,7 @@ def _application(reception: Reception, writer: Worker, announcer: Announcer) -> 
 async def _received(
     request: Request, reception: Reception, writer: Worker, announcer: Announcer
 ) -> Response:
+    # Contract, Events, Delivery 1: the raw bytes, before anything parses them.
     body = await _body(request)
     if body is None:
         return _answer(413)
@@ -273,6 +275,7 @@ async def _body(request: Request) -> bytes | None:
     size_bytes = 0
     async for part in request.stream():
         size_bytes += len(part)
+        # Counted as it comes: a chunked body declares no length.
         if size_bytes > limits.BODY_BYTES:
             return None
         parts.append(part)

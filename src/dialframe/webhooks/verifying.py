@@ -109,6 +109,7 @@ HEADERS: Final = (
 )
 HEADER_CHARS: Final = 255
 
+# Plain digits, as the service writes them; `int` would take `+5`, `1_0` and Arabic digits.
 _UNIX_SECONDS: Final = re.compile(r"0|[1-9][0-9]{0,11}", re.ASCII)
 
 
@@ -219,6 +220,7 @@ def _timestamp(text: str, now: datetime) -> int:
 
 def _matches(body: bytes, signature: str, timestamp_s: int, secrets: Sequence[str]) -> bool:
     """Whether any of the signatures was made with any of the secrets; all are compared, each in constant time."""
+    # Contract, Events, Delivery 4: during a rotation `sha256=<new>,sha256=<old>`.
     sent = [part.strip().removeprefix(webhook_models.SCHEME) for part in signature.split(",")]
     made = [webhook_models.digest(body, timestamp_s, secret) for secret in secrets]
     matches = [hmac.compare_digest(one, other) for one in sent for other in made]
@@ -227,6 +229,7 @@ def _matches(body: bytes, signature: str, timestamp_s: int, secrets: Sequence[st
 
 def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
     try:
+        # RFC 8259 knows neither NaN nor Infinity, which Python's reader takes.
         body = json.loads(raw_body.decode("utf-8"), parse_constant=_no_constant)
         envelope = Envelope.model_validate(body)
     except ValidationError as error:
@@ -240,6 +243,7 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         _identifier(given, webhook_models.EVENT_ID_HEADER),
         given[webhook_models.EVENT_HEADER],
     )
+    # Neither header is signed: an old delivery under a new id would pass for a new event.
     if named != (envelope.id, envelope.type):
         raise _refused("bad_body", "the headers name another event than the signed body")
     return envelope

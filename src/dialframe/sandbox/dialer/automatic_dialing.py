@@ -32,6 +32,7 @@ COUNTED: Final = (
 )  # fmt: skip
 
 #: Part of the account's calls per minute that a campaign of a dialer mode takes at most.
+# `dialer_mode` is a string whose values are not shown; these are the common ones.
 MODE_SHARE: Final[dict[str, float]] = {"progressive": 0.6, "preview": 0.2}
 
 _MINUTE_US: Final = 60 * SECOND_US
@@ -62,12 +63,12 @@ class Campaign:
     calls_per_minute: float | None
 
 
-def play(db: sqlite3.Connection, who: Access, until_us: int) -> dict[str, int]:
+def play(db: sqlite3.Connection, access: Access, until_us: int) -> dict[str, int]:
     """Play everything that lies between the last time and an instant; returns what was counted."""
     from_us = int(read_meta(db, "played_until_us"))
     played: Counter[str] = Counter()
     if until_us > from_us:
-        _Playback(db, who, from_us, until_us, played).run()
+        _Playback(db, access, from_us, until_us, played).run()
         write_meta(db, "played_until_us", until_us)
     return {name: played[name] for name in COUNTED}
 
@@ -108,14 +109,14 @@ def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
     return world.clock.now_us(), played
 
 
-def next_due_us(db: sqlite3.Connection, who: Access) -> int | None:
+def next_due_us(db: sqlite3.Connection, access: Access) -> int | None:
     """When the next thing happens by itself; None where nothing lies ahead."""
     from_us = int(read_meta(db, "played_until_us"))
     instants = [
         db.execute("SELECT min(at) FROM agenda").fetchone()[0],
         db.execute("SELECT min(slot_at) FROM leads WHERE slot_at IS NOT NULL").fetchone()[0],
-        _next_callback(db, who.settings, from_us),
-        *(_next_tick(db, who.settings, client, from_us) for client in who.clients),
+        _next_callback(db, access.settings, from_us),
+        *(_next_tick(db, access.settings, client, from_us) for client in access.clients),
     ]
     return min((instant for instant in instants if instant is not None), default=None)
 
@@ -165,13 +166,13 @@ class _Playback:
     def __init__(
         self,
         db: sqlite3.Connection,
-        who: Access,
+        access: Access,
         from_us: int,
         until_us: int,
         played: Counter[str],
     ) -> None:
         self._db = db
-        self._who = who
+        self._access = access
         self._from_us = from_us
         self._until_us = until_us
         self._played = played
@@ -209,17 +210,17 @@ class _Playback:
             "SELECT coalesce(call_at, scheduled_at), client, id FROM callbacks"
             " WHERE status = 'pending' AND coalesce(call_at, scheduled_at) <= ?"
             " AND (call_at IS NOT NULL OR (? AND scheduled_at > ?))",
-            (self._until_us, self._who.settings.dialer.enabled, self._from_us),
+            (self._until_us, self._access.settings.dialer.enabled, self._from_us),
         )
         for at_us, client, callback_id in callbacks:
             self._agenda.recall(max(at_us, self._from_us), "callback", client, callback_id)
-        for client in self._who.clients:
+        for client in self._access.clients:
             self._expect_tick(client, self._from_us)
 
     def _context(self, client: int, at_us: int) -> DialContext:
-        who = self._who.clients[client]
+        owner = self._access.clients[client]
         sender = Sender(
-            self._db, client, self._who.settings, "", at_us, who.scopes, enabled=who.enabled
+            self._db, client, self._access.settings, "", at_us, owner.scopes, enabled=owner.enabled
         )
         return DialContext(sender, self._agenda, self._seed, self._played)
 
@@ -227,7 +228,7 @@ class _Playback:
         tick_at = self._tick_at.get(client)
         if tick_at is not None and tick_at <= after_us + _MINUTE_US:
             return
-        at_us = _next_tick(self._db, self._who.settings, client, after_us)
+        at_us = _next_tick(self._db, self._access.settings, client, after_us)
         if at_us is None or (tick_at is not None and tick_at <= at_us):
             return
         self._tick_at[client] = at_us
@@ -261,10 +262,12 @@ class _Playback:
         campaigns = _running(self._db, context.sender.client)
         turn = context.sender.now_us // _MINUTE_US % max(len(campaigns), 1)
         in_turn = (*campaigns[turn:], *campaigns[:turn])
+        # Whoever begins changes from minute to minute: the first takes the odd call.
         chosen: dict[str, list[str]] = {}
         filled: list[tuple[Campaign, int]] = []
         left = room
         for position, campaign in enumerate(in_turn):
+            # An even share of what is left, rounded up: no call of the minute is lost.
             fair = -(-left // (len(in_turn) - position))
             pace = campaign.calls_per_minute or room * MODE_SHARE.get(campaign.mode, 1.0)
             most = max(1, _calls_until_next_minute(pace, context.sender.now_us))
@@ -298,6 +301,7 @@ class _Playback:
             if not rows:
                 break
             for due_at, lead_id, phone, attempts in rows:
+                # Keyset paging: rows that are put off meanwhile do not shift what comes next.
                 behind = (due_at, lead_id)
                 looked_at += 1
                 if attempts >= most:
@@ -356,6 +360,7 @@ class _Playback:
             self._change_lead(client, lead_id, slot_at=None)
             return
         called = call_life.lead_called(self._db, client, lead_id)
+        # Several leads may have one number: its owner counts the calls, not the lead.
         free_at = call_life.rested_at(context, called.phone)
         if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
             free_at = max(free_at, due.at_us + _BUSY_US)
@@ -380,7 +385,7 @@ class _Playback:
             " AND leads.status = 'new' AND leads.attempts = 0 AND campaigns.status = 'running'",
             (due.client, due.about),
         ).fetchone()
-        key = self._who.credentials.get(due.plan["key"])
+        key = self._access.credentials.get(due.plan["key"])
         # Authentication 4 and 7: a key that was revoked meanwhile reaches nobody any more.
         if row is None or key is None or key.revoked:
             return

@@ -41,8 +41,10 @@ CLICK_LASTS_US: Final = CALL_MAX_MINUTES * 60 * SECOND_US
 #: Caller ID of an account that has registered none: a fictional number.
 NO_CALLER_ID: Final = "+12025550180"
 
+# A second after dialing the far end rings; the set of call statuses is not shown.
 _RINGS_AFTER_US: Final = SECOND_US
 _DAY_US: Final = clock.DAY_US
+# An hour of talk (`call_outcomes.talk_ms`) and a minute of ringing at most, rounded up.
 _LONGEST_US: Final = 62 * 60 * SECOND_US
 
 
@@ -90,6 +92,7 @@ class Agenda:
 
     def push(self, due: Due) -> None:
         """Have a step taken in the time being played."""
+        # `Due` orders by instant, then by rank: two steps of one instant always go in the same order.
         heapq.heappush(self._heap, due)
 
     def load(self) -> None:
@@ -199,6 +202,7 @@ def place(
     if called.lead_id is None:
         call_id = clients_and_keys.new_id(sender.db, sender.client, "call")
     else:
+        # From lead and attempt: whatever else is dialed, this call has the same id.
         parts = (sender.client, called.lead_id, "call", called.attempts)
         call_id = clients_and_keys.derived_id("call", context.seed, *parts)
     values = {
@@ -263,6 +267,7 @@ def _plan(
         at_us=now_us,
         zone=zones[0] if zones else "Etc/UTC",
         awaited=occasion == "callback",
+        # Area codes of the North American plan: `+1` and three digits.
         local=from_number[:5] == called.phone[:5],
         answer_rate=context.dialer.answer_rate,
     )
@@ -340,6 +345,7 @@ def _schedule(
         and int(call_id[-4:], 16) < (1 << 16) * context.dialer.ai_share,
     }
     agenda.add(plan.ended_at, "end", client, call_id, facts)
+    # Nobody can look at a call that begins and ends within one advance: its steps between are left out.
     if not agenda.needs(plan.ended_at):
         return
     ringing_at = context.sender.now_us + _RINGS_AFTER_US
@@ -389,6 +395,7 @@ def _end(context: DialContext, due: Due) -> None:
 def _settle_lead(context: DialContext, call_id: str, plan: Json) -> None:
     """Where the call leaves its lead, and what it was promised."""
     sender, ended_at = context.sender, plan["ended_at"]
+    # Other statuses: transitions of a lead are not shown; these are the sandbox's.
     status, next_at = "contacted", None
     if plan["code"] == "DNC":
         status = "dnc"
@@ -484,6 +491,7 @@ def _book(context: DialContext, call_id: str, plan: Json) -> None:
         "lead_id": plan["lead_id"],
     }
     insert(sender.db, "appointments", sender.client, values)
+    # Event types: appointment.booked, whoever booked it.
     booked = APPOINTMENT.find(sender.db, sender.client, values["id"])
     context.emit("appointment.booked", events.appointment(booked))
     context.played["appointments"] += 1
@@ -527,6 +535,7 @@ def _set_agent(
     """Set an agent's state, if it was `before`; whatever it was without that."""
     db.execute(
         "UPDATE agents SET state = ?1 WHERE client = ?2 AND extension = ?3"
+        # An agent whom the console put elsewhere meanwhile stays there.
         " AND state = coalesce(?4, state)",
         (state, client, extension, before),
     )

@@ -105,6 +105,7 @@ class _Owner:
 def _generator(seed: int, *parts: object) -> np.random.Generator:
     text = "/".join(str(part) for part in (seed, *parts))
     digest = hashlib.sha256(text.encode()).digest()
+    # PCG64 and not the default generator, whose algorithm numpy may change.
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
 
 
@@ -120,6 +121,7 @@ def _owner(seed: int, key: str, source_code: str | None) -> _Owner:
 
 
 def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
+    # Tried first and by itself, so that the share is kept whatever the hour, source or attempt.
     rate = dial.answer_rate
     if rate is not None and rng.random() < rate:
         source = owner.source
@@ -133,6 +135,7 @@ def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
         voicemail=np.array([owner.voicemail if rate is None else 0.0]),
         wrong=np.array([owner.source.wrong]),
         factor=np.array([owner.source.factor]),
+        # `HUMAN_BY_HOUR` has the local hours 8 to 20; nights count as its edges.
         hour=np.array([min(max(local.hour - 8, 0), 12)]),
         weekday=np.array([local.weekday()]),
         attempt=np.array([dial.attempt]),
@@ -145,6 +148,7 @@ def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
 
 def _gap_us(rng: np.random.Generator, outcome: int) -> int:
     """Busy and congested lines soon, everything else after part of a day or more."""
+    # In volume time a working day is 1; here days of the clock stand for it.
     low, high = GAPS[outcome]
     days = float(rng.uniform(low, high))
     if outcome in _QUICK:
@@ -158,6 +162,7 @@ def _logged_at(rng: np.random.Generator, outcome: int, talk_us: int, ended_at: i
     late_us = int(rng.integers(HOUR, LATEST_EDIT)) * _MS_US
     if outcome in ALWAYS_LOGGED:
         return ended_at + wrap_up_us
+    # As in the history: only of talks long enough that a disposition would be missed.
     if chance < MISSING_SHARE and talk_us >= HUMAN_LENGTH * _MS_US:
         return None
     return ended_at + (late_us if chance > 1 - LATE_SHARE else wrap_up_us)

@@ -53,6 +53,7 @@ def read(text: str) -> Number | None:
     except phonenumbers.NumberParseException:
         return None
     country = phonenumbers.region_code_for_number(number)
+    # Sanctions go by calling code where one country alone has it, valid number or not.
     countries = phonenumbers.region_codes_for_country_code(number.country_code or 0)
     if country is None and len(countries) == 1:
         country = countries[0]
@@ -79,6 +80,7 @@ def zones(e164: str) -> tuple[str, ...]:
         names = timezone.time_zones_for_number(phonenumbers.parse(e164, None))
     except phonenumbers.NumberParseException:
         return ()
+    # A number whose zone is not known is within no hours: in doubt nobody is dialed.
     return tuple(zone for zone in names if zone != _UNKNOWN_ZONE)
 
 
@@ -105,8 +107,10 @@ def next_opening(e164: str, windows: Sequence[CallingHours], at_us: int) -> int 
 @lru_cache(maxsize=1 << 16)
 def _inside(zone_names: tuple[str, ...], start: str, end: str, minute: int) -> bool:
     moment = dt.datetime.fromtimestamp(minute * 60, tz=dt.UTC)
+    # Every zone that the number may be in has to be inside: whoever answers may be in any of them.
     local_times = [moment.astimezone(ZoneInfo(zone)) for zone in zone_names]
     local_clocks = [f"{local.hour:02d}:{local.minute:02d}" for local in local_times]
+    # Half-open: at `end` it is too late.
     if start <= end:
         return bool(local_clocks) and all(start <= local < end for local in local_clocks)
     return bool(local_clocks) and all(local >= start or local < end for local in local_clocks)
@@ -116,6 +120,7 @@ def _inside(zone_names: tuple[str, ...], start: str, end: str, minute: int) -> b
 def _opening(
     zone_names: tuple[str, ...], windows: tuple[tuple[str, str], ...], quarter: int
 ) -> int | None:
+    # Eight days see every weekday and a change of the clocks.
     for candidate in range(quarter, quarter + 8 * 96):
         if all(_inside(zone_names, start, end, candidate * 15) for start, end in windows):
             return candidate
@@ -318,6 +323,7 @@ def account_may_dial(sender: Sender, occasion: Occasion) -> None:
     if scope.switch is not None and not getattr(settings, scope.switch):
         raise Refusal("tier_not_enabled", f"The account switch {scope.switch} is off.")
     sending_allowed(settings)
+    # States, Campaign: the registry blocks launches; an agent's own call is none.
     if occasion != "click":
         registry_fresh(settings)
     screen_can_run(sender)

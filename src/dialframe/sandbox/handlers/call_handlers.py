@@ -19,6 +19,7 @@ from dialframe.sandbox.world import clock, recordings_and_transcripts
 from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
 
+# Contract, Endpoints, Calls 1: signed in and ready; in every other state an agent is unavailable.
 READY: Final = "ready"
 
 
@@ -31,6 +32,7 @@ requests_and_replies.finds(operations.CALLS_GET, CALL)
 def recording(context: Context[CallRef]) -> Reply:
     """A WAV file as long as the conversation; a call that nobody answered has none."""
     spoken = _spoken(context)
+    # A recording is of what was said; the contract does not show what an unanswered call answers.
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
     length = str(recordings_and_transcripts.wav_bytes(spoken))
@@ -85,6 +87,7 @@ def start(context: Context[CallStart]) -> Reply:
             "caller_id": caller_id,
             "campaign_id": request.campaign_id,
             "lead_id": request.lead_id,
+            # Resources, Started call: whether it is recorded; here every call is.
             "recording": True,
             "created_at": clock.text(context.now_us),
         },
@@ -115,6 +118,7 @@ def _caller_id(context: Context[CallStart]) -> str:
     owned = context.db.execute(
         "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (context.client,)
     )
+    # Endpoints, Calls 3: without one in the request, the account's first.
     numbers = [number for (number,) in owned]
     caller_id = context.request.caller_id or (numbers[0] if numbers else None)
     # Endpoints, Calls 3.
@@ -151,6 +155,7 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
     """Calls by UTC day, campaign and disposition; calls without one are counted under null."""
     request = context.request
     since = clock.from_day(request.start_date)
+    # The last day of the range counts too; days are UTC's.
     until = clock.from_day(request.end_date) + clock.DAY_US
     campaign = () if request.campaign_id is None else (request.campaign_id,)
     rows = context.db.execute(

@@ -210,6 +210,7 @@ def create_callback(context: Context[CallbackCreate]) -> Reply:
         "status": "pending",
         "notes": request.notes,
         "call_at": max(due_us, context.now_us),
+        # A callback that a request promised is kept also while its campaign is paused.
         "asked_by": "request",
     }
     callback_id = context.add("callbacks", "callback", values)
@@ -249,6 +250,7 @@ def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
     )
 
 
+# Limits: 5 to 480 minutes; the default is not shown.
 DURATION_MINUTES: Final = 30
 SOURCE: Final = "api"
 
@@ -283,6 +285,7 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
         "contact_name": request.contact_name,
         "phone": request.phone,
         "notes": request.notes,
+        # Resources, Appointment: `source` is not explained; of a call's own booking it is `call`.
         "source": SOURCE,
         "updated_at": context.now_us,
     }

@@ -55,6 +55,7 @@ _SINGLE: Final[dict[str, tuple[str, str | None]]] = {
 }
 
 
+# Resources, Lead outcome objects: `missing_phone` is a result, so the shape must let it through.
 class LeadRow(Request):
     """One lead as it comes: a missing or empty phone is an outcome of that lead, not of the request."""
 
@@ -70,6 +71,7 @@ class LeadRow(Request):
     def name(self) -> str | None:
         """The full name, or what first and last name make."""
         parts = (self.first_name, self.last_name)
+        # Resources, Lead: input has three names, the lead one.
         return self.full_name or " ".join(part for part in parts if part) or None
 
 
@@ -264,6 +266,7 @@ _HISTORY: Final = """(
     SELECT client, lead_id, created_at, id, 'call', id, status, disposition, hangup_cause
         FROM calls WHERE client = {client} AND lead_id = '{lead}'
 )"""
+# The fields of a lead history entry are not shown.
 _HISTORY_COLUMNS: Final = (
     "created_at", "type", "call_id", "status", "disposition", "hangup_cause",
 )  # fmt: skip

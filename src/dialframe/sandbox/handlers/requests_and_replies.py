@@ -185,8 +185,10 @@ def refusal_answer(refusal: Refusal, *, request_id: str, docs_base: str) -> Repl
     return Reply(refusal.status, encode(text), headers)
 
 
+# Lists and pagination: cursors expire; after how long is not shown.
 CURSOR_LIFE_US: Final = 3600 * SECOND_US
 
+# 144 bits: more than anybody can guess, short enough for a cursor of at most 1024 characters.
 _MAC_BYTES: Final = 18
 
 Query = TypeVar("Query", bound=ListQuery)
@@ -223,6 +225,7 @@ def page(
     )
     if context.request.cursor is not None:
         conditions.append("(created_at, id) < (?, ?)")
+        # By key and not by number of rows: what is inserted meanwhile shifts no page.
         values += _open(context.request.cursor, binding, context.cursor_key, context.now_us)
     # One row more than the page holds says whether there is a next one (`has_more`).
     rows = context.db.execute(
@@ -247,6 +250,7 @@ def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> 
     """Answer an operation with pages of a table; its filters are columns, `fixed` holds for each row."""
 
     def handle(context: Context[Query]) -> Reply:
+        # Endpoints: each filter of a list is a column of its table.
         filters = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
         wanted = {f"{name} = ?": value for name, value in filters.items()}
         return page(
@@ -258,6 +262,7 @@ def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> 
 
 def finds(operation: Operation[Req, Any], resource: Resource) -> None:
     """Answer an operation with the object of the id in its path."""
+    # `/v1/calls/{call_id}`: the one name in the path is the id.
     (name,) = operation.path_names
 
     def handle(context: Context[Req]) -> Reply:
@@ -281,6 +286,7 @@ def _open(cursor: str, binding: bytes, key: bytes, now_us: int) -> tuple[object,
     as_issued = base64.urlsafe_b64encode(sealed).decode() == cursor
     if not as_issued or not hmac.compare_digest(mac, _mac(carried, binding, key)):
         raise _refused()
+    # The signature held: these are the bytes that were sealed here.
     created_at, identifier, issued_us = json.loads(carried)
     # Lists and pagination: an expired cursor answers 400 `invalid_cursor`; how long it lives is ours.
     if now_us - issued_us >= CURSOR_LIFE_US:
@@ -289,6 +295,7 @@ def _open(cursor: str, binding: bytes, key: bytes, now_us: int) -> tuple[object,
 
 
 def _mac(carried: bytes, binding: bytes, key: bytes) -> bytes:
+    # The length keeps (binding, carried) apart: no other split has the same bytes.
     signed = len(binding).to_bytes(4, "big") + binding + carried
     return hmac.new(key, signed, hashlib.sha256).digest()[:_MAC_BYTES]
 

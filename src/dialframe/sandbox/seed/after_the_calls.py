@@ -29,8 +29,8 @@ from dialframe.sandbox.seed.sizes_and_columns import (
     Size,
 )
 
+#: Talk from which on a call with a person must have a disposition.
 HUMAN_LENGTH = 30 * SECOND
-"""Talk from which on a call with a person must have a disposition."""
 MISSING_SHARE = 0.025
 LATE_SHARE = 0.015
 LATEST_EDIT = 48 * HOUR
@@ -70,7 +70,7 @@ def mark(rng: np.random.Generator, world: World, traffic: Traffic, plan: FaultPl
     logged = np.where(calls.outcome == ABANDONED, NOT_LOGGED, calls.outcome)
     hidden = world.campaigns.with_trait(VOICEMAIL_AS_COMPLETED)
     machine = ANSWERED[calls.outcome] & ~HUMAN[calls.outcome] & ~traffic.detached
-    logged[machine & (world.people.campaign[calls.who] == hidden)] = CODE["PU"]
+    logged[machine & (world.people.campaign[calls.lead] == hidden)] = CODE["PU"]
     spoken = HUMAN[calls.outcome] & ~calls.inbound & (calls.script < 0) & ~traffic.detached
     long = spoken & (calls.talk >= HUMAN_LENGTH)
     free = spoken & ~np.isin(calls.outcome, ALWAYS_LOGGED)
@@ -79,6 +79,7 @@ def mark(rng: np.random.Generator, world: World, traffic: Traffic, plan: FaultPl
     odd = np.isin(calls.outcome, [CODE["NP"], CODE["GATE"]])
     unmapped = _pick(rng, free & odd, plan.unmapped)
     free[unmapped] = False
+    # Whatever is changed later has to have changed before the history ends.
     settled = calls.ended < world.calendar.ends - LATEST_EDIT
     late = _pick(rng, free & settled, _some(LATE_SHARE, spoken))
     logged[missing] = NOT_LOGGED
@@ -115,7 +116,7 @@ def _earlier(rng: np.random.Generator, outcome: Ints) -> Ints:
 def _durations(world: World, traffic: Traffic) -> Ints:
     """Talk where there was an answer; in one campaign the whole call, answered or not."""
     calls = traffic.calls
-    whole = world.people.campaign[calls.who] == world.campaigns.with_trait(DURATION_IS_TOTAL)
+    whole = world.people.campaign[calls.lead] == world.campaigns.with_trait(DURATION_IS_TOTAL)
     total = whole & ~traffic.detached
     length = np.where(total, calls.ring + calls.talk, calls.talk)
     return np.where(total | calls.answered, (length + SECOND // 2) // SECOND, -1)
@@ -126,6 +127,7 @@ APPOINTMENT_STATUSES = ("scheduled", "confirmed", "completed", "no-show", "cance
 DNC_SOURCES = ("registry", "request", "console")
 REGISTRY, REQUEST, CONSOLE = range(3)
 
+# Assumed: 0.3 % of the leads in a month.
 LISTED_PER_MONTH = 0.003
 _MONTH = 30 * DAY
 _CONSOLE_NUMBERS = 5
@@ -194,7 +196,7 @@ class DncList:
 def first_calls(traffic: Traffic, leads: int) -> Ints:
     """The first call of each lead's number in any direction, UTC milliseconds, or -1."""
     first = np.full(leads, _FAR)
-    np.minimum.at(first, traffic.calls.who, traffic.calls.created)
+    np.minimum.at(first, traffic.calls.lead, traffic.calls.created)
     return np.where(first == _FAR, -1, first)
 
 
@@ -210,18 +212,20 @@ def lead_states(
     """Where the calls leave each lead: what the last one says, a Do-Not-Call request for good."""
     calls, count = traffic.calls, len(created)
     rows = np.flatnonzero(~calls.inbound & ~traffic.detached)
-    who = calls.who[rows]
-    attempts = np.bincount(who, minlength=count)
+    lead = calls.lead[rows]
+    attempts = np.bincount(lead, minlength=count)
     last = np.full(count, -1)
-    np.maximum.at(last, who, rows)
+    # Unbuffered: of several calls to one lead the last row stays.
+    np.maximum.at(last, lead, rows)
     dialed = last >= 0
     last_code = np.where(dialed, marks.logged[last], -1)
     refused = np.zeros(count, dtype=np.bool_)
-    refused[calls.who[marks.logged == CODE["DNC"]]] = True
+    refused[calls.lead[marks.logged == CODE["DNC"]]] = True
+    # Planted: the request was logged and then forgotten, in the lead as well as in the list.
     refused[list(cast.parts[DNC_NOT_LISTED])] = False
     waiting = np.full(count, -1)
     open_ = callbacks.state == PENDING
-    waiting[callbacks.who[open_]] = callbacks.due[open_]
+    waiting[callbacks.lead[open_]] = callbacks.due[open_]
     done = dialed & ((last_code >= 0) & FINAL[last_code] | (attempts >= ATTEMPT_CAP))
     done[list(cast.parts[DNC_NOT_LISTED])] = False
     choices = [~dialed, refused, done, waiting >= 0]
@@ -246,7 +250,7 @@ def appointments(
     """An appointment from every call that booked one: 70 % kept, 18 % not, 15 % moved once."""
     calendar, calls = world.calendar, traffic.calls
     row = np.flatnonzero((marks.logged == CODE["APPT"]) & ~calls.inbound)
-    count, zone = len(row), world.people.zone[calls.who[row]]
+    count, zone = len(row), world.people.zone[calls.lead[row]]
     booked = calls.ended[row]
     moved = rng.random(count) < 0.15
     day = calendar.to_local(zone, booked) // DAY + rng.integers(1, 15, count)
@@ -255,6 +259,7 @@ def appointments(
     due = calendar.to_utc(zone, day * DAY + 9 * HOUR + rng.integers(0, 17, count) * 30 * MINUTE)
     minutes = rng.choice(np.array([30, 45, 60]), count)
     over = due + minutes * MINUTE < calendar.ends
+    # 70 % kept, 18 % no-shows, the rest cancelled.
     fate = np.searchsorted([0.70, 0.88], rng.random(count), side="right")
     cancelled = (fate == 2) & (over | (rng.random(count) < 0.5))
     confirmed = ~over & (rng.random(count) < 0.3)
@@ -282,7 +287,7 @@ def dnc_list(
     """The registry, numbers that asked, numbers listed since their import, and a few by hand."""
     calls, ends = traffic.calls, world.calendar.ends
     asked = np.flatnonzero((marks.logged == CODE["DNC"]) & ~calls.inbound)
-    asked = asked[~np.isin(calls.who[asked], list(cast.parts[DNC_NOT_LISTED]))]
+    asked = asked[~np.isin(calls.lead[asked], list(cast.parts[DNC_NOT_LISTED]))]
     later, later_at = _listed_later(rng, world, traffic, created, asked)
     phone = world.people.phone
     registry = _registry(rng, size.registry + _CONSOLE_NUMBERS)
@@ -293,7 +298,7 @@ def dnc_list(
     return DncList(
         [
             *registry,
-            *(phone[lead] for lead in calls.who[asked].tolist()),
+            *(phone[lead] for lead in calls.lead[asked].tolist()),
             *(phone[lead] for lead in later.tolist()),
         ],
         np.concatenate([old, np.minimum(request_at, ends - SECOND), later_at]),
@@ -324,12 +329,13 @@ def _listed_later(
     """
     calls, ends = traffic.calls, world.calendar.ends
     free = ~world.people.scripted
-    free[calls.who[asked]] = False
+    free[calls.lead[asked]] = False
     months = np.maximum(ends - created - 2 * DAY, 0) / _MONTH * free
     wanted = max(2, round(LISTED_PER_MONTH * float(months.sum())))
     outbound = ~calls.inbound
-    first, last = _span(calls.who[outbound], calls.created[outbound], len(created))
+    first, last = _span(calls.lead[outbound], calls.created[outbound], len(created))
     often = np.flatnonzero(free & (last - first > DAY))
+    # Their calls lie on both sides of the listing: no audit can tell which from what is shown.
     across = rng.choice(often, -(-wanted // 4), replace=False)
     months[across] = 0.0
     rest = rng.choice(len(created), wanted - len(across), replace=False, p=months / months.sum())
@@ -339,11 +345,11 @@ def _listed_later(
     return np.concatenate([across, rest]), np.concatenate([middle, listed_at])
 
 
-def _span(who: Ints, when: Ints, count: int) -> tuple[Ints, Ints]:
+def _span(lead: Ints, when: Ints, count: int) -> tuple[Ints, Ints]:
     """First and last instant of each lead; the same one where there is none or one."""
     first, last = np.full(count, _FAR), np.full(count, -1)
-    np.minimum.at(first, who, when)
-    np.maximum.at(last, who, when)
+    np.minimum.at(first, lead, when)
+    np.maximum.at(last, lead, when)
     none = last < 0
     return np.where(none, 0, first), np.where(none, 0, last)
 

@@ -118,8 +118,8 @@ def _listed_later(history: History) -> Iterator[Truth]:
         phone = history.world.people.phone[lead]
         detail = f"imported {iso(int(history.created[lead]))}, listed {iso(int(listed[lead]))}"
         yield Truth(LISTED_LATER, "phone", phone, "indeterminate", detail)
-    for row in np.flatnonzero((listed[calls.who] >= 0) & ~calls.inbound).tolist():
-        after = calls.created[row] >= listed[calls.who[row]]
+    for row in np.flatnonzero((listed[calls.lead] >= 0) & ~calls.inbound).tolist():
+        after = calls.created[row] >= listed[calls.lead[row]]
         detail = f"in truth {'after' if after else 'before'} the listing, whose time is not shown"
         yield Truth(CALL_TO_LISTED_LATER, "call", history.call_ids[row], "indeterminate", detail)
 
@@ -132,9 +132,9 @@ def _logging(history: History) -> Iterator[Truth]:
     changes = zip(
         marks.late.tolist(), marks.late_from.tolist(), marks.late_at.tolist(), strict=True
     )
-    for row, first, at in changes:
+    for row, first, changed_at in changes:
         now = OUTCOMES[int(marks.logged[row])].code
-        detail = f"logged as {OUTCOMES[first].code}, changed to {now} at {iso(at)}"
+        detail = f"logged as {OUTCOMES[first].code}, changed to {now} at {iso(changed_at)}"
         yield Truth(LATE, "call", ids[row], "late", detail)
     for row in marks.unmapped.tolist():
         detail = f"logged as {OUTCOMES[CODE['ZZTOP']].code}, which no taxonomy knows"
@@ -158,7 +158,9 @@ def _caller_id(history: History) -> Iterator[Truth]:
     yield Truth(FLAGGED, "phone", number, "flagged", detail)
 
 
+# Events, Event types: of the six, those that a history of calls leads to.
 KINDS = ("call.completed", "disposition.logged", "appointment.booked")
+# Contract, Events, Delivery 7: history of events is kept 30 days.
 _KEPT_DAYS = 30
 
 
@@ -182,17 +184,17 @@ def table(
     half, sixth = most // 2, most // 6
     rows = np.flatnonzero(calls.ended >= since)[-half:].tolist()
     spoken = [row for row in rows if HUMAN[calls.outcome[row]] and history.marks.logged[row] >= 0]
-    places = np.flatnonzero(booked.created >= since)[-sixth:].tolist()
+    bookings = np.flatnonzero(booked.created >= since)[-sixth:].tolist()
     events = [
         *(_Event(int(calls.ended[row]), 0, _call(history, row)) for row in rows),
         *(_Event(int(calls.ended[row]), 1, _disposition(history, row)) for row in spoken),
         *(
             _Event(
-                int(booked.created[place]),
+                int(booked.created[booking]),
                 2,
-                _appointment(history, booked, place, booked_ids[place], names),
+                _appointment(history, booked, booking, booked_ids[booking], names),
             )
-            for place in places
+            for booking in bookings
         ),
     ]
     events.sort(key=lambda event: (event.at, event.kind))
@@ -210,13 +212,14 @@ def table(
 
 def _call(history: History, row: int) -> dict[str, Any]:
     calls, marks, world = history.traffic.calls, history.marks, history.world
-    lead = world.people.phone[int(calls.who[row])]
+    lead = world.people.phone[int(calls.lead[row])]
     caller_id = world.callers.numbers[int(calls.caller[row])]
     inbound, created = bool(calls.inbound[row]), int(calls.created[row])
     answered = iso(created + int(calls.ring[row])) if calls.answered[row] else None
     duration = int(marks.duration_s[row])
     return {
         "call_id": history.call_ids[row],
+        # Events, Event data: call.completed.
         "direction": "inbound" if inbound else "outbound",
         "status": STATUSES[int(STATUS[calls.outcome[row]])],
         "from": lead if inbound else caller_id,
@@ -231,12 +234,13 @@ def _call(history: History, row: int) -> dict[str, Any]:
 
 
 def _disposition(history: History, row: int) -> dict[str, Any]:
-    lead = int(history.traffic.calls.who[row])
+    lead = int(history.traffic.calls.lead[row])
     return {
         "call_id": history.call_ids[row],
         "campaign_id": _campaign(history, row),
         "lead_id": None if history.traffic.detached[row] else history.lead_ids[lead],
         "disposition_code": OUTCOMES[int(history.marks.logged[row])].code,
+        # Events, Event data: disposition.logged.
         "notes": None,
         "phone": history.world.people.phone[lead],
         "logged_at": iso(int(history.traffic.calls.ended[row])),
@@ -244,17 +248,18 @@ def _disposition(history: History, row: int) -> dict[str, Any]:
 
 
 def _appointment(
-    history: History, booked: Appointments, place: int, id_: str, names: list[str]
+    history: History, booked: Appointments, booking: int, id_: str, names: list[str]
 ) -> dict[str, Any]:
     people = history.world.people
-    lead = int(history.traffic.calls.who[booked.row[place]])
+    lead = int(history.traffic.calls.lead[booked.row[booking]])
     return {
         "appointment_id": id_,
         "status": APPOINTMENT_STATUSES[0],
+        # Events, Event data: appointment.booked.
         "service": None,
-        "starts_at": iso(int(booked.due[place])),
+        "starts_at": iso(int(booked.due[booking])),
         "timezone": ZONES[int(people.zone[lead])],
-        "duration_minutes": int(booked.minutes[place]),
+        "duration_minutes": int(booked.minutes[booking]),
         "customer": {"name": names[lead], "phone": people.phone[lead]},
         "source": "call",
     }
@@ -263,5 +268,5 @@ def _appointment(
 def _campaign(history: History, row: int) -> str | None:
     if history.traffic.detached[row]:
         return None
-    lead = int(history.traffic.calls.who[row])
+    lead = int(history.traffic.calls.lead[row])
     return history.campaign_ids[int(history.world.people.campaign[lead])]

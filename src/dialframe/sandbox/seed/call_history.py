@@ -32,7 +32,7 @@ class Calls:
     """Calls, one value each; instants are UTC milliseconds, lengths milliseconds.
 
     Attributes:
-        who: The lead whose number it is.
+        lead: The lead whose number it is.
         created: When it began.
         ring: From its beginning to the answer, or to the end without one.
         talk: From the answer to the end; 0 without an answer.
@@ -44,7 +44,7 @@ class Calls:
         script: Number of the scripted call, or -1.
     """
 
-    who: Ints
+    lead: Ints
     created: Ints
     ring: Ints
     talk: Ints
@@ -56,7 +56,7 @@ class Calls:
     script: Ints
 
     def __len__(self) -> int:
-        return len(self.who)
+        return len(self.lead)
 
     @property
     def answered(self) -> Flags:
@@ -87,12 +87,13 @@ def join(parts: Sequence[Calls]) -> Calls:
 PENDING, KEPT, CANCELLED = 0, 1, 2
 
 # Local clocks jump by an hour twice a year; the margin keeps the windows whole then.
+# At most three in 24 hours (Fla. Stat. 501.616(6)(b)), seven in seven days (12 CFR 1006.14(b)(2)(i)).
 _IN_A_DAY, _A_DAY = 3, DAY + HOUR + 5 * MINUTE
 _IN_A_WEEK, _A_WEEK = 7, 7 * DAY + HOUR + 5 * MINUTE
 _NEVER = -(10**15)
 _LAST_QUICK_RETRY = 20 * HOUR + 50 * MINUTE
+#: Callbacks dialed on time, dialed late, cancelled; the rest are lost.
 _FATES = np.cumsum([0.62, 0.20, 0.08])
-"""Callbacks dialed on time, dialed late, cancelled; the rest are lost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,13 +101,13 @@ class Callbacks:
     """Promised calls, one value each; instants are UTC milliseconds.
 
     Attributes:
-        who: The lead.
+        lead: The lead.
         made: When it was promised.
         due: For when.
         state: `PENDING`, `KEPT` or `CANCELLED`.
     """
 
-    who: Ints
+    lead: Ints
     made: Ints
     due: Ints
     state: Ints
@@ -165,9 +166,10 @@ def dial(rng: np.random.Generator, world: World) -> Dialed:
     while len(alive):
         attempt += 1
         calls, local = _round(rng, world, state, alive, attempt)
-        kept.append(state.promise[calls.who[calls.awaited]])
+        kept.append(state.promise[calls.lead[calls.awaited]])
         promises, alive = _go_on(rng, world, state, calls, local)
-        state.promise[promises.who] += sum(len(part.who) for part in promised)
+        # Rounds number their promises from 0; what came before them is added.
+        state.promise[promises.lead] += sum(len(part.lead) for part in promised)
         made.append(calls)
         promised.append(promises)
     return Dialed(join(made), _settled(promised, kept), state.planned)
@@ -181,56 +183,58 @@ def _round(
     utc = world.calendar.to_utc(people.zone[alive], state.next[alive])
     open_ = utc < closes[alive]
     state.planned[alive[~open_]] = utc[~open_]
-    who, utc = alive[open_], utc[open_]
-    local = state.next[who]
-    awaited = state.promise[who] >= 0
-    caller = _callers(rng, world, who, utc)
-    outcome = call_outcomes.draw(rng, _dials(world, who, local, caller, utc, attempt, awaited))
+    lead, utc = alive[open_], utc[open_]
+    local = state.next[lead]
+    awaited = state.promise[lead] >= 0
+    caller = _callers(rng, world, lead, utc)
+    outcome = call_outcomes.draw(rng, _dials(world, lead, local, caller, utc, attempt, awaited))
     calls = Calls(
-        who=who,
+        lead=lead,
         created=utc,
         ring=call_outcomes.ring_ms(rng, outcome),
         talk=call_outcomes.talk_ms(rng, outcome),
         outcome=outcome,
         caller=caller,
-        attempt=np.full(len(who), attempt),
+        attempt=np.full(len(lead), attempt),
         awaited=awaited,
-        inbound=np.zeros(len(who), dtype=np.bool_),
-        script=np.full(len(who), -1),
+        inbound=np.zeros(len(lead), dtype=np.bool_),
+        script=np.full(len(lead), -1),
     )
-    within = calls.ended < closes[who]
-    state.planned[who[~within]] = utc[~within]
+    # A campaign that closes takes no call that would end after it.
+    within = calls.ended < closes[lead]
+    state.planned[lead[~within]] = utc[~within]
     return calls.take(within), local[within]
 
 
 def _dials(
-    world: World, who: Ints, local: Ints, caller: Ints, utc: Ints, attempt: int, awaited: Flags
+    world: World, lead: Ints, local: Ints, caller: Ints, utc: Ints, attempt: int, awaited: Flags
 ) -> call_outcomes.Dials:
     people, callers = world.people, world.callers
-    source = people.source[who]
+    source = people.source[lead]
     return call_outcomes.Dials(
-        bad=people.bad[who],
-        reach=people.reach[who],
-        voicemail=people.voicemail[who],
+        bad=people.bad[lead],
+        reach=people.reach[lead],
+        voicemail=people.voicemail[lead],
         wrong=np.array([kind.wrong for kind in SOURCES])[source],
         factor=np.array([kind.factor for kind in SOURCES])[source],
         hour=np.clip(hour(local) - FIRST_HOUR, 0, len(call_outcomes.HUMAN_BY_HOUR) - 1),
         weekday=weekday(local),
-        attempt=np.full(len(who), attempt),
+        attempt=np.full(len(lead), attempt),
         flagged=(caller == callers.new) & (utc >= callers.new_flagged),
-        local=callers.places[caller] == people.place[who],
+        local=callers.places[caller] == people.place[lead],
         awaited=awaited,
     )
 
 
-def _callers(rng: np.random.Generator, world: World, who: Ints, utc: Ints) -> Ints:
+def _callers(rng: np.random.Generator, world: World, lead: Ints, utc: Ints) -> Ints:
     """The number each call is made from: mostly a local one where there is one."""
     callers, people = world.callers, world.people
-    chance = rng.random((3, len(who)))
-    main = (people.campaign[who] + (chance[0] < 0.5)) % len(callers.mains)
+    chance = rng.random((3, len(lead)))
+    # Each campaign takes turns with two of the main numbers.
+    main = (people.campaign[lead] + (chance[0] < 0.5)) % len(callers.mains)
     new = (utc >= callers.new_from) & (utc < callers.new_until) & (chance[1] < 0.5)
     other = np.where(new, callers.new, callers.mains[main])
-    local = callers.local[people.place[who]]
+    local = callers.local[people.place[lead]]
     return np.where((local >= 0) & (chance[2] < 0.8), local, other)
 
 
@@ -238,33 +242,35 @@ def _go_on(
     rng: np.random.Generator, world: World, state: _State, calls: Calls, local: Ints
 ) -> tuple[Callbacks, Ints]:
     """The callbacks that the calls led to, and the leads that are dialed again."""
-    who, calendar = calls.who, world.calendar
-    state.recent[who, 1:] = state.recent[who, :-1]
-    state.recent[who, 0] = local
-    state.promise[who] = -1
-    recent = state.recent[who]
+    lead, calendar = calls.lead, world.calendar
+    state.recent[lead, 1:] = state.recent[lead, :-1]
+    state.recent[lead, 0] = local
+    state.promise[lead] = -1
+    recent = state.recent[lead]
     floor = np.maximum(
         recent[:, _IN_A_DAY - 1] + _A_DAY,
         recent[:, _IN_A_WEEK - 1] + _A_WEEK,
     )
     following = _following(rng, calendar, calls.outcome, local)
+    # Ordinary leads are clean by construction: what would break a limit is put off, not left out.
     early = np.flatnonzero(following <= floor)
     later = calendar.volume(floor[early]) + rng.uniform(0.01, 0.3, len(early))
     following[early] = calendar.moment(later)
-    again = ~call_outcomes.FINAL[calls.outcome] & (calls.attempt < world.people.target[who])
+    again = ~call_outcomes.FINAL[calls.outcome] & (calls.attempt < world.people.target[lead])
     asked = np.flatnonzero(calls.outcome == CODE["CALLBK"])
     due, dialed, at = _promise(rng, calendar, local[asked], floor[asked])
+    # A callback that was cancelled or lost ends the lead's calls.
     again[asked] = dialed == KEPT
     following[asked] = at
-    state.next[who] = following
-    state.promise[who[asked]] = np.arange(len(asked))
+    state.next[lead] = following
+    state.promise[lead[asked]] = np.arange(len(asked))
     promises = Callbacks(
-        who[asked],
+        lead[asked],
         calls.ended[asked],
-        calendar.to_utc(world.people.zone[who[asked]], due),
+        calendar.to_utc(world.people.zone[lead[asked]], due),
         np.where(dialed == CANCELLED, CANCELLED, PENDING),
     )
-    return promises, who[again]
+    return promises, lead[again]
 
 
 def _following(rng: np.random.Generator, calendar: Calendar, outcome: Ints, local: Ints) -> Ints:
@@ -304,7 +310,7 @@ def _settled(promised: list[Callbacks], kept: list[Ints]) -> Callbacks:
     state = np.concatenate([part.state for part in promised])
     state[np.concatenate(kept)] = KEPT
     return Callbacks(
-        np.concatenate([part.who for part in promised]),
+        np.concatenate([part.lead for part in promised]),
         np.concatenate([part.made for part in promised]),
         np.concatenate([part.due for part in promised]),
         state,
@@ -313,9 +319,10 @@ def _settled(promised: list[Callbacks], kept: list[Ints]) -> Callbacks:
 
 INBOUND_SHARE = 0.04
 CLICKED_SHARE = 0.03
+#: Part of the click-to-calls that belong to no campaign.
 DETACHED_SHARE = 0.40
-"""Part of the click-to-calls that belong to no campaign."""
 
+# A missed call is returned within the day, if at all.
 _RETURN_WITHIN = 23 * HOUR
 _RETURNED = tuple(CODE[code] for code in ("NA", "A", "AA", "B"))
 _PASSING = tuple(
@@ -355,18 +362,19 @@ def flow(
 
 
 def _scripted(rng: np.random.Generator, world: World, scripts: Sequence[Script]) -> Calls:
-    who = np.array([script.lead for script in scripts])
+    lead = np.array([script.lead for script in scripts])
     local = np.array([script.local for script in scripts])
     outcome = np.array([CODE[script.code] for script in scripts])
     none = np.zeros(len(scripts), dtype=np.bool_)
     mains = world.callers.mains
     return Calls(
-        who=who,
-        created=world.calendar.to_utc(world.people.zone[who], local),
+        lead=lead,
+        created=world.calendar.to_utc(world.people.zone[lead], local),
         ring=call_outcomes.ring_ms(rng, outcome),
+        # Kept short: a scripted call must not run into the next one.
         talk=np.minimum(call_outcomes.talk_ms(rng, outcome), 10 * MINUTE),
         outcome=outcome,
-        caller=mains[world.people.campaign[who] % len(mains)],
+        caller=mains[world.people.campaign[lead] % len(mains)],
         attempt=np.zeros(len(scripts), dtype=np.int64),
         awaited=none,
         inbound=none,
@@ -387,8 +395,8 @@ def _without_surplus(rng: np.random.Generator, drawn: Calls, surplus: int) -> Ca
 
 def _spare(drawn: Calls) -> Ints:
     """Last attempts on a lead that left nothing behind, not counting its only one."""
-    attempts = np.bincount(drawn.who)
-    last = (drawn.attempt == attempts[drawn.who]) & (drawn.attempt > 1)
+    attempts = np.bincount(drawn.lead)
+    last = (drawn.attempt == attempts[drawn.lead]) & (drawn.attempt > 1)
     return np.flatnonzero(last & np.isin(drawn.outcome, _PASSING) & ~drawn.awaited)
 
 
@@ -398,10 +406,11 @@ def _returned(rng: np.random.Generator, world: World, drawn: Calls, count: int) 
     missed = np.flatnonzero(np.isin(drawn.outcome, _RETURNED) & settled)
     seen = drawn.take(np.sort(rng.choice(missed, count, replace=False)))
     lag = np.exp(np.log(25 * MINUTE) + 1.2 * rng.standard_normal(count))
+    # Inbound: a question answered, a transfer, or given up while waiting.
     outcome = np.array([CODE["INFO"], CODE["XFER"], ABANDONED])
     outcome = rng.choice(outcome, count, p=[0.57, 0.25, 0.18])
     return Calls(
-        who=seen.who,
+        lead=seen.lead,
         created=seen.ended + np.clip(lag, MINUTE, _RETURN_WITHIN).astype(np.int64),
         ring=call_outcomes.ring_ms(rng, outcome),
         talk=call_outcomes.talk_ms(rng, outcome),

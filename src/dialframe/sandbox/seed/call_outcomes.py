@@ -107,22 +107,26 @@ ANSWERED = np.array([outcome.answered for outcome in OUTCOMES])
 FINAL = np.array([outcome.final for outcome in OUTCOMES])
 GAPS = np.array([outcome.gap for outcome in OUTCOMES])
 STATUS = np.array([STATUSES.index(outcome.status) for outcome in OUTCOMES])
+# Logarithms of seconds: talk times are log-normal in the data that they are fitted to.
 _TALK = np.array([outcome.talk for outcome in OUTCOMES])
 
 # What a right party says, before the source's factor on the last two.
 _ANSWERS = tuple(
     CODE[code] for code in ("NI", "CALLBK", "NP", "NQ", "XFER", "DNC", "LB", "APPT", "SALE")
 )
+# Assumed inside published ranges; the last two are scaled by the source's quality.
 _ANSWER_SHARES = np.array([0.42, 0.15, 0.16, 0.09, 0.03, 0.03, 0.02, 0.065, 0.035])
 _POSITIVE = 2
 
+# phoneburner.com, live answers per hundred dials by the called party's hour, 8 to 20.
 _BY_HOUR = np.array(
     [11.84, 14.09, 15.53, 14.95, 13.53, 14.41, 15.01, 14.44, 14.07, 12.58, 12.39, 12.59, 11.81]
 )
 HUMAN_BY_HOUR = _BY_HOUR / _BY_HOUR.mean()
+# Assumed: a little fewer towards the weekend.
 HUMAN_BY_WEEKDAY = np.array([1.04, 1.02, 1.00, 0.99, 0.97, 0.93, 0.93])
+#: How much likelier a person answers a call that they asked for.
 AWAITED = 2.5
-"""How much likelier a person answers a call that they asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +163,7 @@ class Dials:
 def draw(rng: np.random.Generator, dials: Dials) -> Ints:
     """The outcome of each dial, as an index into `OUTCOMES`."""
     count = len(dials.bad)
+    # Six independent draws for each dial, whatever comes of it, so that rows do not shift each other.
     chance = rng.random((6, count))
     human = chance[3] < _human_chance(dials)
     outcome = _first(
@@ -173,6 +178,7 @@ def draw(rng: np.random.Generator, dials: Dials) -> Ints:
         [CODE["ADC"], CODE["CG"], CODE["BLOCKED"], CODE["HUP"], CODE["A"], CODE["B"]],
         default=CODE["NA"],
     )
+    # `HUP` stands for any person until what they say is drawn.
     spoke = np.flatnonzero(outcome == CODE["HUP"])
     outcome[spoke] = answers(rng, dials.wrong[spoke], dials.factor[spoke])
     machine = np.flatnonzero(outcome == CODE["A"])
@@ -185,6 +191,7 @@ def ring_ms(rng: np.random.Generator, outcome: Ints) -> Ints:
     """Milliseconds from the start of each call to its answer, or to its end without one."""
     count = len(outcome)
     even = rng.random(count)
+    # Four in five ring as phones do; the rest are slow to pick up, or go to voicemail at once.
     usual = rng.random(count) < 0.8
     spread = rng.standard_normal(count)
     person = np.where(usual, 9.0 * np.exp(0.55 * spread), 16 + 8 * even)

@@ -24,7 +24,7 @@ from dialframe.sandbox.seed.after_the_calls import (
     Appointments,
     LeadStates,
 )
-from dialframe.sandbox.seed.answer_sheet import History, truths
+from dialframe.sandbox.seed.answer_sheet import History
 from dialframe.sandbox.seed.call_history import Callbacks
 from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
 from dialframe.sandbox.seed.people_and_calendar import PLACES, SOURCES, WEB_FORM, ZONES, Place, iso
@@ -145,7 +145,7 @@ def write(
 ) -> dict[str, Table]:
     """Every table of the account."""
     names = full_names(rng, len(history.lead_ids))
-    booked, agents = left.appointments, size.agents
+    booked, agents, planted = left.appointments, size.agents, answer_sheet.truths(history)
     booked_ids = sizes_and_columns.draw(rng, "appt_", len(booked.row))
     return {
         "campaigns": _campaigns(history),
@@ -153,43 +153,29 @@ def write(
         "calls": _calls(rng, history, agents),
         "callbacks": _callbacks(rng, history, left.callbacks),
         "appointments": _appointments(rng, history, booked, booked_ids, names),
-        "dnc": _dnc(history),
+        "dnc": Table.of(
+            {
+                "phone": Texts(history.dnc.phones),
+                "listed_at": _instants(history.dnc.listed),
+                "source": Coded(history.dnc.source, DNC_SOURCES),
+            }
+        ),
         "agents": _agents(agents),
         "caller_ids": Table.of({"number": Texts(history.world.callers.numbers)}),
         "lead_sources": Table.of({"code": Texts([source.code for source in SOURCES])}),
         "events": answer_sheet.table(rng, history, booked, booked_ids, names, size.events),
-        "ground_truth": _ground_truth(history),
+        "ground_truth": Table.of(
+            {
+                name: Texts([getattr(truth, name) for truth in planted])
+                for name in answer_sheet.Truth._fields
+            }
+        ),
     }
-
-
-def nothing() -> dict[str, Table]:
-    """The same tables without a row."""
-    return {
-        name: Table.of({column: Texts([]) for column in columns.split()})
-        for name, columns in _COLUMNS.items()
-    }
-
-
-_COLUMNS = {
-    "campaigns": "id name status dialer_mode created_at updated_at started_at completed_at",
-    "leads": "id campaign_id external_id phone full_name email status attempts custom_fields "
-    "last_attempt_at next_attempt_at disposition_code hangup_cause created_at updated_at",
-    "calls": "id direction from_number to_number status created_at answered_at ended_at "
-    "duration_seconds campaign_id disposition hangup_cause lead_id agent_extension",
-    "callbacks": "id lead_id campaign_id scheduled_at status notes created_at",
-    "appointments": "id status scheduled_at timezone duration_minutes service_type contact_name "
-    "phone email notes source created_at updated_at lead_id",
-    "dnc": "phone listed_at source",
-    "agents": "extension email state",
-    "caller_ids": "number",
-    "lead_sources": "code",
-    "events": "id type created_at data",
-    "ground_truth": "fault resource id expected detail",
-}
 
 
 def _instants(utc: Ints) -> Integers:
     """Microseconds of UTC milliseconds; null where they are negative."""
+    # Inside the generator -1 stands for "never".
     missing = utc < 0
     return Integers(utc * _MICROSECONDS, missing if missing.any() else None)
 
@@ -251,18 +237,20 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
     calls = traffic.calls
     agent = rng.integers(0, agents, len(calls))
     # Machines and silence are the dialer's own; a person, or a call placed by hand, is an agent's.
+    # Agents wrap up calls with people; the dialer itself notes machines and silence.
     by_agent = HUMAN[calls.outcome] | traffic.clicked
+    # One vocabulary for both sides of a call: the leads' numbers, then the account's own.
     caller_phone = len(world.people.phone) + calls.caller
     numbers = [*world.people.phone, *world.callers.numbers]
-    named = np.where(traffic.detached, -1, calls.who)
+    named = np.where(traffic.detached, -1, calls.lead)
     answered = calls.created + calls.ring
-    campaign = np.where(traffic.detached, -1, world.people.campaign[calls.who])
+    campaign = np.where(traffic.detached, -1, world.people.campaign[calls.lead])
     return Table.of(
         {
             "id": Texts(history.call_ids),
             "direction": Coded(calls.inbound.astype(np.int64), ("outbound", "inbound")),
-            "from_number": Coded(np.where(calls.inbound, calls.who, caller_phone), numbers),
-            "to_number": Coded(np.where(calls.inbound, caller_phone, calls.who), numbers),
+            "from_number": Coded(np.where(calls.inbound, calls.lead, caller_phone), numbers),
+            "to_number": Coded(np.where(calls.inbound, caller_phone, calls.lead), numbers),
             "status": Coded(STATUS[calls.outcome], STATUSES),
             "created_at": _instants(calls.created),
             "answered_at": _instants(np.where(calls.answered, answered, -1)),
@@ -278,14 +266,14 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
 
 
 def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks) -> Table:
-    count = len(callbacks.who)
+    count = len(callbacks.lead)
     note = rng.integers(-1, len(_NOTES), count)
     return Table.of(
         {
             "id": Texts(sizes_and_columns.draw(rng, "cb_", count)),
-            "lead_id": Coded(callbacks.who, history.lead_ids),
+            "lead_id": Coded(callbacks.lead, history.lead_ids),
             "campaign_id": Coded(
-                history.world.people.campaign[callbacks.who], history.campaign_ids
+                history.world.people.campaign[callbacks.lead], history.campaign_ids
             ),
             "scheduled_at": _instants(callbacks.due),
             "status": Coded(callbacks.state, ("pending", "completed", "cancelled")),
@@ -302,34 +290,24 @@ def _appointments(
     appointment_ids: list[str],
     names: list[str],
 ) -> Table:
-    people, who = history.world.people, history.traffic.calls.who[booked.row]
-    count = len(who)
+    people, lead = history.world.people, history.traffic.calls.lead[booked.row]
+    count = len(lead)
     return Table.of(
         {
             "id": Texts(appointment_ids),
             "status": Coded(booked.status, APPOINTMENT_STATUSES),
             "scheduled_at": _instants(booked.due),
-            "timezone": Coded(people.zone[who], ZONES),
+            "timezone": Coded(people.zone[lead], ZONES),
             "duration_minutes": Integers(booked.minutes),
             "service_type": Coded(rng.integers(-1, len(_SERVICES), count), _SERVICES),
-            "contact_name": Coded(who, names),
-            "phone": Coded(who, people.phone),
+            "contact_name": Coded(lead, names),
+            "phone": Coded(lead, people.phone),
             "email": Coded(np.full(count, -1), ()),
             "notes": Coded(rng.integers(-2, len(_WISHES), count), _WISHES),
             "source": Coded(np.zeros(count, dtype=np.int64), ("call",)),
             "created_at": _instants(booked.created),
             "updated_at": _instants(booked.updated),
-            "lead_id": Coded(who, history.lead_ids),
-        }
-    )
-
-
-def _dnc(history: History) -> Table:
-    return Table.of(
-        {
-            "phone": Texts(history.dnc.phones),
-            "listed_at": _instants(history.dnc.listed),
-            "source": Coded(history.dnc.source, DNC_SOURCES),
+            "lead_id": Coded(lead, history.lead_ids),
         }
     )
 
@@ -343,12 +321,6 @@ def _agents(count: int) -> Table:
             "state": Texts(agent_states(count)),
         }
     )
-
-
-def _ground_truth(history: History) -> Table:
-    rows = truths(history)
-    columns = zip(*rows, strict=True)
-    return Table.of(dict(zip(_COLUMNS["ground_truth"].split(), map(Texts, columns), strict=True)))
 
 
 _FIRST_YEAR = 2000
@@ -368,11 +340,18 @@ def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
         raise ConfigError(f"the seed of the synthetic account is {seed}: give 0 or more")
     if as_of.year < _FIRST_YEAR:
         raise ConfigError(f"the synthetic account cannot end on {as_of}: give a day from 2000 on")
-    tables = nothing() if size == EMPTY else _tables(seed, SIZES[size], as_of)
+    tables = _tables(seed, SIZES["tiny" if size == EMPTY else size], as_of)
+    if size == EMPTY:
+        # The same tables and columns without a row: the smallest account says which.
+        tables = {
+            name: Table.of({column: Texts([]) for column in table.columns})
+            for name, table in tables.items()
+        }
     return SyntheticAccount(seed, size, as_of, tables)
 
 
 def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
+    # One generator in one order: another order of the parts below is another account for every seed.
     rng = np.random.Generator(np.random.PCG64(seed))
     calendar = people_and_calendar.calendar(as_of, size.history_days)
     campaigns = people_and_calendar.campaigns(calendar, size)

@@ -52,25 +52,24 @@ ONE_ZONE: Final = tuple(place for place in _PLACES if len(place.zones) == 1)
 #: Area codes with more than one zone.
 SEVERAL_ZONES: Final = tuple(place for place in _PLACES if len(place.zones) > 1)
 
+#: Area codes of `SEVERAL_ZONES` whose outermost zones are an hour apart all the year round.
 STRADDLING: tuple[str, ...] = ("850", "605", "208", "270")
-"""Area codes of `SEVERAL_ZONES` whose outermost zones are an hour apart all the year round."""
 
+#: Area codes of `ONE_ZONE` in which the account owns a caller ID, most used first.
 LOCAL_CODES: tuple[str, ...] = (
     "212", "312", "713", "206", "404", "305", "602", "617", "214", "818", "215", "303", "313", "503",
     "612", "702", "704", "801", "808", "916",
 )  # fmt: skip
-"""Area codes of `ONE_ZONE` in which the account owns a caller ID, most used first."""
 
+#: A hundred numbers that are on every generated Do-Not-Call list and belong to no lead.
+#:
+#: `+1 <area> 555 0190` to `0199` of ten area codes, so that an import can be made to meet a listed
+#: number on purpose.
 REGISTRY_BLOCKS: tuple[str, ...] = tuple(
     f"+1{code}55501{line}"
     for code in ["212", "312", "713", "206", "617", "404", "305", "602", "503", "303"]
     for line in range(90, 100)
 )
-"""A hundred numbers that are on every generated Do-Not-Call list and belong to no lead.
-
-`+1 <area> 555 0190` to `0199` of ten area codes, so that an import can be made to meet a listed
-number on purpose.
-"""
 
 
 MS = 1
@@ -81,10 +80,10 @@ DAY = 24 * HOUR
 
 FIRST_HOUR = 8
 LAST_HOUR = 20
+#: Relative volume of the local hours 8 to 20.
 HOURLY = np.array([0.5, 1.2, 1.4, 1.3, 0.9, 1.1, 1.3, 1.3, 1.2, 1.1, 0.8, 0.5, 0.2])
-"""Relative volume of the local hours 8 to 20."""
+#: Relative volume of the weekdays, Monday first.
 WEEKDAILY = np.array([1.0, 1.0, 1.0, 1.0, 0.95, 0.35, 0.0])
-"""Relative volume of the weekdays, Monday first."""
 
 # The last hour ends early, so that a call placed in it is also answered in it.
 _EDGES = np.array([*range(FIRST_HOUR, LAST_HOUR + 1), LAST_HOUR + 0.95]) * HOUR
@@ -94,8 +93,8 @@ ZONES: tuple[str, ...] = tuple(
     sorted({zone for place in (*ONE_ZONE, *SEVERAL_ZONES) for zone in place.zones})
 )
 
+#: Days kept before and after the history, for imports before it and promises after it.
 _MARGIN_DAYS = 45
-"""Days kept before and after the history, for imports before it and promises after it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,9 +216,11 @@ PLACE: dict[str, int] = {place.code: number for number, place in enumerate(PLACE
 PLACE_ZONE = np.array([ZONES.index(place.zones[0]) for place in PLACES])
 
 ATTEMPT_CAP = 8
+#: Sum of the two parameters of the Beta law of reach: small means leads differ much.
 _SPREAD = 5.0
-"""Sum of the two parameters of the Beta law of reach: small means leads differ much."""
+# Leads in area codes where the account owns a caller ID.
 _LOCAL_SHARE = 0.44
+# Bought lists come by the fortnight.
 _BATCH_EVERY = 14 * DAY
 _OPENING = 11 * HOUR + 30 * MINUTE
 _CLOSING = 23 * HOUR + 30 * MINUTE
@@ -381,6 +382,7 @@ def created_at(
     opened = np.maximum(campaigns.opens, campaigns.created + DAY)[people.campaign]
     closed = np.minimum(campaigns.closes, ends - HOUR)[people.campaign]
     known = np.where(first_call >= 0, first_call, closed - rng.integers(0, 10 * DAY, count))
+    # Half of the web forms are dialed within 40 minutes; a long tail waits for days.
     wait = np.exp(np.log(40 * MINUTE) + 1.5 * rng.standard_normal(count))
     wait = np.clip(wait, MINUTE, 20 * DAY).astype(np.int64)
     first_batch = opened - 2 * DAY
@@ -405,6 +407,7 @@ def _first_attempts(
     dialed = campaigns.opens >= 0
     opens = calendar.volume(np.maximum(campaigns.opens, calendar.starts) // DAY * DAY)
     closes = calendar.volume(campaigns.closes)
+    # Even in volume time: the wanted hours and weekdays come out without a draw thrown away.
     length = (closes - opens)[campaign]
     first = calendar.moment(opens[campaign] + rng.uniform(0.0, 1.03, len(campaign)) * length)
     return np.where(dialed[campaign], first, -1)
@@ -415,7 +418,7 @@ def _numbers(rng: np.random.Generator, size: Size) -> tuple[Ints, list[str]]:
     local = np.array([PLACE[code] for code in LOCAL_CODES[: size.local_codes]])
     others = np.setdiff1d(np.arange(len(ONE_ZONE)), local)
     at_home = int(size.leads * _LOCAL_SHARE)
-    place = np.concatenate([_around(local, at_home), _around(others, size.leads - at_home)])
+    place = np.concatenate([np.resize(local, at_home), np.resize(others, size.leads - at_home)])
     lines = WIDE_LINES if size.wide_lines else NARROW_LINES
     slots = rng.permuted(np.tile(lines, (len(ONE_ZONE), 1)), axis=1)
     rank = np.concatenate(
@@ -425,7 +428,3 @@ def _numbers(rng: np.random.Generator, size: Size) -> tuple[Ints, list[str]]:
     place, line = place[order], slots[place, rank][order]
     codes = [PLACES[number].code for number in place.tolist()]
     return place, [f"+1{c}555{n:04d}" for c, n in zip(codes, line.tolist(), strict=True)]
-
-
-def _around(places: Ints, count: int) -> Ints:
-    return np.resize(places, count)

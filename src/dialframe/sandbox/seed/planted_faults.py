@@ -25,10 +25,14 @@ from dialframe.sandbox.seed.people_and_calendar import (
 )
 from dialframe.sandbox.seed.sizes_and_columns import FaultPlan, Size
 
+# Calls after a company-specific request: 47 CFR 64.1200(d)(3), 16 CFR 310.4(b)(1)(iii)(A).
 AFTER_DNC = "call_after_dnc_disposition"
+# Before 8 a.m. or after 9 p.m. at the called party's location: 47 CFR 64.1200(c)(1), 16 CFR 310.4(c).
 DST_WEEK = "out_of_hours_dst_week"
 BEFORE_HOURS = "before_hours"
+# Area codes that lie in two zones: nobody can tell from the number alone.
 MIXED_ZONE = "mixed_zone_hours"
+# More than three calls in 24 hours: Fla. Stat. 501.616(6)(b).
 TOO_OFTEN = "too_often"
 DNC_NOT_LISTED = "dnc_request_not_listed"
 THREE_CAMPAIGNS = "phone_in_three_campaigns"
@@ -90,6 +94,7 @@ class Cast:
 def cast(rng: np.random.Generator, calendar: Calendar, size: Size, people: People) -> Cast:
     """Choose the leads that play the faults and write their calls."""
     counts = _counts(size.faults)
+    # Where clocks never change, a wrong offset is wrong about nobody.
     able = np.flatnonzero(~np.isin(people.zone, _NO_SUMMER_TIME))
     chosen = rng.choice(able, sum(counts.values()), replace=False).tolist()
     parts: dict[str, tuple[int, ...]] = {}
@@ -155,6 +160,7 @@ def _moved(people: People, parts: dict[str, tuple[int, ...]]) -> People:
     scripted[everyone] = True
     campaign[everyone] = MAIN_CAMPAIGN
     campaign[list(parts[THREE_CAMPAIGNS])] = _CAMPAIGNS_OF_THREE
+    # One person in three campaigns: the same number, bought or imported three times.
     first, *others = parts[THREE_CAMPAIGNS]
     for lead in others:
         phone[lead], place[lead], zone[lead] = phone[first], place[first], zone[first]
@@ -231,6 +237,7 @@ def _too_often(days: _Days, leads: tuple[int, ...]) -> Iterator[Script]:
     for turn, lead in enumerate(leads):
         pattern = _PATTERNS[turn % len(_PATTERNS)]
         day = days.between(days.first + 4, days.last - 4)
+        # A pattern that reaches over midnight must not reach into a Saturday.
         if _weekday(day) == _SATURDAY - 1:
             day = _weekday_from(day + 1)
         for number, (later, minute) in enumerate(pattern):
@@ -272,6 +279,7 @@ def _change(days: _Days) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
     day = days.first + int(changes[-1])
     before = (day - 3, day - 2, day - 1)
     after = tuple(range(day, min(day + 3, days.last + 1)))
+    # The offset falls in autumn: daylight saving lies before the change then, else after it.
     autumn = offset[changes[-1]] < offset[changes[-1] - 1]
     return (before, after, True) if autumn else (after, before, True)
 

@@ -162,6 +162,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
+# Columns become tuples in slices, so that a large account is never in memory twice.
 ROWS_AT_ONCE = 50_000
 
 
@@ -280,6 +281,7 @@ _DIGITS = tuple(position for position in range(36) if position not in _DASHES)
 def draw(rng: np.random.Generator, prefix: str, count: int) -> list[str]:
     """`count` ids such as `call_` plus a lower-case random UUID (version 4, RFC 9562)."""
     raw = rng.integers(0, 256, size=(count, 16), dtype=np.uint8)
+    # RFC 9562, 5.4: four bits of version, two of variant.
     raw[:, 6] = (raw[:, 6] & 0x0F) | 0x40
     raw[:, 8] = (raw[:, 8] & 0x3F) | 0x80
     text = np.full((count, 36), ord("-"), dtype=np.uint8)

@@ -22,6 +22,7 @@ from dialframe.sandbox.world import clock
 
 Json = dict[str, Any]
 
+# Resources: `custom_fields` of a lead and `data` of an event are objects of any shape.
 DOCUMENTS: Final = frozenset({"custom_fields", "data"})
 
 API_VERSION: Final = "v1"
@@ -49,6 +50,7 @@ class Resource:
         """One row of `columns` as an object of the contract."""
         body: Json = dict(zip(self.fields, row, strict=True))
         for name, convert in self.converted:
+            # Resources: `T?` may be null, whatever its type.
             if body[name] is not None:
                 body[name] = convert(body[name])
         return {**body, **self.constants} if self.constants else body
@@ -113,6 +115,7 @@ EVENT: Final = resource(
 DELIVERY: Final = resource("deliveries", WebhookDelivery)
 
 
+# RFC 9110, 8.8.3: a strong validator, the same bytes or another tag.
 def etag(body: Json) -> str:
     """A strong entity tag of an object as it is answered."""
     return f'"{hashlib.sha256(encode(body)).hexdigest()[:32]}"'
@@ -120,14 +123,17 @@ def etag(body: Json) -> str:
 
 def check_if_match(if_match: str | None, body: Json) -> None:
     """Compare `If-Match` with what the object is now."""
+    # RFC 9110, 13.1.1: `*` takes whatever is there.
     if if_match is None or if_match.strip() == "*":
         return
+    # A list of tags takes any of them; a weak one never matches, as the comparison is strong.
     if etag(body) not in (tag.strip() for tag in if_match.split(",")):
         raise Refusal("precondition_failed", "It was changed since it was read.")
 
 
 def encode(body: Json) -> bytes:
     """A JSON document as the bytes that are sent."""
+    # Conventions: bodies are JSON in UTF-8, so letters stay letters.
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -189,6 +195,7 @@ def invalid(pointer: str, code: str, detail: str = "") -> Refusal:
 def document(refusal: Refusal, *, request_id: str, docs_base: str) -> dict[str, Any]:
     """The problem document of a refusal (RFC 9457 with the contract's fields)."""
     body: dict[str, Any] = {
+        # Errors: the first five are RFC 9457's, the rest is the contract's.
         "type": f"{docs_base}/errors/{problem_slug(refusal.code)}",
         "title": _condition(refusal.code),
         "status": refusal.status,
@@ -197,6 +204,7 @@ def document(refusal: Refusal, *, request_id: str, docs_base: str) -> dict[str, 
         "code": refusal.code,
         "request_id": request_id,
     }
+    # Errors: validation errors add `errors`, each a JSON pointer and a code.
     if refusal.errors:
         body["errors"] = [
             {"pointer": error.pointer, "code": error.code} for error in refusal.errors

@@ -50,6 +50,7 @@ def new_id(db: sqlite3.Connection, client: int, kind: str) -> str:
 
 def new_ids(db: sqlite3.Connection, client: int, kind: str, count: int) -> list[str]:
     """Several of them, in the order in which they would follow one by one."""
+    # One statement: two requests never get the same number.
     last, seed = db.execute(
         "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET next = next + ?3"
         " RETURNING next, (SELECT value FROM meta WHERE name = 'seed')",
@@ -61,6 +62,7 @@ def new_ids(db: sqlite3.Connection, client: int, kind: str, count: int) -> list[
 
 def derived_id(kind: str, *parts: object) -> str:
     """A typed id that is the same for the same parts."""
+    # RFC 9562, 5.4: version and variant bits of a random UUID over the first half of a digest.
     digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
     return PREFIXES[kind] + str(uuid.UUID(bytes=digest[:16], version=4))
 
@@ -68,6 +70,7 @@ def derived_id(kind: str, *parts: object) -> str:
 # Conventions: `req_<ULID>`, or `edge_<32 hex>` when the edge answered.
 def new_request_id() -> str:
     """`req_` plus a ULID: 48 bits of real time in milliseconds, then 80 random bits."""
+    # ULID: 48 bits of milliseconds, 80 random ones, in Crockford's base 32 (no I, L, O, U).
     number = time.time_ns() // 1_000_000 << _ULID_RANDOM_BITS | secrets.randbits(_ULID_RANDOM_BITS)
     digits = [_CROCKFORD[number >> 5 * position & 31] for position in range(_ULID_CHARS)]
     return "req_" + "".join(reversed(digits))
@@ -131,6 +134,7 @@ class DialerSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    # Histories stand still unless asked.
     enabled: bool = False
     calls_per_minute: (
         Annotated[int, Field(gt=0, le=1_000_000)]
@@ -174,31 +178,38 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    # Authentication, Scopes: the six switches of tier 2; with the contract they are off until enabled.
     tier2_campaign_resume_enabled: bool = True
     tier2_callback_write_enabled: bool = True
     tier2_appointment_write_enabled: bool = True
     tier2_consent_write_enabled: bool = True
     tier2_sms_send_enabled: bool = True
     tier2_calls_originate_enabled: bool = True
+    # Events: webhooks are enabled per account; Authentication 3 and 5: the sandbox and API access too.
     webhooks_enabled: bool = True
     api_access_enabled: bool = True
     sandbox_enabled: bool = True
+    # Tiers: the stop-all-sending switch, approval, minimum balance, caps and estimated-spend limit.
     sending_suspended: bool = False
     outbound_approved: bool = True
     balance: Amount = 100
     daily_cap: Cap = None
     spend_cap: Cap = None
     per_minute_cap: Cap = None
+    # Tiers: compliance checks; Endpoints, Leads: sanctioned destinations are refused at the import.
     blocked_countries: tuple[Country, ...] = ()
     sanctioned_countries: tuple[Country, ...] = ("CU", "IR", "KP", "SY")
+    # Tiers: calling hours and consent are compliance checks; States, Campaign: the stale registry.
     calling_hours: CallingHours | None = None
     consent_required: bool = False
     registry_stale: bool = False
     block_stale_registry: bool = False
     dnc_screen_available: bool = True
+    # Limits: the token buckets of the contract, or none.
     rate_limits: Literal["contract"] | None = "contract"
     allow_loopback_webhooks: bool = True
     ip_allow: tuple[Address, ...] = ()
+    # The contract shows no dialing settings: these are the sandbox's own.
     dialer: DialerSettings = DialerSettings()
 
     @property
@@ -249,6 +260,7 @@ class Access:
 
     def caller(self, key: str) -> Caller | None:
         """Whose key this is, or None for one that is malformed, unknown or revoked."""
+        # Live keys do not match at all: the sandbox answers test keys alone.
         match = CREDENTIAL.fullmatch(key)
         credential = self.credentials.get(match["id"]) if match else None
         if match is None or credential is None or credential.revoked:

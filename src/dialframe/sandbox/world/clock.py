@@ -16,6 +16,7 @@ TEXT: Final = re.compile(
     r"(19[7-9]\d|[2-8]\d{3}|9[0-8]\d{2})-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)",
     re.ASCII,
 )
+# RFC 3339, 5.6, `full-date`.
 DAY_TEXT: Final = re.compile(r"(19[7-9]\d|[2-8]\d{3}|9[0-8]\d{2})-\d\d-\d\d", re.ASCII)
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - naive on purpose, everything here is UTC
@@ -26,6 +27,7 @@ _MICROSECOND: Final = dt.timedelta(microseconds=1)
 def text(instant_us: int) -> str:
     """ISO 8601 in UTC with `Z`: milliseconds, or microseconds where there are any."""
     moment = _EPOCH + dt.timedelta(microseconds=instant_us)
+    # The console may set instants to the microsecond; those come back as they were given.
     exact = "microseconds" if instant_us % 1000 else "milliseconds"
     return moment.isoformat(timespec=exact) + "Z"
 
@@ -68,8 +70,10 @@ class Clock:
 
     def now_us(self) -> int:
         """Now, in microseconds since 1970 (UTC), whole milliseconds."""
+        # Truncated to milliseconds, so that what is answered is what is stored.
         return int(self._source() * 1000) * 1000 + self.ahead_us
 
+    # Events, Delivery 2: receivers compare the timestamp with their own clock, which nobody advances.
     def real_s(self) -> int:
         """Unix seconds of real time: what a receiver compares a signature with."""
         return int(self._source())

@@ -85,6 +85,7 @@ def wav_bytes(spoken: Conversation) -> int:
 def wav(spoken: Conversation) -> Iterator[bytes]:
     """The recording in parts: PCM, mono, 8 bits, 8 kHz; a tone whose pitch is the call's own."""
     total = _samples(spoken)
+    # RIFF WAVE: format 1 (PCM), one channel, eight bits, silence at 128.
     yield struct.pack(
         "<4sI4s4sIHHIIHH4sI",
         b"RIFF", WAV_HEADER_BYTES - 8 + total, b"WAVE",
@@ -102,6 +103,7 @@ def wav(spoken: Conversation) -> Iterator[bytes]:
 
 def transcript(spoken: Conversation) -> Json:
     """Who said what and when, as far as the call's length reaches."""
+    # Its shape is not shown; this one is assumed.
     segments = [
         {
             "speaker": speaker,
@@ -115,6 +117,7 @@ def transcript(spoken: Conversation) -> Json:
     return {"call_id": spoken.call_id, "language": LANGUAGE, "segments": segments}
 
 
+# Contract, Resources, Call summary: ready, processing, or not_generated with a reason.
 def summary(spoken: Conversation, now_us: int) -> Json:
     """Ready, processing, or not generated with a reason; the content is null unless ready."""
     status, reason = "ready", None
@@ -127,6 +130,7 @@ def summary(spoken: Conversation, now_us: int) -> Json:
         "status": status,
         "schema_version": SCHEMA_VERSION,
         "not_generated_reason": reason,
+        # The content is null unless ready; where it stands is assumed ("full shape: not shown").
         "summary": _content(spoken) if status == "ready" else None,
     }
 
@@ -148,6 +152,7 @@ def event_summary(spoken: Conversation | None) -> Json:
 
 def _content(spoken: Conversation) -> Json:
     return {
+        # The fields that the contract knows; `language` is a BCP 47 tag.
         "reason_for_contact": _REASONS[spoken.seed % len(_REASONS)],
         "intent": "information",
         "next_action": _ACTIONS[spoken.seed // 7 % len(_ACTIONS)],
@@ -166,5 +171,6 @@ def _generated_at(spoken: Conversation) -> str | None:
 
 def _samples(spoken: Conversation) -> int:
     # Whole seconds, at most the half hour after which the service ends a call.
+    # Limits: 30 minutes by default; longer histories than that are cut in the recording alone.
     longest = dt.timedelta(minutes=30).total_seconds()
     return max(1, math.ceil(min(spoken.length_s, longest))) * SAMPLES_PER_S

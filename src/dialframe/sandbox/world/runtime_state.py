@@ -63,6 +63,7 @@ class Rule(BaseModel):
     after: Annotated[int, Field(ge=0)] = 0
     status: Annotated[int, Field(ge=200, le=599)] | None = None
     code: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    # The delay falls inside the operation, after its key is reserved: that is when retries meet.
     delay_seconds: Annotated[float, Field(ge=0, le=3600)] | None = None
     drop: Drop | None = None
     body: str | None = None
@@ -76,6 +77,7 @@ class Rule(BaseModel):
         effects = (self.status, self.code, self.delay_seconds, self.drop, self.body)
         if all(effect is None for effect in effects):
             raise ValueError("name a status, code, delay_seconds, drop or body")
+        # A status below 400 only makes sense for an answer with a body of its own.
         if self.body is None and self.code is None and (self.status or 400) < 400:
             raise ValueError("an error has a status of 400 or more")
         return self
@@ -121,6 +123,7 @@ class Faults:
             for armed in self._armed:
                 if armed.rule.operation not in (ANY, operation) or rule is not None:
                     continue
+                # It lets so many matching requests pass before it makes one fail.
                 if armed.after:
                     changed.append(replace(armed, after=armed.after - 1))
                 else:
@@ -184,9 +187,11 @@ class Buckets:
         self._levels: dict[tuple[str, str], _Level] = {}
         self._lock = threading.Lock()
 
+    # Contract, Limits: token buckets of key, client, account and address; a request passes all or none.
     def take(self, wanted: Sequence[tuple[Bucket, str]], now_us: int) -> int | None:
         """Take one token from each bucket, or from none."""
         with self._lock:
+            # Looked at first and taken afterwards: a refused request uses up nothing of what others share.
             levels = [self._refilled(bucket, owner, now_us) for bucket, owner in wanted]
             waits = [
                 (1 - level.tokens) / bucket.rate_per_s
@@ -208,6 +213,7 @@ class Buckets:
     def _refilled(self, bucket: Bucket, owner: str, now_us: int) -> _Level:
         name = (bucket.level, owner)
         level = self._levels.setdefault(name, _Level(float(bucket.burst), now_us))
+        # Two requests may read the clock in one order and come here in the other.
         gained = max(0, now_us - level.at_us) / SECOND_US * bucket.rate_per_s
         level.tokens = min(float(bucket.burst), level.tokens + gained)
         level.at_us = now_us
@@ -241,6 +247,7 @@ class RunningKeys:
             if held is None:
                 self._keys[wanted.client, wanted.key] = wanted.fingerprint
                 return
+        # Idempotency 6: `conflict` with `Retry-After` while the first request runs; 5: another request.
         if held == wanted.fingerprint:
             raise Refusal(
                 "conflict", "The first request with this key still runs.", retry_after_s=1
@@ -351,6 +358,7 @@ class World:
         with self.database.read() as db:
             self._meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
             if self._meta.get("schema") != str(sandbox_database.VERSION):
+                # Tables of another release would be misread in silence.
                 raise ConfigError(
                     "the sandbox's data folder was written by another release: "
                     "start with a new folder"
@@ -369,6 +377,7 @@ def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
         db.execute(statement)
     if account is not None:
         sandbox_database.load(db, account, FIRST)
+    # Indexes last: building them over tables that are filled already is faster.
     for statement in sandbox_database.index_statements():
         db.execute(statement)
     _first_client(db, now_us)
@@ -380,6 +389,7 @@ def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
 
 
 def _first_client(db: sqlite3.Connection, now_us: int) -> None:
+    # The first client may do everything, so that its key reaches every operation out of the box.
     scopes = tuple(scope.name for scope in SCOPES)
     client = clients_and_keys.add_client(
         db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us

@@ -38,6 +38,7 @@ TABLES: Final[dict[str, str]] = {
     "credentials": """credential_id TEXT PRIMARY KEY, client INTEGER NOT NULL,
         secret_hash TEXT NOT NULL, sending INTEGER NOT NULL, revoked INTEGER NOT NULL,
         created_at INTEGER NOT NULL""",
+    # Contract, Idempotency 2: by client and key, kept 24 hours; 7: `unconfirmed` holds the open request.
     "idempotency": """client INTEGER NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL,
         status INTEGER NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL,
         created_at INTEGER NOT NULL, unconfirmed TEXT, PRIMARY KEY (client, key)""",
@@ -46,6 +47,7 @@ TABLES: Final[dict[str, str]] = {
         status TEXT NOT NULL, dialer_mode TEXT NOT NULL, created_at INTEGER NOT NULL,
         updated_at INTEGER, started_at INTEGER, completed_at INTEGER, max_attempts INTEGER,
         retry_gap_minutes REAL, calls_per_minute REAL""",
+    # Resources, Lead; `slot_at` and `due_at` are the dialer's.
     "leads": """client INTEGER NOT NULL, id TEXT NOT NULL, campaign_id TEXT, external_id TEXT,
         phone TEXT NOT NULL, full_name TEXT, email TEXT, status TEXT NOT NULL,
         attempts INTEGER NOT NULL, custom_fields TEXT, last_attempt_at INTEGER,
@@ -54,16 +56,19 @@ TABLES: Final[dict[str, str]] = {
         due_at INTEGER GENERATED ALWAYS AS (CASE WHEN slot_at IS NOT NULL THEN NULL
             WHEN status = 'new' THEN coalesce(next_attempt_at, created_at)
             WHEN status = 'contacted' THEN next_attempt_at END) VIRTUAL""",
+    # Resources, Call record; lead and agent are in no answer.
     "calls": """client INTEGER NOT NULL, id TEXT NOT NULL, direction TEXT NOT NULL,
         from_number TEXT NOT NULL, to_number TEXT NOT NULL, status TEXT NOT NULL,
         created_at INTEGER NOT NULL, answered_at INTEGER, ended_at INTEGER, duration_seconds,
         campaign_id TEXT, disposition TEXT, hangup_cause TEXT, lead_id TEXT, agent_extension TEXT""",
+    # Steps of calls under way, leads that go first: what the clock has still to play.
     "agenda": """number INTEGER PRIMARY KEY, client INTEGER NOT NULL, at INTEGER NOT NULL,
         step TEXT NOT NULL, about TEXT NOT NULL, plan TEXT NOT NULL""",
     "ticks": "client INTEGER PRIMARY KEY, at INTEGER NOT NULL",
     "holds": "client INTEGER PRIMARY KEY, until INTEGER NOT NULL",
     "counters": """client INTEGER NOT NULL, kind TEXT NOT NULL, next INTEGER NOT NULL,
         PRIMARY KEY (client, kind)""",
+    # Resources, Callback; `call_at` is when it is tried, `asked_by` whether a request or a call promised it.
     "callbacks": """client INTEGER NOT NULL, id TEXT NOT NULL, lead_id TEXT,
         campaign_id TEXT NOT NULL, scheduled_at INTEGER NOT NULL, status TEXT NOT NULL, notes TEXT,
         created_at INTEGER NOT NULL, call_at INTEGER, asked_by TEXT""",
@@ -72,6 +77,7 @@ TABLES: Final[dict[str, str]] = {
         service_type TEXT, contact_name TEXT, phone TEXT NOT NULL, email TEXT, notes TEXT,
         source TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
         lead_id TEXT""",
+    # Do-Not-Call, consent and what the console alone can make: agents, caller IDs, sources, field rules.
     "dnc": """client INTEGER NOT NULL, phone TEXT NOT NULL, listed_at INTEGER NOT NULL,
         source TEXT NOT NULL, reason TEXT, PRIMARY KEY (client, phone)""",
     "consents": """client INTEGER NOT NULL, id TEXT NOT NULL, phone TEXT NOT NULL,
@@ -86,6 +92,7 @@ TABLES: Final[dict[str, str]] = {
     "messages": """client INTEGER NOT NULL, id TEXT NOT NULL, recipient TEXT NOT NULL,
         body TEXT NOT NULL, status TEXT NOT NULL, client_reference TEXT NOT NULL,
         created_at INTEGER NOT NULL""",
+    # What would have been sent, what a check refused, and what was spent of the caps.
     "outbox": """number INTEGER PRIMARY KEY, client INTEGER NOT NULL, kind TEXT NOT NULL,
         recipient TEXT NOT NULL, at INTEGER NOT NULL, about TEXT NOT NULL, detail TEXT NOT NULL""",
     "refusals": """number INTEGER PRIMARY KEY, client INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -93,6 +100,7 @@ TABLES: Final[dict[str, str]] = {
         reason TEXT""",
     "spent": """client INTEGER NOT NULL, credential_id TEXT NOT NULL, kind TEXT NOT NULL,
         at INTEGER NOT NULL, cost REAL NOT NULL""",
+    # Resources, Webhook endpoint, event and delivery; Limits: five replays of an event per UTC day.
     "webhooks": """client INTEGER NOT NULL, id TEXT NOT NULL, url TEXT NOT NULL,
         description TEXT NOT NULL, events TEXT NOT NULL, enabled INTEGER NOT NULL,
         secret TEXT NOT NULL, previous_secret TEXT, previous_until INTEGER,
@@ -105,6 +113,7 @@ TABLES: Final[dict[str, str]] = {
         last_attempt_at INTEGER, next_attempt_at INTEGER, delivered_at INTEGER,
         failure_reason TEXT, created_at INTEGER NOT NULL""",
     "replays": "client INTEGER NOT NULL, event_id TEXT NOT NULL, at INTEGER NOT NULL",
+    # The answer sheet of a synthetic account, which no request reaches.
     "ground_truth": """client INTEGER NOT NULL, fault TEXT NOT NULL, resource TEXT NOT NULL,
         id TEXT NOT NULL, expected TEXT, detail TEXT""",
 }
@@ -223,10 +232,14 @@ LOCK = "in-use.sqlite"
 _OURS = {LOCK, FILE.replace(".sqlite", ".new")}
 
 _PRAGMAS = (
+    # Readers and the writer do not wait for each other.
     "PRAGMA journal_mode = WAL",
+    # A commit survives the process, though perhaps not a power cut.
     "PRAGMA synchronous = NORMAL",
+    # Nothing here is a person's: deleted pages need no overwriting.
     "PRAGMA secure_delete = OFF",
     "PRAGMA busy_timeout = 10000",
+    # Negative: in KiB, so 64 MiB for each connection.
     "PRAGMA cache_size = -65536",
     "PRAGMA temp_store = MEMORY",
 )
@@ -273,6 +286,7 @@ class Database:
     def write(self) -> Iterator[sqlite3.Connection]:
         """The one writing connection: all that is done with it is kept, or after an error nothing."""
         with self._writing:
+            # Takes the write lock at once instead of failing in the middle.
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
