@@ -198,3 +198,13 @@ def test_one_number_alone_is_one_cell(line):
 def test_numbers_with_blanks_are_one_column(header, lines):
     """Half of a number is another number somewhere."""
     assert detect([header, *lines] if header else lines).dialect.delimiter == ""
+
+
+@pytest.mark.parametrize("text", [
+    "Klantnr,Telefoon\n1,012 82 69 97\n2,012 10 08 15\n3,055 82 55 50\n",
+    "رقم,الهاتف\n1,03 484 3435\n2,050 139 9812\n3,050 435 2532\n4,050 435 2533\n5,02 435 2534\n",
+    "编号,电话\n1,136 1239 6903\n2,138 0184 7123\n3,0456 374 1549\n4,\n5,186 0184 7123\n6,186 0184 7124\n",
+], ids=["Belgium", "Emirates", "China"])  # fmt: skip
+def test_blanks_within_numbers_part_nothing(text):
+    """A list of a count and a number has two columns, though `1,012` may be a quantity."""
+    assert detect(text.splitlines()).dialect.delimiter == ","

@@ -226,7 +226,7 @@ def _score(sample: list[str], dialect: Dialect) -> float:
         consistent *= _LOOSE  # the commas of sentences
     expected = EXPECTED.get(delimiter, _UNUSUAL if len(delimiter) == 1 else _LONG_EXPECTED)
     if delimiter == " ":
-        if _is_all_phones(sample):
+        if _is_within_phones(sample):
             return 0.0
         numbers = sum(cell_kinds.is_number(cell) for _, row in below for cell in row)
         expected += _NUMBERS_BONUS * numbers / total
@@ -234,11 +234,23 @@ def _score(sample: list[str], dialect: Dialect) -> float:
     return score + (_HEADER_BONUS if _has_header([row for _, row in read]) else 0.0)
 
 
-def _is_all_phones(sample: list[str]) -> bool:
-    """Whether each line is one number with blanks, with or without a header."""
+def _is_within_phones(sample: list[str]) -> bool:
+    """Whether blanks stand within numbers: each line is one, or has one between usual delimiters."""
     first, *rest = sample
     lines = rest if rest and not any(map(str.isdigit, first)) else sample
-    return all(map(_ONE_PHONE.fullmatch, lines))
+    if all(map(_ONE_PHONE.fullmatch, lines)):
+        return True
+    for delimiter in _USUAL:
+        rows = [line.split(delimiter) for line in rest or sample]
+        width = _width(rows)
+        columns = list(zip(*(row for row in rows if len(row) == width > 1), strict=True))
+        phones = [
+            sum(_ONE_PHONE.fullmatch(cell.strip(' "')) is not None for cell in cells)
+            for cells in columns
+        ]
+        if max(phones, default=0) >= _COLUMN_SHARE * len(rows):
+            return True
+    return False
 
 
 def _has_header(rows: list[list[str]]) -> bool:
