@@ -44,3 +44,19 @@ def test_a_number_sign_behind_a_capital_is_no_central_european_letter():
     text = "CALLE;NUMERO\nMAYOR;Nº 5\nREAL;Nº 7\nALTA;Nº 9\n"
 
     assert decode(text.encode("cp1252")).text == text
+
+
+@pytest.mark.parametrize(("code_page", "text"), [
+    ("euc_jp", "氏名,携帯電話,電話番号\n長谷川 修平,090-2251-4347,0768-38-9288\n森 直子,090-9308-3395,03-3627-3092\n"),
+    ("cp1257", "Vardas,Mobilusis,Telefonas\nErika Sakalauskas,8 612 34567,\nTadas Narušis,8 612 34568,\n"),
+    ("cp1257", "Name,Phone,Email\nIveta Lāce,21 391 303,iveta@example.lv\n"),
+    ("cp1250", "Ime,Mobitel,Telefon\nMatea Mamić,092 026 2405,\nDora Kos,092 026 2406,\n"),
+    ("cp1250", "Nume,Telefon\nMitică Dobre,0788 838 754\n"),
+    ("cp1250", "Name,Phone,Email\nRostislav Němeček,604 847 471,r@example.cz\n"),
+    ("cp1250", "Név,Város,Telefonszám\n" + "Nagy Sándor Mihály,Kecskemét,06 20 549 9297\n" * 30 + "Kis Ernő,Pécs,06 20 549 9298\n"),
+    ("cp1254", "Ad Soyad,Cep\nÖzlem Şafak,0509 094 84 27\n"),
+    ("cp1252", "Nome,Telefone,E-mail\nJoão Guimarães,11 95555-0142,joao@example.com.br\n"),
+], ids=lambda one: one if len(one) < 9 else "")  # fmt: skip
+def test_a_list_of_few_letters_is_told_by_its_headers_and_mails(code_page, text):
+    """One letter is a letter of several code pages; words and endings of domains say of which language."""
+    assert decode(text.encode(code_page)).text == text

@@ -65,10 +65,43 @@ _SINGLE_BYTE: Final = frozenset(
 )
 _SURE: Final = 1.0
 _BASE_TRUST: Final = 0.7
+#: By how much the western code page is preferred, and by how many characters at the most.
 _PREFERRED_MARGIN: Final = 0.03
+_PREFERRED_CHARS: Final = 0.5
+#: Languages by their code pages, with the endings of their countries' domains (IANA root zone) and the ASCII
+#: beginnings and ends of words that their headers have: `telefonsz` of `Telefonszám`, `lrunis` of `Tālrunis`.
+_LANGUAGES: Final = tuple(
+    tuple(frozenset(part.split()) for part in line.split("|"))
+    for line in """
+cp1252 mac_roman cp850 | de at ch fr be nl lu es it pt br mx ar co cl pe dk se no fi is | vorname nachname strasse ort plz nom prenom ville adresse portable courriel nombre apellido apellidos ciudad correo direcci nome cidade endere cognome comune naam plaats namn navn etunimi sukunimi puhelin matkapuhelin kaupunki
+cp1250 iso8859_2 | pl cz sk hu ro hr si ba | nazwisko miasto ulica kom mesto ulice obec meno priezvisko telefonsz keresztn vezet orsz sorsz nume prenume localitate judet prezime grad mobitel priimek naslov kraj
+cp1257 | lt lv ee | vardas telefonas adresas miestas mobilusis adrese mobilais lrunis uzv eesnimi perekonnanimi aadress linn mobiil
+cp1254 | tr | soyad soyadi cep ehir
+cp1253 iso8859_7 | gr cy |
+cp1251 koi8-r cp866 | ru ua by bg kz |
+cp1255 | il |
+cp1256 | sa ae eg jo kw qa ma dz tn iq |
+cp874 | th |
+cp932 euc_jp | jp |
+gb18030 | cn |
+big5 | tw hk |
+euc_kr | kr |
+""".strip().splitlines()
+)
+_MAIL_ENDING: Final = re.compile(rb"@[\w.-]{1,64}\.([a-z]{2})\b")
+_HEADER_WORD: Final = re.compile(rb"[a-z]{3,}")
+_SPOKEN_LINES: Final = 3
+#: What mails or headers in one of the languages say for its code pages.
+_SPOKEN: Final = 0.15
+#: Encodings of two bytes of which neither is ASCII: what each even run of such bytes says for them.
+_PAIRED: Final = frozenset({"euc_jp", "euc_kr", "gb18030"})
+_HIGH_RUN: Final = re.compile(rb"[\x80-\xff]+")
+_EVEN_RUN: Final = 0.03
+_EVEN_RUNS_AT_MOST: Final = 0.15
 #: Bytes of the delimiters beyond ASCII (`¬ ¦ § ¶ þ`) in Windows code pages, and of `¬` in cp850.
 _SIGN_BYTES: Final = b"\xac\xa6\xa7\xb6\xfe\xaa"
 _DELIMITER_LINES: Final = 3
+_HEAD_LINES: Final = 500
 _DELIMITER_SHARE: Final = 0.7
 _CROWDED_SHARE: Final = 0.2
 
@@ -189,7 +222,7 @@ def _not_utf8(data: bytes) -> Decoded:
     bad = [line for line in high if _strict(line, "utf-8") is None]
     if len(high) >= 2 * len(bad):
         return _mixed(data)
-    ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""))
+    ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""), _spoken(lines))
     best, weight = ranked[0]
     second, second_weight = ranked[1]
     islands = len(high) > len(bad) and best in _SINGLE_BYTE
@@ -204,14 +237,34 @@ def _not_utf8(data: bytes) -> Decoded:
     )
 
 
-def _rank(sample: bytes) -> list[tuple[str, float]]:
+def _rank(sample: bytes, spoken: frozenset[str]) -> list[tuple[str, float]]:
     """Code pages with their weight, the best first; an earlier one wins a near tie."""
+    runs = _HIGH_RUN.findall(sample)
+    count = sum(map(len, runs))
+    extra = dict.fromkeys(spoken, _SPOKEN)
+    if not any(len(run) % 2 for run in runs):  # which chance makes of n runs in 1 of 2^n texts
+        paired = min(_EVEN_RUNS_AT_MOST, _EVEN_RUN * len(runs))
+        extra |= {name: paired + extra.get(name, 0.0) for name in _PAIRED}
+    extra[LEGACY[0]] = extra.get(LEGACY[0], 0.0) + min(
+        _PREFERRED_MARGIN, _PREFERRED_CHARS / max(1, count)
+    )
     weights = [
         (name, text_plausibility.weigh(sample.decode(name, errors="replace"), name))
         for name in LEGACY
     ]
-    preferred = dict.fromkeys(LEGACY, 0.0) | {LEGACY[0]: _PREFERRED_MARGIN}
-    return sorted(weights, key=lambda pair: -(pair[1] + preferred[pair[0]]))
+    return sorted(weights, key=lambda pair: -(pair[1] + extra.get(pair[0], 0.0)))
+
+
+def _spoken(lines: list[bytes]) -> frozenset[str]:
+    """Code pages of the languages that the mails and headers of a list speak for, if they agree."""
+    mails = set(_MAIL_ENDING.findall(b"\n".join(lines[:_HEAD_LINES]).lower()))
+    words = set(_HEADER_WORD.findall(b" ".join(lines[:_SPOKEN_LINES]).lower()))
+    said = [
+        code_pages
+        for code_pages, endings, names in _LANGUAGES
+        if endings & {mail.decode() for mail in mails} or names & {word.decode() for word in words}
+    ]
+    return said[0] if len(said) == 1 else frozenset()
 
 
 def _sample(lines: list[bytes], delimiters: bytes) -> bytes:

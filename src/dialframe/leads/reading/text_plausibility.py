@@ -97,7 +97,7 @@ TRADITIONAL_COMMON: Final = frozenset(
 #: Thai vowels are written before, above, below and behind their consonant.
 THAI_CONSONANTS: Final = frozenset(map(chr, range(0x0E01, 0x0E2F)))
 THAI_LEADING: Final = frozenset("เแโใไ")
-THAI_RARE: Final = frozenset("ฃฅฆฌฎฏฑฒฬฮ")
+THAI_RARE: Final = frozenset("ฃฅฆฌฎฏฑฒฬฮฝฤฦฉฟ")
 
 _CONTROLS: Final = frozenset(chr(code) for code in (*range(2, 9), *range(0x0E, 0x1A), 0x7F))
 _CONTROL_SHARE: Final = 0.02
@@ -117,8 +117,9 @@ _RARE_IDEOGRAPH: Final = 0.2
 _JIS_LEVEL_2_LEAD: Final = 0x98
 _BIG5_LEVEL_2_LEAD: Final = 0xC9
 
-#: Letters that stand before one other letter only in the west: `õ` otherwise is the `ő` of another code page.
-_FOLLOWED: Final = {"õ": "e"}
+#: Letters that stand before few others in the west, or end a word: `õ` and `ã` otherwise are the `ő` and
+#: `ă` of another code page (`Corações`, `João`, `Guimarães`, `irmã`).
+_FOLLOWED: Final = {"õ": "e", "ã": "oeis "}
 
 #: Signs that Unicode holds for letters: `Nº`, `1ª`.
 _RAISED: Final = frozenset("ªº")
@@ -165,7 +166,7 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         if _breaks_case(before, char, after):
             return _CASE_BREAK
         lower = char.lower()
-        if languages is LATIN_WEST and after.lower() != _FOLLOWED.get(lower, after.lower()):
+        if languages is LATIN_WEST and not _may_follow(lower, after):
             return _OTHER_LANGUAGE
         own = (
             1.0
@@ -177,6 +178,12 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         return own * (crowded if _is_high(before) and _is_high(after) else 1.0)
 
     return _mean(weight(*place) for place in found)
+
+
+def _may_follow(char: str, after: str) -> bool:
+    """Whether a letter stands before such a one in the west."""
+    following = _FOLLOWED.get(char)
+    return following is None or (after.lower() if after.isalpha() else " ") in following
 
 
 def _west(text: str) -> float:
