@@ -103,6 +103,7 @@ def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
     hits = np.bincount(cluster, weights=hit)
     hits, size = hits[size > 0], size[size > 0]
     p, clusters = k / n, len(size)
+    # Rao and Scott (Biometrics 48 (1992) 577-585): as many trials as the clusters are worth.
     effect = 1.0
     if 0 < k < n and clusters > 1:
         variance = clusters / (clusters - 1) * float(((hits - p * size) ** 2).sum()) / n**2
@@ -123,6 +124,7 @@ def clustered_mean(values: np.ndarray, cluster: Ints) -> tuple[float, float, flo
     if clusters < 2:
         return mean, float("nan"), float("nan")
     variance = clusters / (clusters - 1) * float(((total - mean * size) ** 2).sum())
+    # Linearized over clusters, as the ratio of two of their totals is.
     half = Z_95 * float(np.sqrt(variance)) / len(values)
     return mean, mean - half, mean + half
 
@@ -163,6 +165,7 @@ def chi2_tail(statistic: float, df: int) -> float:
     if df <= 0 or statistic <= 0:
         return 1.0
     half = statistic / 2
+    # Odd degrees begin at the normal tail, even ones at the exponential.
     if df % 2:
         total = math.erfc(math.sqrt(half))
         term = math.sqrt(half) * math.exp(-half) / math.gamma(1.5)
@@ -178,6 +181,7 @@ def chi2_tail(statistic: float, df: int) -> float:
 def chi2_limit(df: int, alpha: float) -> float:
     """The statistic that a chi-squared variable exceeds with probability `alpha`."""
     low, high = 0.0, 10.0 * (df + 10)
+    # Eighty halvings of the interval are beyond the precision of a double.
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if chi2_tail(middle, df) > alpha else (low, middle)
@@ -293,6 +297,7 @@ def sequential_level(alpha: float, information: float) -> float:
         information: Part of the planned information that is there, above 0 to 1.
     """
     part = min(max(information, 1e-9), 1.0)
+    # Of the level, as much as a Brownian path that ends at `alpha` would have crossed by now.
     return 2 - 2 * _NORMAL.cdf(normal_quantile(1 - alpha / 2) / math.sqrt(part))
 
 

@@ -452,6 +452,7 @@ def _no_luckier(
     if len(variance) < 3 or not (variance > 0).all() or not (by_model > 0).all():
         return covariance
     typical = float(np.average(variance / by_model, weights=trials))
+    # Ratio to the model's error, not the error itself: levels with few trials may well have a larger one.
     wider = np.sqrt(np.maximum(typical * by_model / variance, 1.0))
     return covariance * wider[:, None] * wider[None, :]
 

@@ -179,6 +179,7 @@ def rated_kinds(
         spread = hits_alone * (1 - rate) ** 2 + (alone - hits_alone) * rate**2
         spread += np.bincount(kind_of, (above - rate[kind_of] * sizes) ** 2, size)
         spread *= clusters / np.maximum(clusters - 1, 1)
+        # The design effect: the variance between clusters over that of as many single calls.
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
         effect = np.maximum(effect, 1.0)

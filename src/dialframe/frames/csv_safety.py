@@ -31,6 +31,7 @@ __all__ = [
 #: Name of this way of escaping, as reports give it.
 NAME: Final = "apostrophe-1"
 
+#: What OWASP names ("CSV Injection"), its full-width forms, and the blanks that a spreadsheet skips.
 _START: Final = "[ \u00a0]*[=+\\-@\t\r\n＝＋－＠]"
 _DANGEROUS: Final = re.compile(f"'*{_START}")
 _ESCAPED: Final = re.compile(f"'+{_START}")

@@ -21,6 +21,7 @@ Kind = Literal["text", "instant", "day", "integer", "number", "boolean", "json"]
 DTYPES: Final[dict[Kind, str]] = {
     "text": "str",
     "instant": "datetime64[us, UTC]",
+    # A day has no zone to be converted from, so it is never an instant.
     "day": "str",
     "integer": "Int64",
     "number": "Float64",
@@ -53,6 +54,7 @@ class Table:
         return [column.name for column in self.columns]
 
 
+#: Within v1 the service may add fields (contract, Versioning): none of them is lost.
 _EXTRA: Final = Column(
     "_extra", "json", "fields that the contract does not name, kept as they came"
 )
@@ -220,6 +222,7 @@ def _instants(values: pd.Series) -> pd.Series:
     the whole column: then the values that are left out are read one by one.
     """
     try:
+        # Timestamps are ISO 8601 in UTC (contract, Conventions): one by one only where this fails.
         return pd.to_datetime(values, utc=True, format="ISO8601").astype(DTYPES["instant"])
     except ValueError:
         read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")

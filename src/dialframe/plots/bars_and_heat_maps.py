@@ -190,6 +190,7 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
             axes.bar(range(len(shares)), heights, 0.92, bottom, color=colors[i], hatch=hatches[i],
                      edgecolor=theme.background, lw=0.4)  # fmt: skip
             bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
+        # Every few periods has its label, or they would stand on each other.
         step = -(-len(shares) // _MOST_TICKS)
         axes.set_xticks(
             range(0, len(shares), step),

@@ -190,6 +190,7 @@ def _interval(rows: dict[str, _Row], stage: str) -> tuple[float, float]:
 
 def _narrowest(rows: list[_Row]) -> int | None:
     """The stage that the smallest share of the stage before goes on to."""
+    # A stage that everybody passes is no narrow one.
     known = [
         y
         for y, row in enumerate(rows)
@@ -339,6 +340,7 @@ def _band(left: float, right: float, height: float, color: str) -> PathPatch:
         (0, left), (0.5, left), (0.5, right), (1, right),
         (1, right + height), (0.5, right + height), (0.5, left + height), (0, left + height), (0, left),
     ]  # fmt: skip
+    # A Bezier curve along the top, straight down, and the same curve back along the bottom.
     codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
     return PathPatch(Path(points, codes), facecolor=color, alpha=0.45, lw=0)
 

@@ -442,6 +442,7 @@ def _strip(
     row = np.zeros(len(minute)) if day is None else day.astype(float)
     for sign in _SIGNS:
         chosen = (grade == sign.grade) & ~np.isnan(minute)
+        # Multiples of the golden ratio fill a row evenly, however many points there are (Weyl).
         spread = ((np.arange(chosen.sum()) * _GOLDEN) % 1 - 0.5) * (0.5 if rows > 1 else 0.8)
         points = _artist(sign, "", theme)
         points.set_data(minute[chosen], row[chosen] + spread)

@@ -212,6 +212,7 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         axes.plot(x, rate, "o", color=theme.blue, ms=7)
         axes.plot(x, 100 * table["adjusted"].to_numpy(float, na_value=float("nan")), "o", mfc="none",
                   mec=theme.alert, ms=12)  # fmt: skip
+        # The scale is that of rows with enough leads: one interval of three leads would flatten all others.
         many = table["denominator"].to_numpy(float) >= _FEW
         most = 1.2 * max((high if not many.any() else high[many]).max(), rate.max(), 1.0)
         for cut in np.flatnonzero(high > most):
@@ -292,6 +293,7 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
         for axes, kind in zip(grid, kinds, strict=True):
             rows = result.table[result.table["who"] == kind["who"]]
             left = rows["from_s"].to_numpy(float)
+            # Bands grow with the seconds, so that the height is a density and the area a share.
             width = np.append(left[1:] - left[:-1], 10.0)
             axes.bar(left, rows["share"].to_numpy(float) / width, width, align="edge",
                      color=colors[str(kind["who"])], edgecolor=theme.background)  # fmt: skip

@@ -185,6 +185,7 @@ def canvas(
     header += rows * _KEY_LINE_IN
     below = _MARGIN_IN + len(foot) * _FOOTER_LINE_IN
     total = round(header + height_in + below, 2)
+    # Room for the words is kept in inches, whatever the height of the axes.
     rect = (0, below / total, 1, 1 - (header + below) / total)
     layout = ConstrainedLayoutEngine(rect=rect, w_pad=_MARGIN_IN, h_pad=0.06)
     figure = Figure(figsize=(WIDTH_IN, total), layout=layout)

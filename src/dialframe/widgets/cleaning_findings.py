@@ -93,6 +93,7 @@ def changes(files: Sequence[LeadFile], cleaned: Cleaned) -> pd.DataFrame:
     if not parts:
         return pd.DataFrame({name: [] for name in _CHANGES})
     whole = pd.concat(parts, ignore_index=True)
+    # As the files were given, then by line, then by column.
     order = np.lexsort([whole.pop(key).to_numpy() for key in ("_field", "_line", "_file")])
     return whole.iloc[order].reset_index(drop=True)
 

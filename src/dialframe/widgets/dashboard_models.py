@@ -405,6 +405,7 @@ class CoverageModel:
         Returns:
             The picture with its alternative text.
         """
+        # More bars than these cannot be read.
         most = self.groups().nlargest(_GROUPS_DRAWN, "numbers")
         return plots.coverage(most, look=self.look)
 

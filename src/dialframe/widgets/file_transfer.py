@@ -118,6 +118,7 @@ class Upload(anywidget.AnyWidget):
 
     def _piece(self, number: int, data: bytes) -> None:
         assert self._path is not None  # noqa: S101 - asked by the caller
+        # A gap: a piece before it is still missing.
         if number > self._next:
             raise ValueError(number)
         if number == self._next:
@@ -184,5 +185,6 @@ class Downloads(anywidget.AnyWidget):
 def private(path: Path) -> BinaryIO:
     """A new empty file that its owner alone can read."""
     path.unlink(missing_ok=True)
+    # Made private before anything is in it.
     path.touch(mode=0o600)
     return path.open("wb")

@@ -59,6 +59,7 @@ def table(caption: str, frame: pd.DataFrame) -> str:
 
 def drawing(picture: Picture) -> str:
     """A picture for a live widget, sharp at every size; in a narrow window it scrolls rather than be too small."""
+    # As an image and not as markup: nothing in a name from the data can run.
     encoded = b64encode(picture.svg().encode()).decode("ascii")
     width, height = (round(inches * PAGE_DPI) for inches in picture.get_size_inches())
     return (
@@ -134,6 +135,7 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
 
     def act(self, work: Callable[[], str]) -> None:
         """Do something short, and say how it ended."""
+        # A click never ends in a traceback: that would be seen in the server's log alone.
         sentence, failed = outcome(lambda _: work(), lambda _: None)
         self.say(sentence, failed=failed)
         self.attempt(self.draw)

@@ -94,6 +94,7 @@ def outcome(work: Work, listen: OnProgress) -> tuple[str, bool]:
         return "Stopped. What was finished is kept; start again to go on.", True
     except DialframeError as error:
         return as_sentence(str(error)), True
+    # The file's own name is said, since a full disk and a locked file ask for different things.
     except OSError as error:
         return as_sentence(f"{error.filename or 'the disk'}: {error.strerror or error}"), True
     except MemoryError:

@@ -308,6 +308,7 @@ class Workbench(Panel):
     def _decide(self, listen: OnProgress) -> str:
         recipe = replace(
             self.model.recipe,
+            # An empty region is none: the service knows no default country, and neither does this.
             region=self.region.value.strip().upper() or None,
             encoding=self.encoding.value.strip() or None,
             delimiter=self.delimiter.value or None,

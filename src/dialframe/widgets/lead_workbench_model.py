@@ -270,6 +270,7 @@ class LeadBench:
             ConfigError: There is no account, or the id is no campaign's.
             ApiError: The service refused; its answers are in the journal.
         """
+        # An id has its type in front (contract, Conventions): a name is refused before it costs a check.
         if kind_of(campaign_id) != "campaign":
             raise ConfigError("the campaign is named by its id: cmp_ and a UUID")
         if self.now is None:
@@ -387,6 +388,7 @@ class LeadBench:
             return files, tuple(decided)
 
         self.files, self.decisions = alongside(work, on_progress, "reading")
+        # Only now that the reading went well: a step that fails leaves the state as it was.
         self.path, self.recipe, self.rules_file = path, recipe, rules_file
         self._forget()
         if keep and self.kept is not None:

@@ -109,6 +109,7 @@ def serve(
         (private / "voila.json").touch(mode=0o600)
         (private / "voila.json").write_text(json.dumps(settings(chosen, key)), encoding="utf-8")
         log = private / "server.log"
+        # The token is in a file of mode 600, and not in the arguments, which every user can list.
         process = _start(private, log, _seen(folder, environment, private))
         try:
             _wait(process, chosen, log)
@@ -123,6 +124,7 @@ def settings(port: int, token: str) -> dict[str, Any]:
     """The settings of Voila."""
     return {
         "Voila": {
+            # Loopback alone: nobody else on the network reaches the page, with or without the token.
             "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
             "identity_provider_class": "dialframe.widgets.page_access.Door",
             "tornado_settings": {
@@ -138,6 +140,7 @@ def settings(port: int, token: str) -> dict[str, Any]:
             },
         },
         "VoilaConfiguration": {
+            # No file of the folder and no traceback is served: both may hold numbers.
             "template": "dialframe", "extension_allowlist": list(EXTENSIONS),
             "file_allowlist": [], "show_tracebacks": False, "allow_template_override": "NO",
             "allow_theme_override": "NO", "show_margins": False,
@@ -173,6 +176,7 @@ def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[s
         "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "IPYTHONDIR": str(private / "ipython"),
+        # No window opens from a kernel that nobody sits at.
         "MPLBACKEND": "agg",
         # Uploads go with the server, however its kernels end.
         "TMPDIR": str(private),
@@ -186,6 +190,7 @@ def _start(private: Path, log: Path, environment: Mapping[str, str]) -> subproce
     ]  # fmt: skip
     with log.open("wb") as out:
         return subprocess.Popen(  # noqa: S603 - the command is our own
+            # A session of its own, so that all that it starts can be killed together.
             command, cwd=private, env=dict(environment), stdin=subprocess.PIPE, stdout=out,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
@@ -201,6 +206,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         try:
             with urllib.request.urlopen(f"http://{HOST}:{port}/login", timeout=2):
                 return
+        # An answer of any kind is a server that is up.
         except urllib.error.HTTPError:
             return
         except OSError:

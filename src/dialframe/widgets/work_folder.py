@@ -60,6 +60,7 @@ def names(folder: Path, endings: tuple[str, ...]) -> tuple[str, ...]:
 def plain_name(name: str) -> str:
     """The name of an upload without folders and control characters, so that it names no other place."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    # Control characters and right-to-left marks can make a name look like another one.
     printable = "".join(char for char in last if char.isprintable()).strip().lstrip(".")
     return printable[-_NAME_CHARS:] or "upload"
 
@@ -161,6 +162,7 @@ def load_work(path: Path) -> Work | None:
     """What was kept, or None."""
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
+        # An older form is not guessed at.
         if saved["schema"] != _WORK_SCHEMA:
             return None
         # JSON has lists alone, and the columns of a field are a tuple.

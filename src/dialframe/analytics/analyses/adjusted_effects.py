@@ -275,6 +275,7 @@ def judged(
             order, of a third of the trials in a row from the others, of one level from the others, or of
             one level that is also known to be the one.
     """
+    # Bonferroni over the questions of one analysis; within one, Holm names the best level.
     level = tested_level(alpha) / tests
     _, df, p = effects.test()
     known = min(len(effects.compared), len(keep))

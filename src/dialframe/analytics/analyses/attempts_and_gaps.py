@@ -73,6 +73,7 @@ def attempts(
     number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
     human, whole = attempts.flag("human"), attempts.ever
     first = attempts.of_history(_first_attempt(whole, whole.flag("human")))
+    # A discrete hazard: of those not reached before, the ones that this attempt reaches.
     waiting = (first == 0) | (attempts.attempt <= first)
     contact = waiting & human
     booked = attempts.flag("appointment") | attempts.flag("conversion")
@@ -287,6 +288,7 @@ def _standardized(
     k = sums(np.where(contact, cell, -1), most * size).reshape(most, size)
     weight = n[0] / n[0].sum() if n[0].sum() else np.zeros(size)
     rates = ratio(k, n)
+    # A source without calls at an attempt leaves its weight without a rate: then there is no number.
     is_known = ~np.isnan(rates) | (weight[None, :] == 0)
     total = np.nansum(np.where(weight[None, :] > 0, rates, 0.0) * weight[None, :], axis=1)
     return np.where(is_known.all(axis=1) & (n.sum(axis=1) > 0), total, np.nan)

@@ -137,6 +137,7 @@ def appointments_kept(
                   as_of=as_of or latest(calls, leads, appointments))  # fmt: skip
     attributed = _attributed(appointments, attempts, round(window.total_seconds() * 1e6))
     status = attributed["status"].fillna("(none)").astype("str").str.casefold()
+    # The contract writes `no-show` and says that it does not know all states (States: Appointment).
     status = status.str.replace("_", "-", regex=False)
     code, names = numbered(status)
     count = sums(code, len(names))
@@ -173,6 +174,7 @@ def _fates(
     wanted = np.array(
         [index_of.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int
     )
+    # A callback whose lead was deleted names none (contract, Callback), and so no number.
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
     closes = due + round(late.total_seconds() * 1e6)

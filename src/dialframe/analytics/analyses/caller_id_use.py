@@ -230,6 +230,7 @@ def _returned(attempts: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     at = micros(calls["created_at"])[whole]
     order = np.lexsort((answered_back, at, number))
     after = np.append(order[1:], -1)[: len(order)]
+    # A call back is the next thing that happens to the number: the dial before it is what was returned.
     follows = (after >= 0) & (number[order] == number[after]) & answered_back[after]
     same = follows & (ours[order] == ours[after]) & (number[order] >= 0) & ~answered_back[order]
     wait = at[after] - at[order]
@@ -267,6 +268,7 @@ def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple
         (weight * ratio(b, n0)).sum() / total,
     )
     lift = rate_local - rate_other
+    # Sato's variance of the Mantel-Haenszel difference: right for few large strata and for many small ones.
     p = (n1**2 * b - n0**2 * a + n1 * n0 * (n0 - n1) / 2) / n**2
     q = (a * (n0 - b) + b * (n1 - a)) / (2 * n)
     error = np.sqrt(max((lift * p.sum() + q.sum()) / total**2, 0.0) * effect)
@@ -308,6 +310,7 @@ def caller_ages(
     code, names = attempts.text("from_number")
     first = earliest(code, attempts.when, len(names))
     begins = int(attempts.when.min(initial=NEVER))
+    # A number seen in the first week may have been in use for years before the data begins.
     new = first > begins + 7 * DAY_US if len(attempts) else np.zeros(len(names), dtype=bool)
     chance = caller_model(attempts).expected if len(attempts) else np.zeros(0)
     days = (attempts.when - first[code]) / DAY_US
@@ -400,6 +403,7 @@ def _bands(edges: tuple[int, ...]) -> list[str]:
 def _gini(counts: Ints) -> float:
     if not counts.sum():
         return 0.0
+    # Half the mean difference of any two over the mean (Gini, 1912), from the sorted counts in one pass.
     ordered = np.sort(counts)
     n = len(ordered)
     return float((2 * np.arange(1, n + 1) - n - 1) @ ordered / (n * ordered.sum()))

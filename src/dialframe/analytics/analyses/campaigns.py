@@ -203,6 +203,7 @@ def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> floa
     """Standard error of the difference, by linearisation over clusters; NaN without both."""
     if not n.all():
         return float("nan")
+    # What each call adds to the difference; summed by lead, since calls of a lead are alike.
     influence = np.where(group == 1, 1.0, -1.0) * (hit - rate[group]) / n[group]
     _, code = np.unique(cluster, return_inverse=True)
     total = np.bincount(code, influence)
@@ -447,6 +448,7 @@ def running_rates(
         at = micros(campaign_rows["_observed_at"])
         order = np.argsort(at, kind="stable")
         at, runs = at[order], is_word(campaign_rows["status"], "running")[order]
+        # The contract gives a campaign's last instants alone: it ran where a reading saw it run.
         later = np.append(at[1:], max(attempts.as_of_us, int(at.max(initial=NO_TIME))))
         hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
         calls_here = np.flatnonzero(code == i)
@@ -534,4 +536,5 @@ def _kappa(pairs: list[tuple[str, ...]]) -> float | None:
     chance = sum(
         sum(p[0] == name for p in pairs) * sum(p[1] == name for p in pairs) for name in names
     ) / n**2  # fmt: skip
+    # Cohen, Educ. Psychol. Meas. 20 (1960) 37-46.
     return None if chance == 1 else (agreed - chance) / (1 - chance)

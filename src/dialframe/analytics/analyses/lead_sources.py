@@ -136,6 +136,7 @@ def import_outcomes(
     frame = frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
     frame["denominator"] = pd.array([len(imports)] * len(frame), dtype="Int64")
     frame["share"] = frame["records"].astype("Float64") / max(len(imports), 1)
+    # Of the statuses (contract, Lead outcome objects) the two that another record can mend.
     fixable = frame["status"].isin(["invalid", "failed"]).to_numpy(bool)
     frame["fixable"] = pd.array(fixable, dtype="boolean")
     accepted = int(frame["records"][(frame["status"] == "accepted").fillna(value=False)].sum())

@@ -103,6 +103,7 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
     ends = np.array([np.bincount(code, ending == k, size) for k in range(1, kinds + 1)])
     ends = ends.reshape(kinds, size)
     every = ends.sum(axis=0)
+    # Kaplan and Meier's curve of any end, in which Aalen and Johansen's incidence is summed.
     waiting = np.cumprod(1 - every / np.maximum(risk, 1))
     before = np.concatenate([[1.0], waiting[:-1]]) if size else waiting
     incidence = np.cumsum(before * ends / np.maximum(risk, 1), axis=1)
@@ -423,6 +424,7 @@ def _given_up(
     gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * DAY_US))
     gone |= attempts.leads_with(attempts.flag("final"))
     if "status" in leads.columns:
+        # Two of the five states of a lead (contract, Other statuses) say that it is dialed no more.
         gone |= word_of(leads["status"], ("completed", "dnc")) >= 0
     if campaigns is not None and "status" in campaigns.columns:
         require(campaigns, ("id",), "campaigns")

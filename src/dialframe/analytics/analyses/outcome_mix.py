@@ -116,6 +116,7 @@ def _headline(attempts: Attempts, metric: _Metric) -> tuple[float, ...]:
     above = attempts.flag(metric.numerator) & below
     # A machine is not told apart from a person where nothing says who answered.
     kind = "human" if metric.numerator == "machine" else metric.numerator
+    # Calls of the denominator of which the codes do not say whether they belong above the line.
     odd = np.zeros(len(attempts), dtype=bool)
     if kind != "answered":
         odd = np.array([getattr(o, kind) is None for o in OUTCOMES])[attempts.outcome]

@@ -81,6 +81,7 @@ def reconcile(
     attempts = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     )
+    # The contract does not show the report (Resources): its directions and its day are found out.
     inside = _Counts(report, known_then(calls, instant("as_of", as_of)))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total

@@ -502,6 +502,7 @@ def _lead_checks(leads: pd.DataFrame, lead: np.ndarray) -> list[_Check]:
         return []
     seen = np.zeros(len(leads) + 1, dtype=bool)
     seen[lead] = True
+    # The service's own count (contract, Lead): more than none, and no call of it here, is a gap.
     tried = leads["attempts"].to_numpy(float, na_value=0) > 0 if (
         "attempts" in leads.columns
     ) else np.zeros(len(leads), dtype=bool)  # fmt: skip

@@ -72,6 +72,7 @@ def carriers(
     blocked = attempts.is_class("blocked_or_rejected") & ~user
     known = answered & ~np.isnan(attempts.talk_s)
     short = known & (np.nan_to_num(attempts.talk_s, nan=np.inf) <= short_s)
+    # Busy, no answer and a refusal by the person are the network's work done (ITU-T E.425, NER).
     effective = answered | attempts.is_class("busy", "no_answer") | user
     tried, talk = sums(code, size), np.bincount(code[known], attempts.talk_s[known], size)
     bounds = _bounds(answered, attempts.cluster, code, size)
@@ -287,6 +288,7 @@ def durations(
         talk = int((to_talk[in_campaign] <= _TOLERANCE_S).sum())
         whole = int((to_whole[in_campaign] <= _TOLERANCE_S).sum())
         n = int(in_campaign.sum())
+        # The contract does not say what `duration_seconds` counts: nine of ten calls must agree.
         means = "unclear"
         if n >= _ENOUGH and max(talk, whole) > 0.9 * n:
             means = "talk" if talk > whole else "whole"
@@ -406,12 +408,14 @@ def _hidden(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
     n = int(unknown.sum())
     if n < 2 * _ENOUGH or min(int(machine.sum()), int(human.sum())) < 5 * _ENOUGH:
         return np.nan, np.nan
+    # Half a call in each band, so that one never seen is rare and not impossible (Jeffreys).
     machine_share = (machine + 0.5) / (machine + 0.5).sum()
     human_share = (human + 0.5) / (human + 0.5).sum()
     grid: Floats = np.linspace(0.0, 1.0, 201)
     mixed = grid[:, None] * machine_share[None, :] + (1 - grid)[:, None] * human_share[None, :]
     likelihood = np.log(mixed) @ unknown
     best = int(likelihood.argmax())
+    # Half of 3.84, the 95 % point of chi-squared with one degree of freedom (likelihood ratio).
     inside: Mask = likelihood > likelihood[best] - 1.92
     return float(grid[best]), float(grid[inside].min())
 

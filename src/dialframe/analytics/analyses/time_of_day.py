@@ -318,6 +318,7 @@ def dayparts(
         sums(np.where(later, part, -1), size),
         sums(np.where(later & attempts.flag("human"), part, -1), size),
     )
+    # Only leads that no attempt had reached: the others say nothing of a first contact.
     rate = np.where(n >= min_calls, ratio(k, n), np.nan)
     verdict = _parts_judged(attempts.only(later), part[later], min_calls, alpha)
     adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]

@@ -157,6 +157,7 @@ class Attempts:
     def ring_s(self) -> Floats:
         """Seconds to the answer, or to the end without one; NaN where not known."""
         answered = self.of_rows(micros(self.calls["answered_at"]))
+        # The contract has no ring time: this begins at `created_at`, and may hold queueing too.
         ended = self.of_rows(micros(self.calls["ended_at"]))
         return seconds(np.where(answered == NO_TIME, ended, answered), self.when)
 
@@ -188,6 +189,7 @@ class Attempts:
     @_Shared
     def order(self) -> Ints:
         """Attempts by lead (or number) and, within one, by time."""
+        # Cluster and time in one number, where both fit in 62 bits: one sort in the place of two.
         at = self.when - self.when.min(initial=0)
         span = int(at.max(initial=0)) // _PER_MS + 1
         if int(self.cluster.max(initial=0)) + 1 < 2**62 // span:
@@ -267,6 +269,7 @@ class Attempts:
         usual = ((open_of * old).sum(axis=1) + 5 * usual) / ((answered_of * old).sum(axis=1) + 5)
         usual = np.clip(usual, 0.005, 0.9)[:, None]
         late = np.minimum(usual + 0.1, 0.95)
+        # Log likelihood of ten points more against the usual share, day by day of age.
         gain = open_of * np.log(late / usual) + (answered_of - open_of) * np.log(
             (1 - late) / (1 - usual)
         )

@@ -95,6 +95,7 @@ def scope(
         ConfigError: A column is missing, or the window has no time zone.
     """
     require(calls, ("direction", "created_at", "campaign_id"), "calls")
+    # The values are `inbound` and `outbound` (contract, Call record); any other is neither.
     way = word_of(calls["direction"], ("inbound", "outbound"))
     campaign = present(calls["campaign_id"])
     reasons: dict[str, Mask] = {}
@@ -160,6 +161,7 @@ def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
     if "date" in frame.columns and "created_at" not in frame.columns:
         day = micros(pd.to_datetime(frame["date"].astype("str"), utc=True, errors="coerce"))
         later |= day > micros_of(as_of) - DAY_US
+    # A Do-Not-Call check is known from when it was asked.
     for name in ("created_at", "checked_at"):
         if name in frame.columns:
             later |= micros(frame[name]) > micros_of(as_of)

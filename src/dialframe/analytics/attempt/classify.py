@@ -228,6 +228,7 @@ def _every_case() -> Decided:
     cause, status, business = (places + np.int8(_UNMAPPED) for places in layers)
     telephony = _telephony(answered, cause, status)
     fits = np.where(answered, _FITS_ANSWERED[business], _FITS_UNANSWERED[business])
+    # Where nobody answered, the network's word outweighs a code that a dialer set by itself.
     decides = fits & (answered | _SAYS_LITTLE[telephony])
     outcome = np.where(decides, business, telephony)
     conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
@@ -246,6 +247,7 @@ def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
     chosen = np.where(
         answered, np.int8(PLACE[CONNECTED_UNKNOWN]), np.int8(PLACE[UNANSWERED_UNKNOWN])
     )
+    # The cause comes last and so has the last word: it is the network's own (ITU-T Q.850).
     for layers in (status, cause):
         speaks = np.where(answered, _ONLY_ANSWERED[layers], _FITS_UNANSWERED[layers])
         says_more = ~_SAYS_LITTLE[layers] | _SAYS_LITTLE[chosen]

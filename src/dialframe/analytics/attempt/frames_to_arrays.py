@@ -199,6 +199,7 @@ def _placed(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
     The first part tells whether they are few: then each further part has its own few, which are put
     in their places among all.
     """
+    # Campaigns and codes are few, numbers and ids are many: the two are put in place in two ways.
     first = values.slice(0, _BLOCK).dictionary_encode()
     if len(first.dictionary) > _BLOCK // 16:
         whole = values.dictionary_encode()

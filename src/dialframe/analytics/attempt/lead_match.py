@@ -29,6 +29,7 @@ from dialframe.errors import ConfigError
 from dialframe.frames import custom_field
 
 #: How sure a match is, from sure to none.
+#: A call record names no lead (contract, Call record); a lead's number never changes (contract, Lead).
 QUALITIES: Final = (
     "event",
     "click_to_call",
@@ -43,9 +44,11 @@ PLACE: Final = {quality: place for place, quality in enumerate(QUALITIES)}
 NUMBERED: Final = "_attempt"
 GIVEN_LEAD: Final = "_lead_id"
 #: Field of a lead that says where it came from, where no other is named.
+#: The service keeps the source of a lead in this custom field (contract, Lead input fields).
 SOURCE: Final = "lead_source"
 
 #: The event that names call and lead.
+#: Beside it only an answer to click-to-call names both (contract, Event data; Started call).
 LOGGED: Final = "disposition.logged"
 
 _NO_LEAD: Final = -1
@@ -212,6 +215,7 @@ def _unique_rows(codes: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int3
     known = codes >= 0
     row = np.full(size, _NO_LEAD, dtype=np.int32)
     row[codes[known]] = np.flatnonzero(known)
+    # Two leads with one number: which of them was meant is not guessed.
     row[np.bincount(codes[known], minlength=size) > 1] = _SEVERAL
     return row
 
@@ -317,5 +321,6 @@ def _custom(leads: pd.DataFrame, by: str) -> pd.Series:
 def _regions(phones: pd.Series) -> pd.Series:
     """`+1 212` for the North American plan, else the first three digits: `+447`."""
     text = phones.astype("str")
+    # Ten digits behind +1: country code, area code, exchange, line (North American Numbering Plan).
     nanp = text.str.match(r"\+1\d{10}$").fillna(value=False)
     return (text.str.slice(0, 2) + " " + text.str.slice(2, 5)).where(nanp, text.str.slice(0, 4))

@@ -200,5 +200,6 @@ def _agreed(
     cells = np.stack([cell for cell, _ in shown])
     minutes = np.stack([minute for _, minute in shown])
     same = (cells == cells[0]).all(axis=0)
+    # An hour is certain only where all candidate zones show the same one.
     agreed = np.where(same, cells[0], np.int16(UNCLEAR))
     return agreed, minutes.min(axis=0), minutes.max(axis=0)

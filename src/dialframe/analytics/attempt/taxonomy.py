@@ -279,6 +279,7 @@ SPELLINGS: Final[tuple[Spelling, ...]] = tuple(
 #: Edition of the tables in this package; the hash behind it tells what a user added.
 EDITION: Final = "1"
 
+#: A cause value has seven bits (ITU-T Q.850); final answers of SIP begin at 200 (RFC 3261, section 21).
 Q850_MAX: Final = 127
 
 _ALIASES: Final[dict[str, Preset]] = {"generic": "generic-en"}

@@ -103,6 +103,7 @@ def phone_penetration(inputs: Inputs) -> Measure:
 def inventory_penetration(inputs: Inputs) -> Measure:
     """Leads that are no longer dialed, of leads loaded."""
     status, attempts = _states(inputs)
+    # The states in which a lead waits for a call (contract, Other statuses): VICIdial's dialable leads.
     going = np.isin(status, ["new", "callback"])
     if inputs.choices.recycle_contacted:
         going |= status == "contacted"
@@ -359,6 +360,7 @@ def ring_time(inputs: Inputs) -> Measure:
     """Mean seconds of ringing, with the median beside it."""
     ring = inputs.attempts.ring_s
     negative, long = ring < 0, ring > LONGEST_RING_S
+    # Over two minutes it is queueing most likely: no network rings so long.
     kept = np.where(negative | long, np.nan, ring)
     excluded = {
         "ring_unknown": int(np.isnan(ring).sum()),
@@ -394,6 +396,7 @@ def bad_numbers_per_number(inputs: Inputs) -> Measure:
 def abandoned_of_people(inputs: Inputs) -> Measure:
     """Calls that a person answered and no agent took, of calls that a person answered."""
     attempts, days = inputs.attempts, inputs.choices.abandon_days
+    # The safe harbor is measured over 30 days of a campaign (16 CFR 310.4(b)(4)(i)).
     recent = attempts.when > inputs.attempts.as_of_us - int(days * 86_400e6)
     dropped, human = attempts.is_class("dropped_by_us"), attempts.flag("human") & recent
     used = ("abandon_days",)
@@ -411,6 +414,7 @@ def abandoned_ofcom(inputs: Inputs) -> Measure:
     if not dropped:
         return _no_drops(live, ())
     machines = int(attempts.flag("machine").sum())
+    # A drop may have met a machine: as large a part of them as of all answers is taken off.
     adjusted = dropped * (1 - (machines / (live + machines) if live + machines else 0.0))
     total = live + adjusted
     lost, human = attempts.is_class("dropped_by_us"), attempts.flag("human")

@@ -285,6 +285,7 @@ def _limits(
     )  # fmt: skip
     size = int(series.max(initial=0)) + 1
     center = ratio(np.bincount(series, k, size), np.bincount(series, n, size))[series]
+    # Of the series' own mean, so that a series is out of control against itself (Shewhart, 1931).
     error = np.sqrt(center * (1 - center) * effect / n)
     return center, np.maximum(center - _SIGMAS * error, 0), np.minimum(center + _SIGMAS * error, 1)
 
