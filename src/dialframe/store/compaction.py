@@ -147,7 +147,7 @@ def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
     if not chosen:
         return False
     table = pa.concat_tables(database.shelf.load(part, layout) for part in chosen)
-    table, folded = _patched_in(ordered(table, [layout.time_column, layout.tie_shown]), patches)
+    table, folded = _patched_in(ordered(table, [layout.time_column, layout.part_key]), patches)
     new_parts: list[Part] = []
     swapped = False
     try:

@@ -22,9 +22,9 @@ from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import FILE_MODE, FOLDER_MODE, digest, exclusive, folder, shared
 from dialframe.store.files.catalog import counted, live_parts, read_meta, write_meta
-from dialframe.store.files.damaged_files import refused
+from dialframe.store.files.damaged_files import refusing
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Vanished
+from dialframe.store.files.parts import Part
 from dialframe.store.files.sqlite_rows import read_tail, schema
 from dialframe.store.files.table_layouts import BY_NAME, Layout
 from dialframe.store.forget import erasures
@@ -209,14 +209,9 @@ class _Counted:
 
     def _tables(self) -> Iterator[pa.Table]:
         for part in self._parts:
-            try:
-                yield self._database.shelf.load(part, self._layout)
-            except Damaged as damaged:
-                raise refused(self._database, part, str(damaged)) from None
-            except Vanished:
-                raise StoreError(
-                    f"{part.name}: it was replaced meanwhile; publish again"
-                ) from None
+            with refusing(self._database, "publish again"):
+                table = self._database.shelf.load(part, self._layout)
+            yield table
         yield self._tail
 
 

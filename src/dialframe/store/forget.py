@@ -108,7 +108,7 @@ def _erase(
     connection: sqlite3.Connection, layout: Layout, keys: set[str], marks: Forgotten
 ) -> int:
     # A check is a row for itself, a version one of its row's: with the row all of them go.
-    column = "seq" if layout.ledger else "_key"
+    column = layout.tail_key
     erased = 0
     for key in sorted(keys):
         erased += connection.execute(
@@ -165,7 +165,7 @@ def _rewrite_parts(
     person: Person,
 ) -> int:
     """Write parts anew that hold rows of the person, or mention them."""
-    column = "seq" if layout.ledger else "id" if layout.by_id else "_key"
+    column = layout.part_key
     type_ = pa.int64() if layout.ledger else pa.large_string()
     keys = pa.array([int(key) if layout.ledger else key for key in sorted(owned)], type_)
     count = 0
@@ -434,7 +434,7 @@ def prune(
             return None
         deleted += int(mask.sum())
         if not layout.ledger:
-            gone_keys.extend(table.filter(pa.array(mask))[_key(layout)].to_pylist())
+            gone_keys.extend(table.filter(pa.array(mask))[layout.part_key].to_pylist())
         return table.filter(pa.array(~mask))
 
     rewrite(connection, shelf, new_parts, layout, young)
@@ -443,10 +443,6 @@ def prune(
 
 def _floors(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(read_meta(connection, "keep_from", {}))
-
-
-def _key(layout: Layout) -> str:
-    return "id" if layout.by_id else "_key"
 
 
 def _delete_heads(
@@ -473,7 +469,7 @@ def _delete_heads(
     # A row that is gone has one version left that says so: it has no time, and goes with the others.
     def present(table: pa.Table) -> pa.Table | None:
         nonlocal deleted
-        empty = flags(pc.and_(table["_gone"], pc.is_in(table[_key(layout)], wanted)))
+        empty = flags(pc.and_(table["_gone"], pc.is_in(table[layout.part_key], wanted)))
         deleted += int(empty.sum())
         return table.filter(pa.array(~empty)) if empty.any() else None
 

@@ -24,10 +24,10 @@ from dialframe.store.files.damaged_files import (
     damages,
     read_steadily,
     refuse_lost,
-    refused,
+    refusing,
 )
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Vanished, ordered
+from dialframe.store.files.parts import ordered
 from dialframe.store.files.sqlite_rows import Value, instant, microseconds, plain, read_tail
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.snapshot import (
@@ -228,19 +228,12 @@ class Reader:
                 refuse_lost(connection, layout, as_of)
                 taken = snapshot(connection, layout, selection, columns)
             shown = plain(layout, taken.columns)
-            try:
+            # Rows of a part may be with the caller already, so nothing is begun again here.
+            with refusing(self._database, "read again"):
                 for piece in pieces(self._database.shelf, taken):
                     for start in range(0, piece.num_rows, rows):
                         batch = piece.slice(start, rows).select(taken.columns)
                         yield from batch.cast(shown).combine_chunks().to_batches()
-            except Vanished as vanished:
-                raise StoreError(
-                    f"{self._database.shelf.folder / vanished.part.name}: it was replaced while it was read; "
-                    "read again"
-                ) from None
-            except Damaged as damaged:
-                # Rows of it may be with the caller already, so nothing is begun again here.
-                raise refused(self._database, damaged.part, str(damaged)) from None
 
     def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Every version that a table's rows ever had here: what the service itself does not keep.
@@ -254,7 +247,7 @@ class Reader:
             `_gone`; ordered by key and time.
         """
         layout = BY_NAME[table.name]
-        key, names = layout.tie_shown, [*layout.table.names, *(column.name for column in HISTORY)]
+        key, names = layout.part_key, [*layout.table.names, *(column.name for column in HISTORY)]
         wanted = None if keys is None else pa.array(list(keys), pa.large_string())
 
         def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:

@@ -186,9 +186,8 @@ def _all_versions(
     marks = ", ".join("?" * len(keys))
     tables = [read_tail(connection, layout, f"_key IN ({marks})", keys)]
     wanted = pa.array(keys, pa.large_string())
-    name = "id" if layout.by_id else "_key"
     for part in live_parts(connection, layout):
-        hit = pc.is_in(shelf.load(part, layout, [name])[name], wanted)
+        hit = pc.is_in(shelf.load(part, layout, [layout.part_key])[layout.part_key], wanted)
         # One column tells; the others are loaded of parts that have a hit.
         if pc.any(hit).as_py():
             tables.append(shelf.load(part, layout).filter(hit))

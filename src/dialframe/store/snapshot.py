@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.store.files.catalog import Patches, live_parts, read_patches
-from dialframe.store.files.damaged_files import refuse_lost, refused
+from dialframe.store.files.damaged_files import refuse_lost, refusing
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, flags, integers, order_of
+from dialframe.store.files.parts import Part, Shelf, comparable, flags, integers, order_of
 from dialframe.store.files.sqlite_rows import Value, coded, microseconds, plain, read_tail, schema
 from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
@@ -106,7 +106,7 @@ def snapshot(
         if (not part.history if moment is None else part.observed[0] <= moment < part.until)
         and part.may_hold(first, end)
     )
-    loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.tie_shown)))
+    loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.part_key)))
     tail = read_tail(connection, layout, where, values).select(loaded)
     tail = tail.cast(coded(layout, loaded))
     patches = read_patches(connection, layout)
@@ -232,13 +232,9 @@ def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any
         masks.append(untils.to_numpy(zero_copy_only=False) > moment)
         masks.append(~table["_gone"].to_numpy())
     first, end = taken.range
-    moments = table[taken.layout.time_column] if (first, end) != (None, None) else None
-    if moments is not None and pa.types.is_timestamp(moments.type):
-        moments = moments.cast(pa.int64())
-    if first is not None:
-        masks.append(flags(pc.greater_equal(moments, first)))
-    if end is not None:
-        masks.append(flags(pc.less(moments, end)))
+    for bound, keeps in ((first, pc.greater_equal), (end, pc.less)):
+        if bound is not None:
+            masks.append(flags(keeps(comparable(table[taken.layout.time_column]), bound)))
     if taken.selection.campaign is not None and taken.layout.campaign_column is not None:
         named = table[taken.layout.campaign_column].cast(pa.large_string())
         masks.append(flags(pc.equal(named, taken.selection.campaign)))
@@ -267,9 +263,7 @@ def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Tab
 
 def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, Any]]:
     """First and last of the time column of sorted rows, so that null comes before every value."""
-    column = table[layout.time_column]
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
+    column = comparable(table[layout.time_column])
     ends = (column[0].as_py(), column[-1].as_py())
     # Python cannot compare None with a number; a flag in front can.
     low, high = ((0, 0) if end is None else (1, end) for end in ends)
@@ -281,7 +275,7 @@ def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Tabl
     table = pa.concat_tables(tables)
     # The parts' own tables may go now, so that each row is held twice for one column alone.
     tables.clear()
-    order = order_of(table, [layout.time_column, layout.tie_shown])
+    order = order_of(table, [layout.time_column, layout.part_key])
     columns = []
     for field in shown:
         column = table.schema.get_field_index(field.name)
@@ -370,16 +364,10 @@ def _tables(database: Database, as_of: datetime | None) -> list[Snapshot]:
         for layout in LAYOUTS:
             refuse_lost(connection, layout, as_of)
             tables.append(snapshot(connection, layout, Selection(as_of=as_of)))
-    for table in tables:
-        for part in table.parts:
-            try:
+    with refusing(database, "ask again"):
+        for table in tables:
+            for part in table.parts:
                 database.shelf.check(part)
-            except Damaged as damaged:
-                raise refused(database, part, str(damaged)) from None
-            except Vanished:
-                raise StoreError(
-                    f"{database.shelf.folder / part.name}: it was replaced while it was read; ask again"
-                ) from None
     return tables
 
 

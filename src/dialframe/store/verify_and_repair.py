@@ -411,7 +411,7 @@ def _derive(
             (row.values for _, row in rows_of(layout, table.take(order))),
         )
         return
-    key = table["id" if layout.by_id else "_key"].combine_chunks()
+    key = table[layout.part_key].combine_chunks()
     order = pc.sort_indices(
         pa.table({"key": key, "at": table["_observed_at"], "seq": table["seq"]}),
         sort_keys=[("key", "ascending"), ("at", "ascending"), ("seq", "ascending")],

@@ -9,8 +9,8 @@ events, Do-Not-Call checks) is lost, so a question about that time is refused ra
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -124,6 +124,19 @@ def refused(database: Database, part: Part, why: str) -> StoreError:
         f"{ASIDE!r} with {part.rows} versions, and the table {part.table} is incomplete: "
         f"{_remedy(BY_NAME[part.table])}"
     )
+
+
+@contextmanager
+def refusing(database: Database, next_step: str) -> Iterator[None]:
+    """Refuse in words what is read inside the block of a part that is damaged, or was replaced meanwhile."""
+    try:
+        yield
+    except Damaged as damaged:
+        raise refused(database, damaged.part, str(damaged)) from None
+    except Vanished as vanished:
+        raise StoreError(
+            f"{database.shelf.folder / vanished.part.name}: it was replaced while it was read; {next_step}"
+        ) from None
 
 
 def _remedy(layout: Layout) -> str:

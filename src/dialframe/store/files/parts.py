@@ -352,6 +352,11 @@ def integers(column: pa.ChunkedArray) -> Any:
     return column.cast(pa.int64()).to_numpy()
 
 
+def comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A time column as it is compared: instants as microseconds since 1970 UTC, days as ISO 8601 text."""
+    return column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+
+
 def flags(column: pa.ChunkedArray) -> Any:
     """A column of booleans as a numpy array, null as false."""
     return pc.fill_null(column, False).to_numpy()  # noqa: FBT003 - the value that fills
@@ -392,9 +397,7 @@ def _encoded(layout: Layout, table: pa.Table, *, history: bool, replaced: Sequen
 def _described(layout: Layout, table: pa.Table, history: bool, data: bytes) -> Part:  # noqa: FBT001 - private
     seqs = pc.min_max(table["seq"]).as_py()
     observed = pc.min_max(table["_observed_at"].cast(pa.int64())).as_py()
-    column = table[layout.time_column]
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
+    column = comparable(table[layout.time_column])
     times = pc.min_max(column).as_py()
     until = FOREVER if table["_until"].null_count else pc.max(table["_until"]).as_py()
     return Part(

@@ -247,7 +247,7 @@ def read_tail(
     shown = ", ".join(_expression(layout, name) for name in wanted.names)
     cursor = connection.execute(
         f"SELECT {shown} FROM {layout.versions} WHERE {where} "
-        f"ORDER BY {layout.time_column}, {layout.tie}",
+        f"ORDER BY {layout.time_column}, {layout.tail_key}",
         values,
     )
     batches = []
@@ -262,8 +262,7 @@ def read_tail(
 def rows_of(layout: Layout, table: pa.Table) -> Iterator[tuple[int, Row]]:
     """Versions of a table in the columns of `parts.schema` as rows of SQLite values, with their `seq`."""
     columns = [_plain(table[name]) for name in layout.names]
-    key = "seq" if layout.ledger else "id" if layout.by_id else "_key"
-    keys = table[key].to_pylist()
+    keys = table[layout.part_key].to_pylist()
     for seq, key_, *values in zip(table["seq"].to_pylist(), keys, *columns, strict=True):
         yield seq, Row(str(key_), tuple(values))
 

@@ -136,14 +136,14 @@ class Layout:
         return self.names.index(name)
 
     @property
-    def tie(self) -> str:
-        """SQL name of what orders rows of one time."""
+    def tail_key(self) -> str:
+        """Name in the tail of the key of a row, which also orders rows of one time."""
         return "seq" if self.ledger else "_key"
 
     @property
-    def tie_shown(self) -> str:
-        """Name in parts of what orders rows of one time."""
-        return "id" if self.by_id else self.tie
+    def part_key(self) -> str:
+        """Name of the same in parts, where a service's id is a column like any other."""
+        return "id" if self.by_id else self.tail_key
 
     @property
     def scoped(self) -> bool:
