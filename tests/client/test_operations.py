@@ -63,6 +63,18 @@ def test_method_takes_the_fields_of_its_request(row: Row, tmp_path: Path) -> Non
     assert all(p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters.values())
 
 
+@pytest.mark.parametrize(
+    ("path", "returned"),
+    [("calls.get", "Call"), ("calls.list", "Listing[Call]"), ("calls.recording_chunks", "Iterator[bytes]"),
+     ("dnc.check", "list[DncChecked]")],
+)  # fmt: skip
+def test_signature_says_what_a_caller_gets(path: str, returned: str, tmp_path: Path) -> None:
+    """And not by which steps it comes about."""
+    method = attrgetter(path)(connected(Service(), tmp_path))
+
+    assert inspect.signature(method).return_annotation == returned
+
+
 @every_row
 def test_method_demands_what_the_contract_demands(row: Row, tmp_path: Path) -> None:
     """A field is required by the method exactly where the request requires it."""
