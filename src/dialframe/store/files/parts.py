@@ -106,7 +106,7 @@ class Shelf:
         self.copies = store / change_log.FOLDER / change_log.PARTS
         self.aside = store / ASIDE
         # Hashing a part costs as much as reading it; a file that was not touched since is believed.
-        self._verified: set[tuple[str, int, int, int]] = set()
+        self._verified: set[tuple[str, object]] = set()
 
     def put(
         self, layout: Layout, table: pa.Table, *, history: bool, replaced: Sequence[str] = ()
@@ -208,7 +208,7 @@ class Shelf:
         self.check(part)
         path = self.folder / part.name
         # The first may be damaged on a disk that takes no mending.
-        return path if self._is_verified(path, part) else self.copies / part.name
+        return path if self._is_verified(path) else self.copies / part.name
 
     def remove(self, names: Sequence[str]) -> None:
         """Delete files that nobody needs; one that cannot be deleted now is left for later."""
@@ -268,7 +268,7 @@ class Shelf:
 
     def _checked(self, part: Part) -> pa.NativeFile:
         path = self.folder / part.name
-        if self._is_verified(path, part):
+        if self._is_verified(path):
             return pa.OSFile(str(path))
         data = self._content(path, part)
         if data is None:
@@ -279,14 +279,11 @@ class Shelf:
             with suppress(OSError):
                 files.write_bytes(data, path)
         if path.exists():
-            self._verified.add(_state(path))
+            self._verified.add((path.name, files.signature(path)))
         return pa.BufferReader(data)
 
-    def _is_verified(self, path: Path, part: Part) -> bool:
-        try:
-            return path.name == part.name and _state(path) in self._verified
-        except FileNotFoundError:
-            return False
+    def _is_verified(self, path: Path) -> bool:
+        return path.exists() and (path.name, files.signature(path)) in self._verified
 
     def _content(self, path: Path, part: Part) -> bytes | None:
         """The bytes of a file, or None where they are not what was written."""
@@ -295,12 +292,6 @@ class Shelf:
         except OSError:
             return None
         return data if hashlib.sha256(data).digest() == part.digest else None
-
-
-def _state(path: Path) -> tuple[str, int, int, int]:
-    """A mark that changes whenever the file is touched."""
-    stat = path.stat()
-    return path.name, stat.st_size, stat.st_mtime_ns, stat.st_ino
 
 
 def _fault(path: Path, part: Part) -> Exception:
