@@ -110,6 +110,7 @@ class Operations(Resource[ShellT]):
         Args:
             options: Options of this call.
         """
+        # Authentication 6: all that a key without scopes may call.
         return self._ask(operations.ME, options)
 
 

@@ -285,10 +285,12 @@ class Link:
 
     def translated(self, error: Exception, request: PlannedRequest) -> TransportError:
         """What an error of the HTTP library means for a request of ours."""
+        # The libraries' own words differ from version to version; the row's do not.
         failure = failure_of(error)
         # The system's own words; they name hosts and files, and never a header.
         says = f" ({error})" if str(error) else ""
         whose = f"{self.address.host} {failure.words}{says}: {failure.advice}"
+        # With a proxy in between it was the proxy that could not be reached.
         if self._proxy is not None and failure.phase == "not_sent":
             whose = self._of_proxy(failure, says) or whose
         return TransportError(
@@ -328,10 +330,12 @@ class Link:
         if isinstance(verify, ssl.SSLContext):
             context = verify
         elif isinstance(verify, str | Path):
+            # OpenSSL takes a file of authorities or a folder of hashed names, by two arguments.
             folder = Path(verify).is_dir()
             context = ssl.create_default_context(
                 cafile=None if folder else str(verify), capath=str(verify) if folder else None
             )
+        # The sandbox speaks http: nothing of TLS is needed for it.
         elif verify and self.address.loopback and not self.address.secure and not cert:
             # Reading the certificates takes 17 ms; without them whatever is https fails.
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

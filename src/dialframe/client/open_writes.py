@@ -29,6 +29,7 @@ class Writes(Resource[ShellT]):
         Raises:
             StoreError: The journal cannot be read.
         """
+        # From the disk: other processes' writes are among them.
         writes: list[Write] = yield OnDisk(self._sender.journal.unsettled)
         return writes
 
@@ -59,13 +60,16 @@ class Writes(Resource[ShellT]):
         """
         write = yield from self._known(key)
         now = self._sender.clock.now()
+        # Its bytes went with its outcome.
         if write.state in ("answered", "failed"):
             raise ConfigError(
                 f"{write.operation}: the idempotency key {key!r} is settled ({write.state}, status "
                 f"{write.status}) and its bytes are gone: there is nothing to ask"
             )
+        # Idempotency 2: after 24 hours the same key is a new write.
         if write.expired(now):
             raise too_old(write)
+        # A number was forgotten: what would be sent again named it.
         if write.request is None:
             raise ConfigError(
                 f"{write.operation}: the bytes of the write {key!r} were erased: look at the "
@@ -73,6 +77,7 @@ class Writes(Resource[ShellT]):
             )
         if write.late(now) and not late:
             raise too_late(write, "late=True")
+        # The window ends attempts too, unless somebody wants it late.
         chosen = replace(options or DEFAULTS, late=late)
         return (yield from self._sender.resend(write, chosen))
 

@@ -89,6 +89,7 @@ _lane: ContextVar[Lane] = ContextVar("dialframe_lane", default="interactive")
 @contextmanager
 def lane(name: Lane) -> Iterator[None]:
     """Let the calls made inside the `with` block, in this thread, take their turns in a lane."""
+    # A context variable: threads and tasks have lanes of their own.
     token = _lane.set(name)
     try:
         yield
@@ -345,6 +346,7 @@ class RateLimiter:
                     tokens[level.name] = replace(
                         bucket,
                         unanswered=max(bucket.unanswered - 1, 0),
+                        # Late beyond what was queued: up to that the service had no room to lose.
                         late_s=max(bucket.late_s, took_s - queue_s),
                     )
 
@@ -402,6 +404,7 @@ class RateLimiter:
             if sent_at_s > bucket.paused_at_s:
                 cut = replace(
                     bucket,
+                    # Somebody else uses the key: with a fifth less each time, all find their share.
                     share=max(LOWEST_SHARE, CUT * bucket.share_at(now_s)),
                     paused_at_s=now_s,
                     epoch=bucket.epoch + 1,
@@ -416,6 +419,7 @@ class RateLimiter:
 
 
 def _free_at(tokens: Tokens, level: Level, now_s: float, lane: Lane) -> float:
+    # One request each for what is unanswered, and for the others the largest lateness among them.
     lost = tokens.unanswered + level.rate_per_s * tokens.late_s
     burst = level.burst + max(level.kept_back - lost, 0.0)
     ahead_s = max(burst - LEFT[lane] - 1, 0.0) * _interval_s(tokens, level, now_s)
@@ -429,11 +433,13 @@ def _interval_s(tokens: Tokens, level: Level, now_s: float) -> float:
 def _sane(tokens: Mapping[bytes, Tokens], level: Level, now_s: float) -> Tokens:
     """A bucket as it is known, or a full one where a clock before a restart of the machine filled it in."""
     bucket = tokens.get(level.name, _FULL)
+    # Times are of the monotonic clock, which begins anew with the machine.
     if bucket.paused_at_s > now_s + FAR_S or bucket.open_at_s > now_s + FAR_PAUSE_S:
         return Tokens(epoch=bucket.epoch + 1)
     queue_s = (level.burst + level.kept_back) * _interval_s(bucket, level, now_s) + FAR_S
     if bucket.full_at_s > now_s + queue_s:
         return replace(bucket, full_at_s=_NEVER, unanswered=0, late_s=0.0)
+    # A second without requests, see above.
     if (bucket.unanswered or bucket.late_s) and now_s >= bucket.full_at_s + JITTER_ALLOWED_S:
         # Whatever was sent has arrived: nothing of it is left at the service either.
         return replace(bucket, unanswered=0, late_s=0.0)
@@ -497,6 +503,7 @@ def _prepared(folder: Path | None) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # A folder that others may write to could be swapped for another under us.
     facts = folder.stat()
+    # 0o022: writable by group or others.
     if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
         raise PermissionError(f"{folder} is not this user's alone")
     return folder / FILE_NAME
@@ -553,6 +560,7 @@ def _place_of(name: bytes, slots: bytes) -> int | None:
 def _take(descriptor: int) -> None:
     until_s = time.monotonic() + PATIENCE_S
     # Where the system keeps others from reading what is locked, that is a byte behind the slots.
+    # A gigabyte behind the last slot: a lock may lie where no byte is.
     os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
     while not lock(descriptor, wait=False):
         if time.monotonic() > until_s:

@@ -261,4 +261,5 @@ def _wrapped(result: T, answered: Answered[Any] | None) -> Answered[T]:
     if answered is None:
         # A list of results, or one that was read from the journal.
         raise TypeError("this call has no single answer: use it without with_raw_response")
+    # What the method makes of the answer: of a Do-Not-Call check one result for each number.
     return replace(answered, value=result)

@@ -127,6 +127,7 @@ def _second_look(data: bytes) -> Tree:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
+    # No name came twice.
     if len(value) == len(pairs):
         return value
     first: dict[str, Any] = {}
@@ -292,6 +293,7 @@ def sound_page(
 
 def _names_of(page: Any) -> int:
     """How many names a page's JSON has, from what was read of it."""
+    # Counted from what was read, for the bytes are not parsed a second time.
     count = _set(page) + _set(page.page)
     rows = page.data
     count += sum(map(len, map(_FIELDS_SET, rows)))
@@ -306,6 +308,7 @@ def _names_in(values: Sequence[Any]) -> int:
     """How many names the values of one field have; flat objects are counted without a look at each."""
     if set(map(type, values)) == {dict}:
         kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
+        # Flat objects, such as custom fields: their own names are all there are.
         if kinds <= _NAMELESS:
             return sum(map(len, values))
     return sum(map(names, values))
@@ -338,6 +341,7 @@ def _is_flat(annotation: Any) -> bool:
         return _is_flat(get_args(annotation)[0])
     if get_origin(annotation) is Literal:
         return True
+    # What is left (a model, a list, Any) may have names inside.
     return annotation in (str, int, float, bool, datetime, type(None))
 
 
@@ -363,6 +367,7 @@ def _unexpected(
             continue
         if not identifier.startswith(prefix):
             doubtful[index] = Mismatch("id", f"an id that begins with {prefix} was expected")
+        # Contract, Conventions: an id names one thing.
         first = places.setdefault(identifier, index)
         if first != index and raw[first] != row:
             # Which of the two is wrong cannot be told here; a reading by id can.
@@ -386,6 +391,7 @@ def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
         return
     for name, known_values in _open_sets(type(values[0])):
         for read in [getattr(value, name, None) for value in values]:
+            # Versioning: a value that v1 gained since is kept, counted and said once.
             if isinstance(read, str) and read not in known_values:
                 yield name, read
 
@@ -468,6 +474,7 @@ def _keep(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
     """A location without the names of a union's branches, which pydantic puts behind a value."""
+    # As far as the value goes, the location is a path into it.
     for depth, step in enumerate(location):
         if isinstance(raw, dict):
             raw = raw.get(step)

@@ -295,6 +295,7 @@ class AsyncHttpxTransport:
                 async with deadline:
                     outgoing = self._link.outgoing(request, timeout_s, trace=trace)
                     if isinstance(pool, httpx.AsyncClient):
+                        # A client of the caller's: neither its redirects nor its authentication are ours.
                         response = await pool.send(
                             outgoing, stream=True, auth=None, follow_redirects=False
                         )

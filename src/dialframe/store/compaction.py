@@ -120,6 +120,7 @@ def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
         table = read_tail(connection, layout, "seq <= ?", [last])
         _put(database.shelf, layout, table, sizes.part_rows, new_parts)
         add_parts(connection, new_parts)
+        # In the transaction that names the part: a version is in one of the two, never in both.
         connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
         sealed_to(connection, layout, last)
     return True
@@ -254,6 +255,7 @@ def _patched(
         if not patches.within(part):
             continue
         seqs = integers(shelf.load(part, layout, ["seq"])["seq"])
+        # One column is read to decide; the part as a whole only if it is written anew.
         hits = int((patches.untils_of(seqs) < FOREVER).sum())
         if hits and (least == 1 or hits * PATCHED_SHARE >= part.rows):
             return [part]
@@ -292,6 +294,7 @@ def rewrite(
         if table is None:
             continue
         bury(connection, [part])
+        # A part of which nothing is left has no successor.
         if table.num_rows:
             new_parts.append(shelf.put(layout, table, history=part.history, replaced=[part.name]))
             add_parts(connection, new_parts[-1:])

@@ -64,6 +64,7 @@ def publish(
         StoreError: The object store refuses, or a part is damaged.
     """
     try:
+        # An extra: only who publishes loads it, and it is large.
         from deltalake.exceptions import DeltaError
     except ImportError:
         raise ConfigError(MISSING) from None
@@ -118,6 +119,7 @@ def _note(database: Database, url: str, address: str, before: Collection[str]) -
         return
     name, root, now = f"published at {address}", _local(address), _files(address)
     with database.writing() as connection:
+        # An erasure says where the number may still be.
         urls = published(connection)
         _, noted = read_meta(connection, name, (address, {}))
         # What went meanwhile Delta deleted itself; what was missing before stays missing.
@@ -203,6 +205,7 @@ class _Counted:
     def batches(self) -> Iterator[pa.RecordBatch]:
         shown = _shown(self._layout)
         for table in self._tables():
+            # A part may hold versions from before the last publication too.
             fresh = table.filter(pc.greater(table["seq"], self._since))
             self.rows += fresh.num_rows
             yield from fresh.select(shown.names).cast(shown).to_batches()
@@ -217,6 +220,7 @@ class _Counted:
 
 def _shown(layout: Layout) -> pa.Schema:
     """The columns that are published, text with short offsets, as every engine has them."""
+    # `_key` repeats columns, and `_until` changes: a log of appends has no place for it.
     hidden = ("_key", "_until")
     return pa.schema(
         [

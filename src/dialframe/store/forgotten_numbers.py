@@ -198,6 +198,7 @@ def national_digits(phone: str) -> str | None:
     import phonenumbers
 
     try:
+        # Without the zero of trunk calls: it is written with and without it.
         national = str(phonenumbers.parse(phone, None).national_number)
     except phonenumbers.NumberParseException:
         return None

@@ -315,6 +315,7 @@ class Reader:
                     named = connection.execute(
                         "SELECT value FROM scope WHERE table_name = ?", (layout.table.name,)
                     )
+                # The campaigns themselves.
                 elif layout.campaign_column == "id":
                     named = connection.execute(f"SELECT _key FROM {layout.heads}")
                 else:
@@ -379,6 +380,7 @@ class Reader:
             (first,) = connection.execute(
                 f"SELECT min({layout.time_column}) FROM {layout.versions}"
             ).fetchone()
+            # Of a part the catalog knows its first time, so that none is opened.
             known = [first, *(part.times[0] for part in live_parts(connection, layout))]
         # Days are text, and no table of days is asked for its first one.
         return min((instant(value) for value in known if isinstance(value, int)), default=None)
@@ -395,6 +397,7 @@ class Reader:
             return tuple(
                 damage
                 for damage in damages(connection)
+                # What somebody took note of is not said again with every frame.
                 if damage.acknowledged_at is None and damage.table in names
             )
 
@@ -471,6 +474,7 @@ def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None
 def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:
     parts = live_parts(connection, layout)
     (tail,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
+    # The catalog counts rows of parts; only the tail is counted here.
     versions = tail + sum(part.rows for part in parts)
     # Every check is a row of its own, so a ledger has as many rows as versions.
     rows, gone = versions, 0

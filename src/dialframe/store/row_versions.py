@@ -192,7 +192,9 @@ def _all_versions(
         if pc.any(hit).as_py():
             tables.append(shelf.load(part, layout).filter(hit))
     table = pa.concat_tables(tables)
+    # Parts are never changed: a patch says what has followed since.
     ends = read_patches(connection, layout).ends(table)
+    # Also keys of which every version is lost with a damaged file.
     by_key: dict[str, list[Version]] = {key: [] for key in keys}
     for version in versions_of(layout, table, ends.tolist()):
         by_key[version.key].append(version)
@@ -235,6 +237,7 @@ def append_rows(
         rows = [row for row in rows if row.key not in heads]
     fresh: list[Row] = []
     late: list[tuple[Row, Head]] = []
+    # The same content again: no version, only the time at which it was seen last.
     seen: list[tuple[int, str]] = []
     for row in rows:
         head = heads.get(row.key)
@@ -248,7 +251,9 @@ def append_rows(
             fresh.append(row)
     _append_fresh(connection, layout, fresh, heads, stamp)
     connection.executemany(
-        f"UPDATE {layout.heads} SET seen_at = ?, misses = 0 WHERE _key = ?", seen
+        # Seen in a walk or in a page: either way it is still listed.
+        f"UPDATE {layout.heads} SET seen_at = ?, misses = 0 WHERE _key = ?",
+        seen,
     )
     return len(fresh) + append_late(connection, shelf, layout, late, stamp)
 
@@ -304,6 +309,7 @@ def mark_missing(
     condition, values = where
     missed = connection.execute(
         f"SELECT _key, misses + 1, seq, scope FROM {layout.heads} "
+        # What was seen since the walk began was returned by it, or by somebody else meanwhile.
         f"WHERE seen_at < ? AND gone = 0 AND ({condition})",
         (seen_before, *values),
     ).fetchall()
@@ -351,6 +357,7 @@ def _append_fresh(
     stamp: Stamp,
 ) -> None:
     last, _ = counted(connection, layout)
+    # The version before counts until this one was observed.
     followed = [heads[row.key].seq for row in rows if row.key in heads]
     follow(connection, layout, [(seq, stamp.observed_at) for seq in followed])
     versions = [

@@ -108,6 +108,7 @@ def snapshot(
     )
     loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.part_key)))
     tail = read_tail(connection, layout, where, values).select(loaded)
+    # As parts are read, so that both can be put together.
     tail = tail.cast(coded(layout, loaded))
     patches = read_patches(connection, layout)
     return Snapshot(layout, selection, names, loaded, parts, patches, tail)
@@ -153,6 +154,7 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
     """The frame of an Arrow table, with dtypes that do not depend on its rows."""
     import pandas as pd
 
+    # Nullable, so that integers without a value stay integers.
     dtypes = {
         pa.int64(): pd.Int64Dtype(),
         pa.float64(): pd.Float64Dtype(),
@@ -254,6 +256,7 @@ def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Tab
     end = None
     for (first, last), position in spans:
         if end is not None and first <= end:
+            # One that begins at the very instant at which another ends is sorted with it too.
             groups[-1].append(tables[position])
         else:
             groups.append([tables[position]])
@@ -318,6 +321,7 @@ def duckdb_over(
         try:
             # Else DuckDB shows instants in the zone of this machine.
             connection.execute("SET TimeZone = 'UTC'")
+            # Else DuckDB takes four fifths of the machine's memory (duckdb.org, Configuration).
             connection.execute(f"SET memory_limit = '{memory}'")
             for table in tables:
                 _make_view(connection, database.shelf, table, as_of)
@@ -346,9 +350,11 @@ def answer_sql(
     with duckdb_over(database, as_of, views=views) as connection:
         try:
             statements = connection.extract_statements(sql)
+            # DuckDB parses it: comments and blanks behind a `;` are no second statement.
             if len(statements) != 1 or statements[0].type.name not in _READING:
                 # A statement before it could put a table of its own in the place of ours.
                 raise StoreError("the query cannot be answered: it must be one SELECT")
+            # Values are bound and never put into the text.
             relation = connection.sql(sql, params=dict(parameters or {}))
             if relation is not None:
                 return relation.to_arrow_table()

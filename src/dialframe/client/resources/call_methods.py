@@ -58,6 +58,7 @@ class Calls(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
+        # Endpoints, Calls, GET: every call of the account, whoever's key asks; there is no filter by time.
         return self._list(
             rows.CALLS_LIST,
             options,
@@ -206,6 +207,7 @@ class Calls(Resource[ShellT]):
         Returns:
             Its content is None unless `.status` is `ready`.
         """
+        # Resources, Call summary: 404 says that there is no such call, not that there is no summary.
         return self._ask(rows.CALLS_SUMMARY, options, call_id=call_id)
 
     @operation
@@ -233,6 +235,7 @@ class Calls(Resource[ShellT]):
             lead_id: Lead that is called.
             options: Options of this call.
         """
+        # Endpoints, Calls, rules 1 to 4: whatever refuses it does so before anybody is dialed.
         return self._ask(
             rows.CALLS_START,
             options,

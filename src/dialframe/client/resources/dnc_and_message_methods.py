@@ -129,6 +129,7 @@ class Dnc(Resource[ShellT]):
             reason: At most 200 characters.
             options: Options of this call.
         """
+        # What the service does: removing a number is not offered here, it is done in the console.
         return self._ask(rows.DNC_ADD, options, phone=phone, reason=reason)
 
 
@@ -156,6 +157,7 @@ class Consents(Resource[ShellT]):
             evidence: What proves it.
             options: Options of this call.
         """
+        # Scopes: tier 2 and a switch of its own, though nobody is contacted.
         return self._ask(
             rows.CONSENTS_RECORD,
             options,
@@ -182,6 +184,7 @@ class Sms(Resource[ShellT]):
             client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
             options: Options of this call.
         """
+        # Endpoints, SMS: under another key a repeated reference is refused (409), and nothing is sent again.
         return self._ask(
             rows.SMS_SEND, options, to=to, body=body, client_reference=client_reference
         )
@@ -235,6 +238,7 @@ class WhatsApp(Resource[ShellT]):
             client_reference: Your own reference.
             options: Options of this call.
         """
+        # What the service does: 403 `tier_not_enabled` for every account for now.
         return self._ask(
             rows.WHATSAPP_SEND,
             options,
@@ -284,6 +288,7 @@ class Callbacks(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
+        # Endpoints, Callbacks: a campaign is demanded; that of another account has an empty page.
         return self._list(
             rows.CALLBACKS_LIST,
             options,
@@ -310,6 +315,7 @@ class Callbacks(Resource[ShellT]):
             notes: At most 500 characters.
             options: Options of this call.
         """
+        # States, Callback: when it is due, the platform calls the lead.
         return self._ask(
             rows.CALLBACKS_CREATE, options, lead_id=lead_id, scheduled_at=scheduled_at, notes=notes
         )
@@ -322,6 +328,7 @@ class Callbacks(Resource[ShellT]):
             callback_id: `cb_` and a UUID; one that is cancelled stays so.
             options: Options of this call.
         """
+        # States, Callback: cancelling twice is once (200).
         return self._ask(rows.CALLBACKS_CANCEL, options, callback_id=callback_id)
 
     @operation
@@ -395,6 +402,7 @@ class Appointments(Resource[ShellT]):
             notes: At most 1000 characters.
             options: Options of this call.
         """
+        # Endpoints, Appointments: no e-mail is accepted, though an answer may hold one.
         return self._ask(
             rows.APPOINTMENTS_CREATE,
             options,
@@ -418,6 +426,7 @@ class Appointments(Resource[ShellT]):
             appointment_id: `appt_` and a UUID; one that is cancelled stays so.
             options: Options of this call.
         """
+        # Endpoints, Common request parts: it understands `If-Match`; States: the customer may be texted.
         answer = self._ask(rows.APPOINTMENTS_CANCEL, options, appointment_id=appointment_id)
         return self._sender.or_fresh(answer, lambda: self._get(appointment_id))
 

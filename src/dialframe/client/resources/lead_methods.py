@@ -70,6 +70,7 @@ class Leads(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
+        # Endpoints, Leads, GET: an `external_id` is looked for among those of this API client alone.
         return self._list(
             rows.LEADS_LIST,
             options,
@@ -130,6 +131,7 @@ class Leads(Resource[ShellT]):
         Returns:
             One result per lead, by its 0-based index in `leads`.
         """
+        # Endpoints, Leads: a batch without its Do-Not-Call screen is refused as a whole (503).
         return self._sender.ask(
             rows.LEADS_IMPORT,
             # Validated from values, so that a message names the lead by its place in the list.
@@ -175,6 +177,7 @@ class Leads(Resource[ShellT]):
             dial_within_seconds: For how long it stays at the front, 30-3600, by default 300.
             options: Options of this call.
         """
+        # Endpoints, Leads: into a running campaign, or to be dialed first, it needs `calls:originate` too.
         return self._ask(
             rows.LEADS_CREATE,
             options,
@@ -272,6 +275,7 @@ class Campaigns(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
+        # Resources, Campaign: archived ones are not listed.
         return self._list(rows.CAMPAIGNS_LIST, options, status=status, limit=limit, cursor=cursor)
 
     @operation
@@ -304,6 +308,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID; one that is paused stays so.
             options: Options of this call.
         """
+        # States, Campaign: what is paused stays so (200); whatever does not run answers 409.
         return self._ask(rows.CAMPAIGNS_PAUSE, options, campaign_id=campaign_id)
 
     @operation
@@ -314,6 +319,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID; one that is running stays so.
             options: Options of this call.
         """
+        # States, Campaign: tier 2, for real calls start; 409 where a national list is stale.
         return self._ask(rows.CAMPAIGNS_RESUME, options, campaign_id=campaign_id)
 
 
@@ -337,6 +343,7 @@ class Reports(Resource[ShellT]):
             campaign_id: Only this campaign.
             options: Options of this call.
         """
+        # Limits: a report covers 92 days at most, which its request checks.
         return self._ask(
             rows.REPORTS_DISPOSITIONS,
             options,

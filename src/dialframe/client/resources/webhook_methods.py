@@ -62,6 +62,7 @@ class Webhooks(Resource[ShellT]):
             description: At most 200 characters.
             options: Options of this call.
         """
+        # Idempotency 4: the service keeps no secret, so a replayed answer has none.
         return self._ask(
             rows.WEBHOOKS_CREATE, options, url=url, events=[*events], description=description
         )
@@ -114,6 +115,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
+        # Endpoints: the answer to it is not shown, and may be no body at all.
         return self._ask(rows.WEBHOOKS_DELETE, options, webhook_id=webhook_id)
 
     @operation
@@ -136,6 +138,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
+        # Endpoints, Webhooks: for 24 hours every delivery carries both signatures.
         return self._ask(rows.WEBHOOKS_ROTATE_SECRET, options, webhook_id=webhook_id)
 
 
@@ -157,6 +160,7 @@ class Events(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page.
             options: Options of each page's request.
         """
+        # Events, Delivery 7: history is kept 30 days.
         return self._list(rows.EVENTS_LIST, options, limit=limit, cursor=cursor)
 
     @operation
@@ -180,4 +184,5 @@ class Events(Resource[ShellT]):
             webhook_id: To this endpoint only; None sends it to every one that received it.
             options: Options of this call.
         """
+        # Endpoints, Webhooks: 5 replays of an event a UTC day; each is a delivery with an id of its own.
         return self._ask(rows.EVENTS_REPLAY, options, event_id=event_id, webhook_id=webhook_id)

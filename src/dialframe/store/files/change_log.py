@@ -273,6 +273,7 @@ def _known(table: str) -> str:
 
 def _snapshot(connection: sqlite3.Connection, before: Mark) -> Iterator[str]:
     """JSON of every table but the heads, piece by piece."""
+    # Piece by piece: a large store would not fit into memory twice.
     yield f'{{"before":"{before.digest}","begin":{{'
     for position, table in enumerate((*SMALL, *TAILS)):
         yield ("," if position else "") + f'"{table}":['
@@ -301,6 +302,7 @@ def _decoded(text: bytes) -> dict[str, Any]:
         return bytes.fromhex(value["bytes"]) if list(value) == ["bytes"] else value
 
     try:
+        # What cannot be read is empty: its hash says that it is not whole.
         content = json.loads(text.decode("utf-8", "surrogatepass"), object_hook=bytes_again)
     except (ValueError, RecursionError):
         return {}

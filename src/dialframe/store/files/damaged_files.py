@@ -194,6 +194,7 @@ def note_unlisted(database: Database, names: Sequence[str]) -> None:
             unlisted = integers(pq.read_table(file, columns=["seq"])["seq"])
             missing = ~np.isin(unlisted, np.concatenate(held))
             if missing.any():
+                # Its rows are nowhere else, so somebody should decide.
                 why = "the catalog does not name it; dialframe store repair brings it in"
                 _note(connection, [(replace(part, rows=int(missing.sum())), why)])
 
@@ -278,6 +279,7 @@ def _unlearn(connection: sqlite3.Connection, layout: Layout, seqs: np.ndarray) -
     if not layout.ledger:
         known = np.sort(seqs)
         heads = connection.execute(f"SELECT _key, seq FROM {layout.heads}").fetchall()
+        # By place and not by key: the latest version is what a head stands for.
         held = np.isin(np.array([seq for _, seq in heads], dtype=np.int64), known)
         # The next walk finds these rows unknown, and stores them again.
         lost = [(key,) for (key, _), there in zip(heads, held.tolist(), strict=True) if not there]

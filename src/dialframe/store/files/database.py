@@ -179,6 +179,7 @@ class Database:
             if link.changes is None:
                 link.changes = watch(link.connection)
             link.connection.execute("BEGIN IMMEDIATE")
+            # So that a record of a transaction that fails can be cut off again.
             size_bytes = self.copy.size_bytes
             undisturbed = self._file_mark() == self._compared_at
             try:
@@ -358,6 +359,7 @@ class Database:
 
     def _refuse_lost(self) -> None:
         """Refuse to make a new file where an older one was lost: it would name none of what is here."""
+        # What lies here shows that there was a file.
         parts = self.folder / "parts"
         if self.copy.path.exists() or (parts.is_dir() and any(parts.glob("*.parquet"))):
             raise Unusable(
@@ -415,6 +417,7 @@ class Database:
             if record.mark == mark:
                 missing = []
             elif missing is not None:
+                # Behind the record that the file has: these were answered for, and not committed.
                 missing.append(record)
         # The file is not where the log says it was: one of them is an older one.
         if missing is None or not all(
@@ -452,6 +455,7 @@ class Database:
             ahead = (
                 version == SCHEMA_VERSION
                 and last
+                # One ahead is a writer at work; more is a file of before.
                 and last.number > mark_of(link.connection).number + 1
             )
         self._refuse_foreign(version, application)
@@ -483,6 +487,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             for statement in statements():
                 connection.execute(statement)
+            # Names its key and its publications; drawn, so that it says nothing of whose it is.
             write_meta(connection, "store_id", secrets.token_hex(8))
             recount(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -562,6 +567,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        # Python 3.11 gives the extended code, whose low byte is the primary one.
         code = getattr(error, "sqlite_errorcode", None)
         known = WORDS.get(code & 0xFF) if isinstance(code, int) else None
         kind = Unusable if isinstance(code, int) and code & 0xFF in _DAMAGED else StoreError

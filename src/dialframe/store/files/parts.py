@@ -86,6 +86,7 @@ class Part:
         """Whether a row of it may lie in a range of the time column."""
         low, high = self.times
         if low is None or high is None:
+            # Rows without a time are in no range.
             return first is None and end is None
         before = end is None or low < end  # type: ignore[operator] # both of the column's kind
         return before and (first is None or high >= first)  # type: ignore[operator]
@@ -156,6 +157,7 @@ class Shelf:
             Damaged: The file is not what was written.
             Vanished: It is not there.
         """
+        # Parquet keeps columns apart: what is not asked for is not read.
         names = schema(layout).names if columns is None else list(columns)
         wanted = coded(layout, names) if few else plain(layout, names)
         dictionaries = [name for name in names if few and name in FEW]
@@ -377,6 +379,7 @@ def _encoded(layout: Layout, table: pa.Table, *, history: bool, replaced: Sequen
     pq.write_table(
         table.replace_schema_metadata(metadata),
         sink,
+        # A codec of the format itself, so that every engine reads it.
         compression="zstd",
         row_group_size=GROUP_ROWS,
         use_dictionary=[name for name in table.schema.names if name not in plain],
@@ -390,6 +393,7 @@ def _described(layout: Layout, table: pa.Table, history: bool, data: bytes) -> P
     observed = pc.min_max(table["_observed_at"].cast(pa.int64())).as_py()
     column = comparable(table[layout.time_column])
     times = pc.min_max(column).as_py()
+    # Null is "nothing follows", and later than every instant.
     until = FOREVER if table["_until"].null_count else pc.max(table["_until"]).as_py()
     return Part(
         name=f"{layout.table.name}-{uuid.uuid4().hex}{SUFFIX}",
@@ -420,6 +424,7 @@ def _group_may_hold(
     file: pq.ParquetFile, number: int, column: int, first: Value, end: Value
 ) -> bool:
     statistics = file.metadata.row_group(number).column(column).statistics
+    # A writer may leave them out: then it may hold anything.
     if statistics is None:
         return True
     if not statistics.has_min_max:
