@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,37 +12,16 @@ from cli.commands import invoke
 from dialframe import sandbox
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[sandbox.Sandbox]:
-    """A tiny sandbox without rate limits."""
-    with sandbox.start(size="tiny", seed=3) as started:
-        started.console.update_account({"rate_limits": None})
-        yield started
-
-
-@pytest.fixture
-def account(
-    service: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> sandbox.Sandbox:
-    """The environment of somebody with an account."""
-    monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
-    # A key of its own, so that no test waits for the rate limit that another has used up.
-    key = service.console.create_key(service.client_id, sending=True)
-    monkeypatch.setenv("DIALFRAME_API_KEY", key)
-    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
-    return service
-
-
 def test_healthy_account_ends_with_zero(account: sandbox.Sandbox) -> None:
     """With a key that may do everything there is no failure, and JSON is one object."""
-    said = invoke("doctor --json").out
-    facts = json.loads(said)
+    ran = invoke("doctor --json")
+    facts = ran.facts
 
     assert facts["ok"] is True
     assert facts["counts"]["failed"] == 0
     assert sum(facts["counts"].values()) == len(facts["checks"])
     assert all(set(row) == {"check", "state", "detail", "what_next"} for row in facts["checks"])
-    assert os.environ["DIALFRAME_API_KEY"] not in said
+    assert os.environ["DIALFRAME_API_KEY"] not in ran.out
 
 
 def test_table_names_every_check(
@@ -53,19 +31,9 @@ def test_table_names_every_check(
     monkeypatch.setenv("COLUMNS", "40")
     lines = invoke("doctor").out.splitlines()
 
-    for check in (
-        "address",
-        "key",
-        "scope reports:read",
-        "clock",
-        "rate limit",
-        "store",
-        "stored data",
-        "disk",
-        "versions",
-        "extras",
-        "chromium",
-    ):
+    checks = ("address", "key", "scope reports:read", "clock", "rate limit", "store", "stored data",
+              "disk", "versions", "extras", "chromium")  # fmt: skip
+    for check in checks:
         assert [line for line in lines if line.startswith(f"{check}  ")], check
     assert "0 failed" in lines[-1]
 
@@ -82,20 +50,12 @@ def test_wrong_key_ends_with_one(
     assert "wrongsecret" not in said
 
 
-def test_nothing_set_ends_with_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("nothing_set")
+def test_nothing_set_ends_with_one(tmp_path: Path) -> None:
     """Without an address it says which variable to set, and checks the rest."""
-    for name in ("DIALFRAME_BASE_URL", "DIALFRAME_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    rows = {
-        row["check"]: row
-        for row in invoke("doctor --json --store", tmp_path, ends=1).facts["checks"]
-    }
+    facts = invoke("doctor --json --store", tmp_path, ends=1).facts
+    rows = {row["check"]: row for row in facts["checks"]}
 
     assert rows["address"]["state"] == "failed"
     assert "DIALFRAME_BASE_URL" in rows["address"]["detail"]
     assert rows["versions"]["state"] == "ok"
-
-
-def test_help_has_an_example() -> None:
-    """The command explains itself with an example that calls it."""
-    assert "dialframe doctor" in " ".join(invoke("doctor --help").out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import dialframe
 from cli.commands import invoke
+from dialframe import analytics
 from dialframe.client.write_journal import EVIDENCE
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'
@@ -177,6 +179,10 @@ def test_report_is_one_page_with_pictures_words_and_tables(
     page = _Page(text)
 
     assert "the write journal, which keeps requests not to be called and consents: " in text
+    # The page has no audit: it gives no number of the law's, and names what to pass.
+    law = [row.name for row in analytics.metrics.METRICS if "audit" in row.needs]
+    assert len(law) == 5
+    assert all(re.search(rf"\b{name}: [^;]*pass audit=", text) for name in law)
 
     assert list(file.parent.iterdir()) == [file]
     assert file.stat().st_mode & 0o777 == 0o600

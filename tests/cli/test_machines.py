@@ -56,19 +56,13 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture
-def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The environment of somebody without an account, in an empty folder."""
-    for name in ("BASE_URL", "API_KEY", "STORE", "WEBHOOK_SECRET"):
-        monkeypatch.delenv(f"DIALFRAME_{name}", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.mark.usefixtures("nothing_set")
 @pytest.mark.parametrize("path", COMMANDS)
-def test_a_failure_is_one_object_too(path: str) -> None:
+def test_a_failure_is_one_object_too(
+    path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """It has the kind, the sentence and the status that the process ends with."""
+    monkeypatch.chdir(tmp_path)
     said = invoke(path, *ARGUMENTS.get(path, []), "--json", ends=None)
     facts = said.facts
 

@@ -15,32 +15,6 @@ import dialframe
 from cli.commands import invoke
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[dialframe.sandbox.Sandbox]:
-    """A tiny sandbox without rate limits."""
-    with dialframe.sandbox.start(size="tiny", seed=3) as started:
-        started.console.update_account({"rate_limits": None})
-        yield started
-
-
-@pytest.fixture
-def account(
-    service: dialframe.sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> dialframe.sandbox.Sandbox:
-    """The environment of somebody with an account."""
-    monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
-    monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
-    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
-    return service
-
-
-@pytest.fixture
-def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment of somebody without one."""
-    for name in ("DIALFRAME_BASE_URL", "DIALFRAME_API_KEY", "DIALFRAME_STORE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def _one_sentence(err: str) -> bool:
     return len(err.strip().splitlines()) == 1 and "Traceback" not in err
 

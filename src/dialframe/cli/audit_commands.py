@@ -23,6 +23,7 @@ from dialframe.cli.terminal import (
     answer,
     connect,
     progress,
+    reply,
     say,
     show,
     spread,
@@ -306,10 +307,9 @@ def practice_(
                 answers.append((name, check, screen, days))
     text = practice_text(answers, by=who, on=datetime.now(UTC).date())
     out.write_text(text, encoding="utf-8")
-    if as_json:
-        answer({"file": str(out), "by": who, "lists": [name for name, *_ in answers]})
-        return
-    say(f"{out}: {len(answers)} lists declared by {who}; use it: dialframe audit --practice {out}")
+    facts = {"file": str(out), "by": who, "lists": [name for name, *_ in answers]}
+    use = f"use it: dialframe audit --practice {out}"
+    reply(facts, [f"{out}: {len(answers)} lists declared by {who}; {use}"], as_json=as_json)
 
 
 @app.command("verify")
@@ -379,11 +379,11 @@ def keygen(
     from dialframe.flows import pack_seal
 
     public = pack_seal.keygen(out)
-    if as_json:
-        answer({"key": str(out), "public_key": str(public)})
-        return
-    say(f"{out}: keep it secret; it signs packs: dialframe audit --key {out} -o PACK")
-    say(f"{public}: for those who verify: dialframe audit verify PACK --key {public}")
+    lines = (
+        f"{out}: keep it secret; it signs packs: dialframe audit --key {out} -o PACK",
+        f"{public}: for those who verify: dialframe audit verify PACK --key {public}",
+    )
+    reply({"key": str(out), "public_key": str(public)}, lines, as_json=as_json)
 
 
 @app.command("diff")

@@ -41,6 +41,7 @@ from dialframe.cli.terminal import (
     answer,
     in_options,
     progress,
+    reply,
     say,
     show_columns,
 )
@@ -118,24 +119,18 @@ def demo(
             out, now=partial(datetime.now, UTC), size=size, seed=seed, on_progress=listen
         )
     took_s = time.monotonic() - begun
-    if as_json:
-        answer(
-            {
-                "findings": list(result.findings),
-                "took_s": round(took_s, 1),
-                "files": {name: str(path) for name, path in result.files.items()},
-            }
-        )
-        return
-    for sentence in result.findings:
-        say(f"- {sentence}")
-    say("")
-    say(
-        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/."
+    facts = {
+        "findings": list(result.findings),
+        "took_s": round(took_s, 1),
+        "files": {name: str(path) for name, path in result.files.items()},
+    }
+    lines = (
+        *(f"- {sentence}" for sentence in result.findings),
+        "",
+        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/.",
+        "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own.",
     )
-    say(
-        "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own."
-    )
+    reply(facts, lines, as_json=as_json)
 
 
 def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:

@@ -19,32 +19,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 #: Tables that a sync brings.
 SYNCED: Final = _words(
-    """
-    calls leads campaigns callbacks appointments dispositions sms_reports webhooks events
-    """
+    "calls leads campaigns callbacks appointments dispositions sms_reports webhooks events"
 )
 
 #: Tables of the store.
 TABLES: Final = _words(
-    """
-    calls leads campaigns callbacks appointments dispositions dnc_checks events sms_reports
-    webhooks
-    """
+    "calls leads campaigns callbacks appointments dispositions dnc_checks events sms_reports webhooks"
 )
 
 #: Tables that are about persons.
-PERSONAL: Final = _words(
-    """
-    calls leads callbacks appointments events dnc_checks
-    """
-)
+PERSONAL: Final = _words("calls leads callbacks appointments events dnc_checks")
 
 #: Sizes of the synthetic account.
-SIZES: Final = _words(
-    """
-    empty tiny small medium large
-    """
-)
+SIZES: Final = _words("empty tiny small medium large")
 
 #: Why a record of a lead file is not clean.
 REASONS: Final = _words(
@@ -60,17 +47,11 @@ REASONS: Final = _words(
 )
 
 #: What may be added to a clean list from the number alone.
-ADDITIONS: Final = _words(
-    """
-    line_type country state time_zone
-    """
-)
+ADDITIONS: Final = _words("line_type country state time_zone")
 
 #: Scrubbing services whose result codes are known.
 SCRUBBERS: Final = _words(
-    """
-    dncscrub realphonevalidation blacklist_alliance data8_tps dncscrub_litigator
-    """
+    "dncscrub realphonevalidation blacklist_alliance data8_tps dncscrub_litigator"
 )
 
 #: Regions of telephone numbers.
@@ -90,10 +71,7 @@ REGIONS: Final = _words(
 
 #: Encodings that lists are often written in; others are taken, too.
 ENCODINGS: Final = _words(
-    """
-    utf-8 utf-8-sig utf-16 cp1252 iso-8859-1 iso-8859-15 cp1250 cp1251 shift_jis gb18030
-    big5 euc-kr
-    """
+    "utf-8 utf-8-sig utf-16 cp1252 iso-8859-1 iso-8859-15 cp1250 cp1251 shift_jis gb18030 big5 euc-kr"
 )
 
 

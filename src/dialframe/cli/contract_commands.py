@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dialframe.cli.terminal import AsJson, answer, say, show
+from dialframe.cli.terminal import AsJson, answer, reply, say, show
 from dialframe.errors import ConfigError
 
 app = typer.Typer(
@@ -58,10 +58,8 @@ def openapi(
     from dialframe import files
 
     files.write_text(text + "\n", out)
-    if as_json:
-        answer({"file": str(out), "operations": sum(map(len, description["paths"].values()))})
-    else:
-        say(f"OpenAPI document written to {out}")
+    facts = {"file": str(out), "operations": sum(map(len, description["paths"].values()))}
+    reply(facts, [f"OpenAPI document written to {out}"], as_json=as_json)
 
 
 @app.command()

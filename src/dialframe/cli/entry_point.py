@@ -164,11 +164,6 @@ def run(arguments: Sequence[str]) -> int:
     """
     terminal.begin(arguments)
     note_outputs(lambda: datetime.now(UTC))
-    return _reported(arguments)
-
-
-def _reported(arguments: Sequence[str]) -> int:
-    """Run a command, and say what went wrong."""
     try:
         return _run(arguments)
     except TyperException as error:
@@ -179,9 +174,14 @@ def _reported(arguments: Sequence[str]) -> int:
         return FAILURE
     except DialframeError as error:
         status = USAGE if isinstance(error, ConfigError) else FAILURE
-        return _say(type(error).__name__, _in_options(error), status, error)
+        words = terminal.in_options(str(error))
+        if words.startswith("the service's address is missing"):
+            words += terminal.NO_ACCOUNT
+        return _say(type(error).__name__, words, status, error)
     except OSError as error:
-        return _say("OSError", _system(error), FAILURE)
+        words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
+        place = f"{error.filename}: " if error.filename else ""
+        return _say("OSError", place + words, FAILURE)
     except MemoryError:
         words = "there is not enough memory for this; try a smaller file"
         return _say("MemoryError", words, FAILURE)
@@ -225,13 +225,15 @@ def _leave(status: int) -> NoReturn:
 
 
 def _usage(error: TyperException) -> int:
-    """Wrong usage; where nothing was asked for at all, the message is the help itself."""
+    """Wrong usage in two lines: what is wrong, and where to read more."""
     status = int(getattr(error, "exit_code", USAGE))
     if type(error).__name__ == "NoArgsIsHelpError":
         # Nothing was asked for at all: the message is the help itself.
         typer.echo(error.format_message(), err=True)
         return status
-    command = _command_of(error)
+    # The command that was typed as far as it is one, `dialframe leads clean` for instance.
+    context = getattr(error, "ctx", None)
+    command = PROGRAM if context is None else context.command_path
     words = _mistake(error)
     _say("UsageError", words, status, said=f"{command}: {words}\nTry: {command} --help")
     return status
@@ -239,19 +241,14 @@ def _usage(error: TyperException) -> int:
 
 def _stopped(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
-    words = f"stopped{terminal.current().words}; {_kept(arguments)}"
+    kept = "nothing was changed; run the same command again"
+    for length in (1, 2):
+        kept = KEPT.get(" ".join(arguments[:length]), kept)
+    words = f"stopped{terminal.current().words}; {kept}"
     if _is_server(arguments):
         typer.echo(f"{PROGRAM}: {words}", err=True)
         return OK
     return _say("Stopped", words, INTERRUPTED)
-
-
-def _kept(arguments: Sequence[str]) -> str:
-    """What Ctrl-C leaves behind, by the longest name of a command that these arguments begin with."""
-    for length in (2, 1):
-        if words := KEPT.get(" ".join(arguments[:length])):
-            return words
-    return "nothing was changed; run the same command again"
 
 
 def _say(
@@ -261,78 +258,34 @@ def _say(
     now = terminal.current()
     now.stopped = status == INTERRUPTED
     if now.as_json and not now.answered:
-        from dialframe.cli.terminal import answer
-
         facts: dict[str, object] = {"kind": kind, "message": redact(message), "status": status}
         if isinstance(error, ApiError):
             facts |= {"code": error.code, "request_id": error.request_id}
-        answer({"error": facts})
+        terminal.answer({"error": facts})
     words = redact(said) if said else f"{PROGRAM}: {redact(message)}"
     typer.echo(terminal_safe(words), err=True)
     return status
 
 
-def _in_options(error: DialframeError) -> str:
-    """What the library says, in the words of the command line."""
-    from dialframe.cli.terminal import NO_ACCOUNT, in_options
-
-    text = in_options(str(error))
-    return text + NO_ACCOUNT if text.startswith("the service's address is missing") else text
-
-
-def _system(error: OSError) -> str:
-    words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
-    return f"{error.filename}: {words}" if error.filename else words
-
-
 def _mistake(error: TyperException) -> str:
     """What is wrong, where, and what may have been meant."""
-    for words in (_unknown_option, _missing, _bad_value):
-        if sentence := words(error):
-            return sentence
+    option, param = getattr(error, "option_name", None), getattr(error, "param", None)
+    if option is not None and hasattr(error, "possibilities"):
+        context = getattr(error, "ctx", None)
+        params = [] if context is None else context.command.params
+        options = [name for each in params for name in each.opts if name[:1] == "-"]
+        close = get_close_matches(option, [*options, "--help"], n=1, cutoff=_LIKE)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        return f"there is no option {option}{meant}"
+    if param is not None:
+        name = param.opts[0] if param.opts[0].startswith("-") else param.name.upper()
+        if hasattr(error, "param_type"):
+            about = (param.help or "").removesuffix(".")
+            return f"{name} is missing" + (f". {about}" if about else "")
+        detail = str(getattr(error, "message", "")).removesuffix(".")
+        detail = detail.removeprefix("Value error, ").replace("Input should be", "it has to be")
+        return f"{name}: {detail.partition(', unable to')[0]}"
     text = error.format_message().removesuffix(".")
     for theirs, ours in _WORDS:
         text = theirs.sub(ours, text)
     return text
-
-
-def _command_of(error: TyperException) -> str:
-    """The command that was typed as far as it is one, `dialframe leads clean` for instance."""
-    context = getattr(error, "ctx", None)
-    return context.command_path if context is not None else "dialframe"
-
-
-def _unknown_option(error: TyperException) -> str:
-    name = getattr(error, "option_name", None)
-    if name is None or not hasattr(error, "possibilities"):
-        return ""
-    close = get_close_matches(name, _options(error), n=1, cutoff=_LIKE)
-    meant = f"; did you mean {close[0]}?" if close else ""
-    return f"there is no option {name}{meant}"
-
-
-def _missing(error: TyperException) -> str:
-    param = getattr(error, "param", None)
-    if param is None or not hasattr(error, "param_type"):
-        return ""
-    name = param.opts[0] if param.opts[0].startswith("-") else param.name.upper()
-    about = (param.help or "").removesuffix(".")
-    return f"{name} is missing" + (f". {about}" if about else "")
-
-
-def _bad_value(error: TyperException) -> str:
-    param = getattr(error, "param", None)
-    if param is None:
-        return ""
-    name = param.opts[0] if param.opts[0].startswith("-") else param.name.upper()
-    detail = str(getattr(error, "message", "")).removesuffix(".").removeprefix("Value error, ")
-    detail = detail.replace("Input should be", "it has to be").partition(", unable to")[0]
-    return f"{name}: {detail}"
-
-
-def _options(error: TyperException) -> Sequence[str]:
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return ()
-    names = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
-    return [*names, "--help"]

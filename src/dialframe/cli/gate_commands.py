@@ -90,6 +90,7 @@ def check(
     """
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, suppression_import
+    from dialframe.phones import read_number
 
     phones = list(numbers or ())
     for read in suppression_import.read(expanded(file or []), region=options.region):
@@ -103,9 +104,11 @@ def check(
         raise ConfigError("gate takes numbers, or a file with --file")
     moment = instants.instant("--at", at)
     scope = options.scope()
+    # What cannot be read stays as it is: the gate holds it.
+    asked = [read_number(text, options.region).e164 or text for text in phones]
     with connect(base_url, store) as account:
         answers = flow.may_call(
-            account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
+            account, asked, at=moment, campaign=campaign, caller_id=caller_id,
             now=partial(datetime.now, UTC), state_field=options.state_field,
             taxonomy=firm_records.own_codes(options.codes), scope=scope,
         )  # fmt: skip
@@ -150,7 +153,9 @@ def serve(
 
     scope = options.scope()
     taxonomy = firm_records.own_codes(options.codes)
-    token = _token(token_env)
+    token = secret_of(os.environ, token_env, "--token-env", "token")
+    if not token:
+        raise ConfigError(f"the gate's token is missing: set {token_env} to a long random text")
     with connect(base_url, store) as account, until_signal():
 
         def decide(question: Question) -> pd.DataFrame:
@@ -167,20 +172,6 @@ def serve(
                 typer.echo(f"The gate answers at {gate.url} until you press Ctrl-C.", err=True)
             gate.wait()
             raise DialframeError("the gate ended by itself; start it again")
-
-
-def _token(name: str) -> str:
-    token = secret_of(os.environ, name, "--token-env", "token")
-    if not token:
-        raise ConfigError(f"the gate's token is missing: set {name} to a long random text")
-    return token
-
-
-def _e164(numbers: list[str], region: str | None) -> list[str]:
-    """The numbers in E.164 where they can be read, else as they are: the gate holds these."""
-    from dialframe.phones import read_number
-
-    return [read_number(text, region).e164 or text for text in numbers]
 
 
 def _show(verdicts: pd.DataFrame) -> None:

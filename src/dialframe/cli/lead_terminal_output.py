@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dialframe.flows.import_ledger import Ledger
     from dialframe.flows.lead_cleaning import Result, Screening
     from dialframe.flows.lead_import import BroughtIn, Plan
-    from dialframe.leads import CleanedFiles
     from dialframe.leads.writing.report import Outcome
 
 _NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")
@@ -42,13 +41,15 @@ def tell(
         suppressed: What the suppression list got of it: `added`, `on_list`.
         as_json: Whether to print one JSON object instead.
     """
+    from dialframe.flows import cleaning_summary
+
     if as_json:
         answer(facts(result, memory=memory, brought=brought, suppressed=suppressed))
         return
     cleaned = result.cleaned
     _tell_files(cleaned, memory)
     _tell_outcome(cleaned)
-    for reason, lines in _lines(cleaned).items():
+    for reason, lines in cleaning_summary.kept_lines(cleaned).items():
         _tell_lines(reason, lines)
     if result.screening is not None:
         _tell_checks(result.screening)
@@ -82,6 +83,7 @@ def facts(
 ) -> dict[str, Any]:
     """The same as one object for machines."""
     from dialframe import leads
+    from dialframe.flows import cleaning_summary
 
     cleaned = result.cleaned
     report = leads.report(cleaned)
@@ -102,7 +104,7 @@ def facts(
         ],
         "leftovers": report["leftovers"],
     }
-    if lines := _lines(cleaned):
+    if lines := cleaning_summary.kept_lines(cleaned):
         content["lines"] = {reason: frame.to_dict("records") for reason, frame in lines.items()}
     if result.screening is not None:
         content["checks"] = result.screening.to_dict()
@@ -164,23 +166,13 @@ def tell_plan(plan: Plan) -> None:
     say(f"{plan.to_send:,} leads to be checked against Do-Not-Call and sent")
 
 
-def _lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
-    from dialframe.flows import cleaning_summary
-
-    return cleaning_summary.kept_lines(cleaned)
-
-
 def _tell_countries(cleaned: Outcome) -> None:
     for words, counts in (("countries", cleaned.countries), ("line types", cleaned.line_types)):
         if counts:
-            say(f"{words} of the clean numbers: " + _counted(counts))
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    shown = list(counts.items())[:_SHOWN]
-    more = len(counts) - len(shown)
-    words = ", ".join(f"{name} {count:,}" for name, count in shown)
-    return words + (f" and {more:,} more" if more else "")
+            shown = [f"{name} {count:,}" for name, count in list(counts.items())[:_SHOWN]]
+            more = len(counts) - len(shown)
+            rest = f" and {more:,} more" if more else ""
+            say(f"{words} of the clean numbers: {', '.join(shown)}{rest}")
 
 
 def _tell_suppressed(suppressed: Mapping[str, int | str]) -> None:
@@ -236,7 +228,13 @@ def _tell_outcome(cleaned: Outcome) -> None:
         terminal.grid(
             [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
         )
-    _tell_region(cleaned)
+    # Where most numbers are none of the region, it may be the wrong one.
+    wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
+    if cleaned.region and 2 * wrong > cleaned.counts["records"]:
+        say(
+            f"\nMost numbers are none of {cleaned.region}: if they were written for another country, "
+            "name it with --region"
+        )
     _tell_countries(cleaned)
     counts = cleaned.counts
     went = ("records", "extra_leads")
@@ -247,22 +245,13 @@ def _tell_outcome(cleaned: Outcome) -> None:
     say(f"\n{' and '.join(records)}: {', '.join(parts)}")
 
 
-def _tell_region(cleaned: Outcome) -> None:
-    """A hint where most numbers are none of the region: it may be the wrong one."""
-    wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
-    if cleaned.region and 2 * wrong > cleaned.counts["records"]:
-        say(
-            f"\nMost numbers are none of {cleaned.region}: if they were written for another country, "
-            "name it with --region"
-        )
-
-
-def _tell_lines(reason: str, found: pd.DataFrame) -> None:
+def _tell_lines(reason: str, records: pd.DataFrame) -> None:
     from dialframe.leads.reasons import BY_CODE
 
     say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
-    terminal.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
-    if not len(found):
+    rows = records.itertuples()
+    terminal.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in rows])
+    if not len(records):
         say("  no record")
 
 
@@ -271,15 +260,12 @@ def _words(name: object) -> str:
 
 
 def _tell_checks(screening: Screening) -> None:
-    counts = screening.to_dict()
+    counts, none = screening.to_dict(), ""
+    if counts["unanswered"]:
+        none = f"; {counts['unanswered']:,} have none and are set aside"
     say(
         f"Do-Not-Call: {counts['numbers']:,} numbers have an answer, the oldest of "
-        f"{counts['oldest_at'] or 'no day'}; {counts['listed']:,} are listed"
-        + (
-            f"; {counts['unanswered']:,} have none and are set aside"
-            if counts["unanswered"]
-            else ""
-        )
+        f"{counts['oldest_at'] or 'no day'}; {counts['listed']:,} are listed{none}"
     )
 
 

@@ -39,6 +39,7 @@ from dialframe.cli.terminal import (
     answer,
     connect,
     progress,
+    reply,
     show,
     spread,
 )
@@ -240,12 +241,9 @@ def forget(files: Files, as_json: AsJson = False) -> None:
         for path in expanded(files)
         for file in leads.read_all(path)
     ]
-    if as_json:
-        answer({"files": rows})
-        return
-    for row in rows:
-        outcome = "forgotten" if row["forgotten"] else "nothing was answered for this header"
-        typer.echo(f"{row['file']}: {outcome}")
+    outcomes = {True: "forgotten", False: "nothing was answered for this header"}
+    lines = (f"{row['file']}: {outcomes[bool(row['forgotten'])]}" for row in rows)
+    reply({"files": rows}, lines, as_json=as_json)
 
 
 @app.command("reasons")

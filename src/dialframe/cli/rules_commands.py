@@ -12,7 +12,7 @@ import typer
 
 from dialframe import instants
 from dialframe.cli import completion_words
-from dialframe.cli.terminal import FINDINGS, AsJson, answer, say, show
+from dialframe.cli.terminal import FINDINGS, AsJson, answer, reply, say, show
 from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dialframe.compliance import RuleBook
-    from dialframe.compliance.rule_examples import Result
     from dialframe.compliance.rules.rule_model import Rule
 
 app = typer.Typer(
@@ -244,10 +243,8 @@ def export(
     book = read_book(own).select(split(rules))
     table = rule_changes.table(book)
     write_csv(table, to)
-    if as_json:
-        answer({**_facts(book), "file": str(to), "rows": len(table)})
-        return
-    say(f"{len(table):,} rules written to {to}")
+    facts = {**_facts(book), "file": str(to), "rows": len(table)}
+    reply(facts, [f"{len(table):,} rules written to {to}"], as_json=as_json)
 
 
 @app.command("new")
@@ -285,12 +282,9 @@ def new(
     text = _skeleton(jurisdiction.upper(), kind)
     if to is not None:
         write_text(text, to)
-    if as_json:
-        answer({"file": None if to is None else str(to), "text": text})
-    elif to is None:
-        say(text)
-    else:
-        say(f"skeleton written to {to}; fill it in, then: dialframe rules check {to}")
+    written = f"skeleton written to {to}; fill it in, then: dialframe rules check {to}"
+    facts = {"file": None if to is None else str(to), "text": text}
+    reply(facts, [text if to is None else written], as_json=as_json)
 
 
 @app.command("check")
@@ -301,13 +295,10 @@ def check(file: RuleFile, as_json: AsJson = False) -> None:
         dialframe rules check ours.toml
     """
     problems = _problems(file)
-    if as_json:
-        rows = [{"line": line, "problem": words} for line, words in problems]
-        answer({"file": str(file), "problems": rows})
-    else:
-        for line, words in problems:
-            say(f"{file}, line {line}: {words}")
-        say(f"{len(problems)} to correct" if problems else f"{file}: nothing is wrong")
+    rows = [{"line": line, "problem": words} for line, words in problems]
+    lines = [f"{file}, line {line}: {words}" for line, words in problems]
+    lines.append(f"{len(problems)} to correct" if problems else f"{file}: nothing is wrong")
+    reply({"file": str(file), "problems": rows}, lines, as_json=as_json)
     if problems:
         raise typer.Exit(FINDINGS)
 
@@ -338,7 +329,14 @@ def run_examples(
     results = run(book)
     wrong = [result for result in results if not result.holds]
     if as_json:
-        answer({**_facts(book), "examples": len(results), "wrong": [_told(r) for r in wrong]})
+        rows = [
+            {
+                "rule": result.rule_id, "example": result.number, "at": result.example.at.isoformat(),
+                "expected": result.expected, "actual": result.actual,
+            }
+            for result in wrong
+        ]  # fmt: skip
+        answer({**_facts(book), "examples": len(results), "wrong": rows})
     else:
         for result in wrong:
             actual = result.actual or "not reached by the rule"
@@ -349,13 +347,6 @@ def run_examples(
         say(f"{len(results) - len(wrong):,} of {len(results):,} examples hold")
     if wrong:
         raise typer.Exit(FINDINGS)
-
-
-def _told(result: Result) -> dict[str, object]:
-    return {
-        "rule": result.rule_id, "example": result.number, "at": result.example.at.isoformat(),
-        "expected": result.expected, "actual": result.actual,
-    }  # fmt: skip
 
 
 def _text(file: Path) -> str:

@@ -164,7 +164,13 @@ def listen(
     from dialframe.flows.gate_server import keep_event
     from dialframe.webhooks import receiver
 
-    secrets = _secrets(os.environ, secret_env)
+    text = secret_of(os.environ, secret_env, "--secret-env", "secret")
+    secrets = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not secrets:
+        raise ConfigError(
+            f"the endpoint's signing secret is missing: set {secret_env}; it was shown once when the "
+            "endpoint was made, and rotating it gives a new one"
+        )
     # Whoever can reach the port can send nonsense; what it does to the server is nobody's line.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     printer = _Printer(as_json=as_json, show_numbers=show_numbers)
@@ -229,17 +235,6 @@ class _Printer:
             _write(
                 _STDERR, f"dialframe: {sentence}" + (f" ({times:,} times)" if times > 1 else "")
             )
-
-
-def _secrets(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
-    text = secret_of(environment, name, "--secret-env", "secret")
-    secrets = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not secrets:
-        raise ConfigError(
-            f"the endpoint's signing secret is missing: set {name}; it was shown once when the endpoint "
-            "was made, and rotating it gives a new one"
-        )
-    return secrets
 
 
 def secret_of(environment: Mapping[str, str], name: str, option: str, noun: str) -> str:
@@ -321,7 +316,11 @@ def serve_tools(
     people = read_policy(policy) if policy else ()
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:
-        settings = _settings(base_url, store)
+        settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+        if not settings.base_url:
+            raise ConfigError(
+                f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"
+            )
         with _until_stopped():
             tool_server.serve_http(
                 str(settings.base_url), settings.store, exposure,
@@ -350,15 +349,6 @@ def _until_stopped() -> Iterator[None]:
         finally:
             for name, handler in before.items():
                 signal.signal(getattr(signal, name), handler)
-
-
-def _settings(base_url: str | None, store: Path | None) -> Settings:
-    settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
-    if not settings.base_url:
-        raise ConfigError(
-            f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"
-        )
-    return settings
 
 
 def _ready(address: str) -> None:

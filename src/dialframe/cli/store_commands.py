@@ -20,6 +20,7 @@ from dialframe.cli.terminal import (
     answer,
     connect,
     progress,
+    reply,
     say,
     show,
 )
@@ -29,7 +30,6 @@ from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.client.write_journal import Journal
-    from dialframe.frames.frame_schemas import Table
     from dialframe.store.backups import Beside
     from dialframe.store.verify_and_repair import Problem
 
@@ -85,16 +85,15 @@ def forget(
             now,
             suppressed=suppression_list(store, forgetting=True),
         )
-    if as_json:
-        # The older name of the first count stays.
-        answer({"erased": erasure.versions, **erasure.as_dict()})
-    else:
-        say(f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
-            f"{erasure.suppressed} rows of the suppression list made a mark, "
-            f"{len(erasure.published)} published places written anew")  # fmt: skip
-        say(f"{erasure.looked_at} files that dialframe wrote or read as lists were looked through")
-        for leftover in erasure.remaining:
-            say(f"{leftover.path}: {leftover.why}")
+    lines = (
+        f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
+        f"{erasure.suppressed} rows of the suppression list made a mark, "
+        f"{len(erasure.published)} published places written anew",
+        f"{erasure.looked_at} files that dialframe wrote or read as lists were looked through",
+        *(f"{leftover.path}: {leftover.why}" for leftover in erasure.remaining),
+    )
+    # The older name of the first count stays.
+    reply({"erased": erasure.versions, **erasure.as_dict()}, lines, as_json=as_json)
     if erasure.remaining:
         raise typer.Exit(FINDINGS)
 
@@ -121,17 +120,18 @@ def prune(
     Example:
         dialframe store prune --older-than 730d
     """
+    from dialframe.frames.frame_schemas import TABLES
     from dialframe.instants import age
 
     before = datetime.now(UTC) - age("--older-than", older_than)
-    names = [_table(name) for name in table] if table else None
+    for name in table or ():
+        if name not in TABLES:
+            raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
+    names = [TABLES[name] for name in table] if table else None
     with connect(base_url, store) as account:
         deleted = account.store.prune(before, names)
-    if as_json:
-        answer({"before": before.isoformat(), "deleted": deleted})
-        return
-    for name, count in deleted.items():
-        say(f"{name:<16} {count} versions deleted")
+    lines = (f"{name:<16} {count} versions deleted" for name, count in deleted.items())
+    reply({"before": before.isoformat(), "deleted": deleted}, lines, as_json=as_json)
 
 
 @app.command()
@@ -149,11 +149,8 @@ def publish(
     """
     with progress() as listen, connect(base_url, store) as account:
         written = account.store.publish(url, on_progress=listen)
-    if as_json:
-        answer({"url": url, "written": written})
-        return
-    for name, count in written.items():
-        say(f"{name:<16} {count} versions written")
+    lines = (f"{name:<16} {count} versions written" for name, count in written.items())
+    reply({"url": url, "written": written}, lines, as_json=as_json)
 
 
 @app.command()
@@ -167,10 +164,8 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         before = account.store.info().size_bytes
         account.store.vacuum()
         after = account.store.info().size_bytes
-    if as_json:
-        answer({"size_bytes_before": before, "size_bytes": after})
-    else:
-        say(f"{before:,} bytes before, {after:,} now")
+    facts = {"size_bytes_before": before, "size_bytes": after}
+    reply(facts, [f"{before:,} bytes before, {after:,} now"], as_json=as_json)
 
 
 @app.command()
@@ -205,16 +200,11 @@ def verify(
     }
     for name, lines in beside.items():
         if lines is not None:
-            problems[name] = [verify_and_repair.Problem(*_parted(line)) for line in lines]
+            parts = (line.partition(": ") for line in lines)
+            problems[name] = [verify_and_repair.Problem(file, what) for file, _, what in parts]
     if as_json:
-        answer(
-            {
-                "stores": {
-                    name: [asdict(damage) for damage in damages]
-                    for name, damages in problems.items()
-                }
-            }
-        )
+        rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
+        answer({"stores": rows})
     else:
         for name, damages in problems.items():
             for damage in damages:
@@ -257,12 +247,12 @@ def repair(
         done["suppression"] = suppression.mend()
     if writes.begun:
         done["journal"] = writes.mend()
-    if as_json:
-        answer({"repaired": done})
-        return
-    for name, lines in done.items():
-        for line in lines or ["nothing to repair"]:
-            say(f"{name}: {line}")
+    lines = (
+        f"{name}: {line}"
+        for name, mended in done.items()
+        for line in mended or ["nothing to repair"]
+    )
+    reply({"repaired": done}, lines, as_json=as_json)
 
 
 @app.command()
@@ -291,11 +281,8 @@ def backup(
     suppression_list(store).file.mend()
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
     archives += [] if beside is None else [beside]
-    if as_json:
-        answer({"backups": [str(path) for path in archives]})
-        return
-    for path in archives:
-        say(f"{path}: written")
+    names = [str(path) for path in archives]
+    reply({"backups": names}, (f"{name}: written" for name in names), as_json=as_json)
 
 
 @app.command()
@@ -342,23 +329,15 @@ def restore(
         brought = backups.restore_beside(_beside(store), beside)
         if brought:
             _journal(store).mend()
-    if as_json:
-        answer(
-            {
-                "restored": {
-                    name: str(path) if path else None for name, path in kept_files.items()
-                },
-                "beside": brought,
-                "suppressed": added,
-            }
-        )
-        return
-    for name in brought:
-        say(f"{name}: restored")
+    restored = {name: str(path) if path else None for name, path in kept_files.items()}
+    lines = [f"{name}: restored" for name in brought]
     if added:
-        say(f"{added} numbers of the backup are on the suppression list again")
+        lines.append(f"{added} numbers of the backup are on the suppression list again")
     for name, path in kept_files.items():
-        say(f"{root / name}: restored" + (f"; what stood there is {path}" if path else ""))
+        before = f"; what stood there is {path}" if path else ""
+        lines.append(f"{root / name}: restored{before}")
+    facts = {"restored": restored, "beside": brought, "suppressed": added}
+    reply(facts, lines, as_json=as_json)
 
 
 def _root(store: Path | None) -> Path:
@@ -409,11 +388,6 @@ def _tool_calls(store: Path) -> list[Problem]:
     return [Problem("assistant.jsonl", line) for line in words]
 
 
-def _parted(problem: str) -> tuple[str, str]:
-    file, _, what = problem.partition(": ")
-    return file, what
-
-
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
     from dialframe.store import verify_and_repair
 
@@ -443,11 +417,3 @@ def _tell(facts: Mapping[str, Any]) -> None:
     show(frame.rename_axis("table").reset_index(), "Tables")
     for sentence in (*facts.get("missing", ()), *facts.get("freshness", {}).values()):
         say(sentence)
-
-
-def _table(name: str) -> Table:
-    from dialframe.frames.frame_schemas import TABLES
-
-    if name not in TABLES:
-        raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
-    return TABLES[name]

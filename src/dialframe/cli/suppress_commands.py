@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from dialframe.cli.terminal import (
     answer,
     connect,
     progress,
+    reply,
     say,
     show,
 )
@@ -106,18 +108,16 @@ def add(
         },
         "on_list": len(suppressed),
     }
-    if as_json:
-        answer(facts)
-        return
-    say(
+    lines = [
         f"{new:,} numbers added, {numbers_given - new:,} were on the list; it holds {len(suppressed):,}"
-    )
+    ]
     if facts["free"]:
-        say(f"{facts['free']:,} rows may be called, says the service that screened them")
+        lines.append(f"{facts['free']:,} rows may be called, says the service that screened them")
     for file_read in files:
-        if file_read.unreadable:
-            lines = suppression_import.lines_named(file_read.unreadable)
-            say(f"{file_read.name}: {len(file_read.unreadable):,} cells hold no number, {lines}")
+        if unreadable := file_read.unreadable:
+            named = suppression_import.lines_named(unreadable)
+            lines.append(f"{file_read.name}: {len(unreadable):,} cells hold no number, {named}")
+    reply(facts, lines, as_json=as_json)
 
 
 @app.command("list")
@@ -202,14 +202,12 @@ def remove(
     """
     phones = _numbers(numbers, region)
     removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
-    if as_json:
-        answer({"removed": removed, "not_on_list": len(phones) - removed})
-        return
-    say(f"{removed:,} of {len(phones):,} numbers were on the list and are off it")
+    lines = [f"{removed:,} of {len(phones):,} numbers were on the list and are off it"]
     if removed:
-        say(
+        lines.append(
             "The account's own Do-Not-Call list is as it was: removing there is done in the console"
         )
+    reply({"removed": removed, "not_on_list": len(phones) - removed}, lines, as_json=as_json)
 
 
 @app.command()
@@ -242,10 +240,8 @@ def export(
         for entry in suppression_list(store).entries()
     ]
     write_csv(pd.DataFrame(rows, columns=names, dtype="str"), to)
-    if as_json:
-        answer({"entries": len(rows), "files": {"suppression": str(to)}})
-    else:
-        say(f"{len(rows):,} numbers written to {to}")
+    facts = {"entries": len(rows), "files": {"suppression": str(to)}}
+    reply(facts, [f"{len(rows):,} numbers written to {to}"], as_json=as_json)
 
 
 @app.command()
@@ -261,10 +257,8 @@ def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
         done = suppression_import.push(
             suppression_list(store), account.client.dnc, now=_now, on_progress=listen
         )
-    if as_json:
-        answer({"pushed": done.pushed, "refused": done.refused, "unknown": done.unknown})
-    else:
-        say(f"{done.pushed:,} numbers pushed, {done.refused:,} refused, {done.unknown:,} unknown")
+    line = f"{done.pushed:,} numbers pushed, {done.refused:,} refused, {done.unknown:,} unknown"
+    reply(asdict(done), [line], as_json=as_json)
     if done.refused or done.unknown:
         raise typer.Exit(FAILURE)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -23,11 +23,10 @@ from dialframe.cli.terminal import (
     Codes,
     OutFolder,
     StoreFolder,
-    answer,
     connect,
     in_options,
     progress,
-    say,
+    reply,
     spread,
 )
 from dialframe.config import OnProgress, Progress, silent
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from dialframe.account.sync_report import Meter
     from dialframe.analytics import Funnel
-    from dialframe.flows.reporting import Report, Scope
+    from dialframe.flows.reporting import Scope
 
 
 def sync(
@@ -65,29 +64,21 @@ def sync(
         dialframe sync
         dialframe sync calls leads --json
     """
-    _known(tables or ())
+    for name in tables or ():
+        if name not in completion_words.SYNCED:
+            close = get_close_matches(name, completion_words.SYNCED, n=1)
+            rest = f"choose from {', '.join(completion_words.SYNCED)}"
+            meant = f"did you mean {close[0]}?" if close else rest
+            raise ConfigError(f"there is no table {name!r} to sync; {meant}")
     with connect(base_url, store) as account, watch() as listen:
         report = account.sync(
             tables or None, reconcile_after="0s" if whole else None, on_progress=listen
         )
-    if as_json:
-        answer(report.as_dict())
-    else:
-        say(str(report))
+    reply(report.as_dict(), [str(report)], as_json=as_json)
     if not report.complete:
         raise typer.Exit(FAILURE)
     if report.quarantined:
         raise typer.Exit(FINDINGS)
-
-
-def _known(tables: Sequence[str]) -> None:
-    """Refuse a table that no sync brings, before anybody is asked."""
-    for name in tables:
-        if name not in completion_words.SYNCED:
-            close = get_close_matches(name, completion_words.SYNCED, n=1)
-            meant = f"did you mean {close[0]}?" if close else "choose from "
-            rest = "" if close else ", ".join(completion_words.SYNCED)
-            raise ConfigError(f"there is no table {name!r} to sync; {meant}{rest}")
 
 
 def export(
@@ -119,10 +110,8 @@ def export(
             f"{table}: nothing to export, it was never synced; run dialframe sync first"
         )
     reporting.write_table(frame, to)
-    if as_json:
-        answer({"table": table, "rows": len(frame), "file": str(to)})
-    else:
-        say(f"{len(frame):,} rows of {table} written to {to}")
+    facts = {"table": table, "rows": len(frame), "file": str(to)}
+    reply(facts, [f"{len(frame):,} rows of {table} written to {to}"], as_json=as_json)
 
 
 @contextmanager
@@ -259,14 +248,9 @@ def funnel(
         result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
         shown = reporting.readable(account, result)
     drawn = None if picture is None else reporting.picture(shown, picture)
-    if as_json:
-        answer(_facts(result, drawn))
-        return
-    say(str(shown))
-    for warning in shown.warnings:
-        say(f"\nwarning: {in_options(warning)}")
-    if drawn is not None:
-        say(f"picture: {drawn}")
+    lines = [str(shown), *(f"\nwarning: {in_options(warning)}" for warning in shown.warnings)]
+    lines += [] if drawn is None else [f"picture: {drawn}"]
+    reply(_facts(result, drawn), lines, as_json=as_json)
 
 
 def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
@@ -310,18 +294,5 @@ def report(
     scope = calls.scope()
     with connect(base_url, store) as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
-    if as_json:
-        answer(_report_facts(written))
-        return
-    for finding in written.findings:
-        say(finding)
-    say(f"report: {written.file}")
-
-
-def _report_facts(written: Report) -> dict[str, object]:
-    return {
-        "file": str(written.file),
-        "sections": written.sections,
-        "pictures": written.pictures,
-        "findings": list(written.findings),
-    }
+    lines = (*written.findings, f"report: {written.file}")
+    reply(asdict(written), lines, as_json=as_json)

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -200,6 +200,15 @@ def answer(value: Mapping[str, Any]) -> None:
     current().answered = True
     sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
+
+
+def reply(facts: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """The one JSON object for a machine, or lines for a person."""
+    if as_json:
+        answer(facts)
+        return
+    for line in lines:
+        say(line)
 
 
 def show(frame: pd.DataFrame, title: str) -> None:
@@ -474,15 +483,8 @@ def _plain(rows: Sequence[Sequence[str]], right: Sequence[bool], *, least: int =
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     widths[0] = max(widths[0], least)
     for row in cells:
-        line = _GAP.join(
-            _filled(cell, width, to_right=numbers)
-            for cell, width, numbers in zip(row, widths, right, strict=True)
-        )
-        print(line.rstrip())
-
-
-def _filled(cell: str, width: int, *, to_right: bool) -> str:
-    from rich.cells import cell_len
-
-    blanks = " " * (width - cell_len(cell))
-    return blanks + cell if to_right else cell + blanks
+        line = []
+        for cell, width, is_number in zip(row, widths, right, strict=True):
+            blanks = " " * (width - cell_len(cell))
+            line.append(blanks + cell if is_number else cell + blanks)
+        print(_GAP.join(line).rstrip())
