@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import instants
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ConfigError, StoreError
+from dialframe.errors import ConfigError
 from dialframe.frames.frame_schemas import LEADS
 
 if TYPE_CHECKING:
@@ -143,10 +142,11 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
 def dnc_coverage(asked: Asked) -> dict[str, Any]:
     """How recent the Do-Not-Call records of the account's numbers are, and what to check next."""
     from dialframe import compliance
+    from dialframe.flows.firm_records import require_read
 
     account = asked.account
     leads, calls, campaigns = account.leads(), account.calls(), account.campaigns()
-    _require_read(leads, calls)
+    require_read(leads, calls, advice="call store_sync first")
     days = asked.arguments.get("max_age_days", STALE_DAYS)
     covered = compliance.dnc.coverage(
         leads, calls, account.dnc_checks(), now=asked.now, max_age_days=days
@@ -225,22 +225,12 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
 def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
     first_rows = table.head(most).astype(object)
     return [
-        {str(name): _plain(value) for name, value in row.items()}
+        {
+            str(name): round(value, _DIGITS) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
         for row in first_rows.where(first_rows.notna(), None).to_dict("records")
     ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, _DIGITS) if math.isfinite(value) else None
-    return value
-
-
-def _require_read(*tables: pd.DataFrame) -> None:
-    for table in tables:
-        freshness = table.attrs["dialframe"]
-        if freshness["synced_at"] is None:
-            raise StoreError(f"{freshness['table']} were never read; call store_sync first")
 
 
 _SINCE: Final = {"type": "string", "description": "From this day (UTC) or instant on."}

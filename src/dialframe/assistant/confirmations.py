@@ -121,7 +121,14 @@ def known(account: Account, arguments: Mapping[str, Any], options: Options) -> d
         if name in arguments
     }
     if "callback_id" in arguments:
-        names["callback_id"] = _callback(account, str(arguments["callback_id"]), options)
+        # The service reads no callback by its id, so the store has to know whose it is.
+        callbacks = account.callbacks()
+        lead = callbacks.loc[callbacks["id"] == str(arguments["callback_id"]), "lead_id"].dropna()
+        names["callback_id"] = (
+            "(not in the local store: store_sync would show whose it is)"
+            if lead.empty
+            else f"{lead.iloc[0]}, {_read(account, 'lead_id', lead.iloc[0], options)}"
+        )
     return names
 
 
@@ -140,15 +147,6 @@ def _read(account: Account, name: str, identity: str, options: Options) -> str:
         quoted(str(raw[field])[:_NAME]) for field in fields if raw.get(field) is not None
     ]
     return ", ".join(quoted_fields)
-
-
-def _callback(account: Account, identity: str, options: Options) -> str:
-    """Whose callback it is. The service reads none by its id, so the store has to know it."""
-    callbacks = account.callbacks()
-    lead = callbacks.loc[callbacks["id"] == identity, "lead_id"].dropna()
-    if lead.empty:
-        return "(not in the local store: store_sync would show whose it is)"
-    return f"{lead.iloc[0]}, {_read(account, 'lead_id', lead.iloc[0], options)}"
 
 
 Context = ServerRequestContext[Any, Any]
@@ -205,8 +203,9 @@ class Confirmations:
         """The token of a new question about a call, given by its digest."""
         token, now = secrets.token_hex(16), time.monotonic()
         with self._lock:
-            for old in [one for one, (_, until_s) in self._open.items() if until_s < now]:
-                del self._open[old]
+            late = [asked for asked, (_, until_s) in self._open.items() if until_s < now]
+            for asked in late:
+                del self._open[asked]
             self._open[token] = call, now + self.answer_s
         return token
 
@@ -261,32 +260,22 @@ async def _by_answer(
     confirmations: Confirmations,
     who: str,
 ) -> Word | types.InputRequiredResult:
-    digest = _digest(params, who)
+    # Of the arguments whole: a long question shows only the beginning of some.
+    call_text = json.dumps([who, params.name, params.arguments or {}], sort_keys=True)
+    digest = hashlib.sha256(call_text.encode()).hexdigest()
     reply = (params.input_responses or {}).get(_QUESTION)
     state = _state(params.request_state)
     if reply is None or state.get("call") != digest:
-        return _input_required(await question(), digest, confirmations)
+        form = types.ElicitRequestFormParams(message=await question(), requested_schema=_SCHEMA)
+        asked = {"call": digest, "token": confirmations.open(digest)}
+        return types.InputRequiredResult(
+            input_requests={_QUESTION: types.ElicitRequest(params=form)},
+            request_state=json.dumps(asked),
+        )
     if not isinstance(reply, types.ElicitResult) or not _agrees(reply):
         return Word(refusal=DECLINED)
     token = str(state.get("token", ""))
     return Word(token=token) if confirmations.take(token, digest) else Word(refusal=USED)
-
-
-def _input_required(
-    question: str, digest: str, confirmations: Confirmations
-) -> types.InputRequiredResult:
-    form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
-    state = {"call": digest, "token": confirmations.open(digest)}
-    return types.InputRequiredResult(
-        input_requests={_QUESTION: types.ElicitRequest(params=form)},
-        request_state=json.dumps(state),
-    )
-
-
-def _digest(params: types.CallToolRequestParams, who: str) -> str:
-    # Of the arguments whole: a long question shows only the beginning of some.
-    call_text = json.dumps([who, params.name, params.arguments or {}], sort_keys=True)
-    return hashlib.sha256(call_text.encode()).hexdigest()
 
 
 def _can_ask(context: Context) -> bool:

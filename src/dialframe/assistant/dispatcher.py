@@ -6,7 +6,7 @@ import json
 import logging
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -126,8 +126,14 @@ class Dispatcher:
         self.caller = caller
         self.exposure = exposure
         self._rows = offered(exposure)
-        analysis = [_analysis_tool(row) for row in analysis_tools.ALL]
-        tools = [*map(definition, self._rows.values()), *analysis]
+        hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        analyses = [
+            types.Tool(
+                name=row.name, description=row.description, input_schema=row.schema, annotations=hints
+            )
+            for row in analysis_tools.ALL
+        ]  # fmt: skip
+        tools = [*map(definition, self._rows.values()), *analyses]
         self.tools: Final = {tool.name: tool for tool in tools}
         self._confirmations = confirmations or Confirmations()
         self._now = now
@@ -139,7 +145,9 @@ class Dispatcher:
         try:
             result = await self._answer(call)
         except DialframeError as error:
-            result = tool_answers.refused(error, writes=self._writes(params.name))
+            row = self._rows.get(params.name)
+            writes = row is not None and kind_of(row) != "read"
+            result = tool_answers.refused(error, writes=writes)
         except OSError as error:
             LOGGER.exception("the tool %s failed", shown(params.name))
             result = tool_answers.failed(
@@ -208,24 +216,20 @@ class Dispatcher:
             partial(_tell, call.context),
             self.exposure.people,
         )
+        answer: dict[str, Any] = {}
         with anyio.move_on_after(ANALYSIS_S) as deadline:
-            answer = await self._made(row, asked)
+            if row.apart is None:
+                answer = await anyio.to_thread.run_sync(row.run, asked, abandon_on_cancel=True)
+            else:
+                # What reads text of strangers can be stopped only in a process of its own.
+                answer = await anyio.to_process.run_sync(
+                    row.apart, dict(asked.arguments), asked.stores, cancellable=True
+                )
         if deadline.cancelled_caught:
             return tool_answers.failed(
                 f"{row.name} took longer than {ANALYSIS_S:.0f} s and was stopped"
             )
         return tool_answers.answered(tool_answers.whole(answer, exposure=self.exposure))
-
-    async def _made(
-        self, row: analysis_tools.Analysis, asked: analysis_tools.Asked
-    ) -> dict[str, Any]:
-        """Run an analysis where it can be stopped: what reads text of strangers in a process of its own."""
-        if row.apart is not None:
-            answer: dict[str, Any] = await anyio.to_process.run_sync(
-                row.apart, dict(asked.arguments), asked.stores, cancellable=True
-            )
-            return answer
-        return await anyio.to_thread.run_sync(row.run, asked, abandon_on_cancel=True)
 
     async def _operate(self, call: Call, row: Operation[Any, Any]) -> Result:
         arguments = call.arguments
@@ -234,7 +238,10 @@ class Dispatcher:
         try:
             request = row.request.model_validate(arguments)
         except ValidationError as error:
-            return tool_answers.failed(f"{call.params.name}: {_invalid(error)}")
+            first = error.errors(include_url=False, include_input=False)[0]
+            return tool_answers.failed(
+                f"{call.params.name}: {_path(first['loc'])}: {first['msg']}"
+            )
         options = Options(correlation_id=call.id)
         if row.name in CONFIRMED:
             word = await confirmations.ask(
@@ -293,9 +300,6 @@ class Dispatcher:
             {**facts, "result": tool_answers.whole(answer.raw, exposure=exposure)}
         )
 
-    def _writes(self, name: str) -> bool:
-        return name in self._rows and kind_of(self._rows[name]) != "read"
-
     def _end(self, call: Call, result: Result | None) -> None:
         entry = replace(call.entry, at=self._now())
         if result is None:
@@ -320,15 +324,6 @@ def _tell(context: Context, step: Progress) -> None:
     anyio.from_thread.run(context.session.report_progress, step.done, step.total, step.step)
 
 
-def _analysis_tool(row: analysis_tools.Analysis) -> types.Tool:
-    return types.Tool(
-        name=row.name,
-        description=row.description,
-        input_schema=row.schema,
-        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    )
-
-
 def _deep(arguments: dict[str, Any]) -> bool:
     """Whether they are nested deeper than the contract allows; level by level, so that nothing overflows."""
     level: list[Any] = [arguments]
@@ -346,11 +341,8 @@ def _wrong_arguments(tool: types.Tool, arguments: dict[str, Any]) -> str | None:
     error = jsonschema.exceptions.best_match(checker.iter_errors(arguments))
     if error is None:
         return None
-    location = "/".join(map(str, error.absolute_path)) or "the arguments"
-    return f"{location}: {error.message}"
+    return f"{_path(error.absolute_path)}: {error.message}"
 
 
-def _invalid(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    location = "/".join(map(str, first["loc"])) or "the arguments"
-    return f"{location}: {first['msg']}"
+def _path(parts: Iterable[int | str]) -> str:
+    return "/".join(map(str, parts)) or "the arguments"

@@ -161,10 +161,19 @@ def offered(exposure: Exposure) -> dict[str, Operation[Any, Any]]:
 def definition(row: Operation[Any, Any]) -> types.Tool:
     """The tool of an operation."""
     kind = kind_of(row)
+    sentences = [row.summary]
+    if row.paged:
+        sentences.append(
+            f"Gives {PAGE_ROWS} rows unless `limit` says otherwise (at most 100); go on with"
+            " `cursor` set to the answer's `next_cursor` and the same filters."
+        )
+    if row.name in CONFIRMED:
+        sentences.append(f"It {CONFIRMED[row.name][1]}; the user is asked to confirm each call.")
+    scope = f"Needs the scope `{row.scope}`." if row.scope else "Any active key will do."
     return types.Tool(
         name=tool_name(row.name),
         title=row.name,
-        description=_description(row),
+        description=" ".join([*sentences, scope]),
         input_schema=_arguments(row),
         annotations=types.ToolAnnotations(
             read_only_hint=kind == "read",
@@ -173,19 +182,6 @@ def definition(row: Operation[Any, Any]) -> types.Tool:
             open_world_hint=kind in ("final", "outward"),
         ),
     )
-
-
-def _description(row: Operation[Any, Any]) -> str:
-    parts = [row.summary]
-    if row.paged:
-        parts.append(
-            f"Gives {PAGE_ROWS} rows unless `limit` says otherwise (at most 100); go on with"
-            " `cursor` set to the answer's `next_cursor` and the same filters."
-        )
-    if row.name in CONFIRMED:
-        parts.append(f"It {CONFIRMED[row.name][1]}; the user is asked to confirm each call.")
-    scope = f"Needs the scope `{row.scope}`." if row.scope else "Any active key will do."
-    return " ".join([*parts, scope])
 
 
 def _arguments(row: Operation[Any, Any]) -> dict[str, Any]:

@@ -296,7 +296,7 @@ class Accounts:
             held.users -= 1
             if held.caller is None and not held.users:
                 del self._known[name]
-            idle = [idle_key for idle_key, it in self._known.items() if not it.users]
+            idle = [idle_key for idle_key, other in self._known.items() if not other.users]
             for idle_key in idle[: max(len(self._known) - self._most, 0)]:
                 _close(self._known.pop(idle_key))
 
@@ -313,13 +313,14 @@ class Accounts:
         # Before there is a store: a key that nobody knows leaves no trace on the disk.
         with Client(base_url=self._base_url, api_key=key) as client:
             scopes = client.me(options=_PATIENCE).scopes
-        account = held.caller.account if held.caller else self._opened(key)
+        account = (
+            held.caller.account
+            if held.caller
+            else connect(base_url=self._base_url, api_key=key, store=self._store)
+        )
         allowed = None if scopes is None else frozenset(scopes)
         held.caller, held.checked_s = Caller(account, allowed, _name(key)), now
         return held.caller
-
-    def _opened(self, key: str) -> Account:
-        return connect(base_url=self._base_url, api_key=key, store=self._store)
 
 
 class Keyed:
@@ -336,8 +337,9 @@ class Keyed:
             return
         headers = Headers(scope=scope)
         refusal = _at_once(scope, headers)
-        key = _bearer(headers)
-        if refusal is not None or key is None:
+        scheme, _, words = headers.get("authorization", "").partition(" ")
+        key = words.strip() if scheme.lower() == "bearer" else ""
+        if refusal is not None or not key:
             await (refusal or _refused(401, _NEEDED))(scope, receive, send)
             return
         try:
@@ -400,11 +402,6 @@ def _refused(status: int, words: str, retry_after_s: float | None = None) -> JSO
     if retry_after_s is not None:
         headers["Retry-After"] = str(int(retry_after_s) + 1)
     return JSONResponse({"error": words}, status, headers)
-
-
-def _bearer(headers: Headers) -> str | None:
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
 
 
 def _name(key: str) -> str:
