@@ -48,6 +48,11 @@ _MARK_BYTES: Final = 16
 _KEY_BYTES: Final = 32
 #: Rows that are written or looked up at once.
 _ROWS: Final = 10_000
+#: Columns of what is on the list, as `_entry` takes them.
+_ENTRIES: Final = (
+    'select c.number, c.reason, c.source, c."on", c.digest, c.at '
+    "from entries e join changes c using (seq)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +206,8 @@ class SuppressionList:
         new = 0
         with self.file.writing() as connection:
             for entry in entries:
-                known = connection.execute(
-                    "select 1 from entries where digest = ?", (entry.digest,)
-                ).fetchone()
-                if known is None and not self._is_forgotten(connection, entry):
-                    _put(connection, "add", entry, now)
-                    new += 1
+                if not _is_in(connection, "entries", entry):
+                    new += self._add_unforgotten(connection, entry, now)
         return new
 
     def remove(self, phones: Iterable[str], *, reason: str, source: str, now: datetime) -> int:
@@ -231,10 +232,7 @@ class SuppressionList:
         with self.file.writing() as connection:
             for phone in phones:
                 entry = Entry(phone, reason, source, now.date())
-                on_list = connection.execute(
-                    "select 1 from entries where digest = ?", (entry.digest,)
-                ).fetchone()
-                if on_list is not None:
+                if _is_in(connection, "entries", entry):
                     _put(connection, "remove", entry, now)
                     removed += 1
         return removed
@@ -268,10 +266,7 @@ class SuppressionList:
         with self.file.reading() as connection:
             if connection is None:
                 return
-            rows = connection.execute(
-                'select c.number, c.reason, c.source, c."on", c.digest, c.at '
-                "from entries e join changes c using (seq) order by c.seq"
-            )
+            rows = connection.execute(f"{_ENTRIES} order by c.seq")
             while batch := rows.fetchmany(_ROWS):
                 for row in batch:
                     yield _entry(row)
@@ -332,8 +327,7 @@ class SuppressionList:
             if connection is None:
                 return []
             rows = connection.execute(
-                'select c.number, c.reason, c.source, c."on", c.digest, c.at '
-                "from entries e join changes c using (seq) where c.number is not null "
+                f"{_ENTRIES} where c.number is not null "
                 "and not exists (select 1 from changes p where p.digest = e.digest "
                 "and p.action = 'push' and p.seq > e.seq) order by c.seq"
             )
@@ -406,12 +400,8 @@ class SuppressionList:
         new = 0
         with self.file.writing(erasing=bool(marks)) as connection:
             for entry in theirs:
-                known = connection.execute(
-                    "select 1 from changes where digest = ?", (entry.digest,)
-                ).fetchone()
-                if known is None and not self._is_forgotten(connection, entry):
-                    _put(connection, "add", entry, now)
-                    new += 1
+                if not _is_in(connection, "changes", entry):
+                    new += self._add_unforgotten(connection, entry, now)
             for mark in marks:
                 new += connection.execute(
                     "insert or ignore into forgotten values (?, ?)", mark
@@ -436,31 +426,29 @@ class SuppressionList:
             )
 
     def _find(self, connection: sqlite3.Connection, phone: str) -> Entry | None:
-        row = connection.execute(
-            'select c.number, c.reason, c.source, c."on", c.digest, c.at '
-            "from entries e join changes c using (seq) where e.digest = ?",
-            (digest_of(phone),),
-        ).fetchone()
+        row = connection.execute(f"{_ENTRIES} where e.digest = ?", (digest_of(phone),)).fetchone()
         if row is not None:
             return _entry(row)
-        if self._key is None:
+        forgotten_at = self._forgotten_at(connection, phone)
+        if forgotten_at is None:
             return None
-        mark = connection.execute(
-            "select at from forgotten where mark = ?", (_mark(self._key, phone),)
-        ).fetchone()
-        if mark is None:
-            return None
-        at = datetime.fromisoformat(mark[0])
-        return Entry(phone, "forgotten", "", at.date(), added_at=at)
+        return Entry(phone, "forgotten", "", forgotten_at.date(), added_at=forgotten_at)
 
-    def _is_forgotten(self, connection: sqlite3.Connection, entry: Entry) -> bool:
-        if self._key is None or entry.phone is None:
-            return False
-        mark = (_mark(self._key, entry.phone),)
-        return (
-            connection.execute("select 1 from forgotten where mark = ?", mark).fetchone()
-            is not None
-        )
+    def _forgotten_at(self, connection: sqlite3.Connection, phone: str | None) -> datetime | None:
+        if self._key is None or phone is None:
+            return None
+        mark = (_mark(self._key, phone),)
+        row = connection.execute("select at from forgotten where mark = ?", mark).fetchone()
+        return None if row is None else datetime.fromisoformat(row[0])
+
+    def _add_unforgotten(
+        self, connection: sqlite3.Connection, entry: Entry, now: datetime
+    ) -> bool:
+        """Put a number down, unless it is held as a keyed hash already; whether it was put."""
+        new = self._forgotten_at(connection, entry.phone) is None
+        if new:
+            _put(connection, "add", entry, now)
+        return new
 
 
 def digest_of(phone: str) -> bytes:
@@ -512,6 +500,11 @@ def forget_key(path: Path) -> bytes:
 
 def _mark(key: bytes, phone: str) -> bytes:
     return hmac.digest(key, f"phone:{phone}".encode(), hashlib.sha256)[:_MARK_BYTES]
+
+
+def _is_in(connection: sqlite3.Connection, table: str, entry: Entry) -> bool:
+    query = f"select 1 from {table} where digest = ?"
+    return connection.execute(query, (entry.digest,)).fetchone() is not None
 
 
 def _put(connection: sqlite3.Connection, action: Action, entry: Entry, now: datetime) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ from dialframe.contract.models.webhook_models import (
 )
 from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError, InvalidRequest, NotFound
-from dialframe.store import Store
+from dialframe.store import Check, Store
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 CAMPAIGN = f"cmp_{uuid.UUID(int=1)}"
@@ -59,16 +59,6 @@ class FakeAside:
     raw: Any
     where: str
     reason: str
-
-
-@dataclass
-class FakeChecked:
-    """One number's answer."""
-
-    phone: str
-    listed: bool
-    checked_at: datetime
-    request_id: str
 
 
 @dataclass
@@ -109,7 +99,7 @@ class FakeService:
         self.webhooks = FakeList(self, "webhooks", WebhookEndpoint)
         self.events = FakeEvents(self, "events", WebhookEventSummary)
         self.sms = FakeMessages(self)
-        self.callbacks = FakeCallbacks(self)
+        self.callbacks = FakeList(self, "callbacks", Callback)
         self.dnc = FakeDnc(self)
         self.writes = SimpleNamespace(problems=list)
 
@@ -179,18 +169,10 @@ class FakeList:
     model: type[Answer]
     campaign: str | None = None
     key: str = "id"
-    kind: tuple[str, str] | None = None
 
-    def list(
-        self,
-        *,
-        campaign_id: str | None = None,
-        direction: str | None = None,
-        status: str | None = None,
-    ) -> FakeList:
-        """The list, or a share of it; nothing is asked for yet."""
-        kind = ("direction", direction) if direction else ("status", status) if status else None
-        return replace(self, campaign=campaign_id, kind=kind) if campaign_id else self
+    def list(self, *, campaign_id: str | None = None) -> FakeList:
+        """The list, or a campaign's share of it; nothing is asked for yet."""
+        return replace(self, campaign=campaign_id)
 
     def get(self, identifier: str) -> Answer:
         """One row by its id."""
@@ -219,7 +201,6 @@ class FakeList:
                 (row["created_at"].isoformat(), row[self.key])
                 for row in service.rows[self.name].values()
                 if self.campaign in (None, row.get("campaign_id"))
-                and (self.kind is None or row[self.kind[0]] == self.kind[1])
             ),
             reverse=True,
         )
@@ -262,29 +243,17 @@ class FakeMessages:
 
 
 @dataclass
-class FakeCallbacks:
-    """Callbacks, which are listed campaign by campaign."""
-
-    service: FakeService
-
-    def list(self, *, campaign_id: str) -> FakeList:
-        """One campaign's callbacks."""
-        return FakeList(self.service, "callbacks", Callback, campaign_id)
-
-
-@dataclass
 class FakeDnc:
     """The Do-Not-Call check."""
 
     service: FakeService
 
-    def check(self, phones: Sequence[str]) -> list[FakeChecked]:
+    def check(self, phones: Sequence[str]) -> list[Check]:
         """Answers in order."""
         sent_at, request_id = self.service.ask("dnc.check")
         self.service.asked.append(list(phones))
         return [
-            FakeChecked(phone, phone in self.service.listed, sent_at, request_id)
-            for phone in phones
+            Check(phone, phone in self.service.listed, sent_at, request_id) for phone in phones
         ]
 
 
@@ -295,22 +264,23 @@ class FragileStore(Store):
 
     def append(self, *arguments: Any, **keywords: Any) -> Any:
         """Append, unless killed before; or be killed after."""
-        self._die()
-        done = super().append(*arguments, **keywords)
-        self._die()
-        return done
+        with self._dying():
+            return super().append(*arguments, **keywords)
 
     def reconcile(self, *arguments: Any, **keywords: Any) -> int:
         """Reconcile, unless killed before; or be killed after."""
-        self._die()
-        done = super().reconcile(*arguments, **keywords)
-        self._die()
-        return done
+        with self._dying():
+            return super().reconcile(*arguments, **keywords)
 
     def save(self, *arguments: Any) -> None:
         """Save, unless killed before; or be killed after."""
+        with self._dying():
+            super().save(*arguments)
+
+    @contextmanager
+    def _dying(self) -> Iterator[None]:
         self._die()
-        super().save(*arguments)
+        yield
         self._die()
 
     def _die(self) -> None:

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from account.conftest import IDENTITY
-from account.service import CAMPAIGN, START, FakeChecked, FakeService, FragileStore, phone
+from account.service import CAMPAIGN, START, FakeService, FragileStore, phone
 from dialframe import frames
 from dialframe.account import Account, connect
 from dialframe.account.connecting import open_partition
 from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
-from dialframe.store import Identity, Store
+from dialframe.store import Check, Identity, Store
 from dialframe.store.files.table_layouts import OBSERVED
 
 URL = "https://api.example.com"
@@ -183,7 +183,7 @@ def test_answers_before_a_failure_are_kept(account: Account, service: FakeServic
 def test_answers_of_other_numbers_are_not_kept(account: Account, service: FakeService) -> None:
     """An answer that is not about the numbers asked is an error, not evidence."""
     service.dnc.check = lambda phones: [  # type: ignore[method-assign]
-        FakeChecked(phone(7), False, service.now, "req_x") for _ in phones
+        Check(phone(7), False, service.now, "req_x") for _ in phones
     ]
 
     with pytest.raises(ContractError, match=r"dnc\.check"):

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import dialframe
+from cli.commands import invoke
 from dialframe.account import Account
 from dialframe.account.connecting import keys_folder
-from dialframe.cli.entry_point import run
 from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
 from dialframe.flows import reporting
@@ -152,24 +152,17 @@ def test_a_number_is_found_however_a_file_holds_it(tmp_path: Path, form: str) ->
 
 
 def test_the_report_names_every_file_that_a_command_wrote(
-    account: Account,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    account: Account, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lists and exports with the number in them are named as the user's; others are not."""
     phone = somebody(account)
     monkeypatch.setenv("DIALFRAME_BASE_URL", account.client.base_url)
     leads = tmp_path / "autumn.csv"
     leads.write_text(f"name,phone\nAda,{phone}\n")
-    assert (
-        run(["leads", "clean", str(leads), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
-    )
+    invoke("leads clean --region US", leads, "--out", tmp_path / "out")
     other = tmp_path / "other.csv"
     other.write_text("name,phone\nBob,+12025550177\n")
-    assert (
-        run(["leads", "clean", str(other), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
-    )
+    invoke("leads clean --region US", other, "--out", tmp_path / "out")
     register = Outputs.of_this_user()
     assert register.path.stat().st_mode & 0o777 == 0o600
     assert phone[1:] not in register.path.read_text()

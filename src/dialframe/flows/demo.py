@@ -35,9 +35,6 @@ _FEDERAL: Final = firm_records.Scope(
     practice=Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen"))),
 )
 
-#: States of a campaign into which leads may be imported (contract, States: Campaign).
-_IMPORTABLE: Final = ("paused", "ready", "draft")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
@@ -161,7 +158,8 @@ def _campaign(account: Account) -> str:
     """The first campaign that takes leads."""
     account.sync(["campaigns"])
     campaigns = account.campaigns()
-    for status in _IMPORTABLE:
+    # A campaign that has begun shows more than one in draft.
+    for status in reversed(lead_import.IMPORTABLE):
         ids = campaigns.loc[campaigns["status"] == status, "id"]
         if len(ids):
             return str(ids.iloc[0])

@@ -75,15 +75,6 @@ def _call(known: Known) -> CallRef | None:
     return None if known.call_id is None else CallRef(call_id=known.call_id)
 
 
-def _callbacks(known: Known) -> CallbackQuery | None:
-    campaign_id = known.campaign_id
-    return None if campaign_id is None else CallbackQuery(campaign_id=campaign_id, limit=1)
-
-
-def _dispositions(known: Known) -> DispositionQuery:
-    return DispositionQuery(start_date=known.yesterday, end_date=known.yesterday)
-
-
 #: One harmless read per scope and its request, None where it has nothing to ask about.
 READS: Final[tuple[tuple[Row, Callable[[Known], Request | None]], ...]] = (
     (rows.LEADS_LIST, lambda _: LeadQuery(limit=1)),
@@ -94,10 +85,20 @@ READS: Final[tuple[tuple[Row, Callable[[Known], Request | None]], ...]] = (
     (rows.CALLS_SUMMARY, _call),
     (rows.WEBHOOKS_LIST, lambda _: WebhookQuery(limit=1)),
     (rows.DNC_CHECK, lambda _: DncCheck(phones=[NOBODY])),
-    (rows.CALLBACKS_LIST, _callbacks),
+    (
+        rows.CALLBACKS_LIST,
+        lambda known: (
+            None
+            if known.campaign_id is None
+            else CallbackQuery(campaign_id=known.campaign_id, limit=1)
+        ),
+    ),
     (rows.APPOINTMENTS_LIST, lambda _: AppointmentQuery(limit=1)),
     (rows.SMS_USAGE, lambda _: Empty()),
-    (rows.REPORTS_DISPOSITIONS, _dispositions),
+    (
+        rows.REPORTS_DISPOSITIONS,
+        lambda known: DispositionQuery(start_date=known.yesterday, end_date=known.yesterday),
+    ),
 )
 
 
@@ -125,8 +126,12 @@ def permissions(
     known_so_far = Known(yesterday)
     for done, (row, make) in enumerate(READS, start=1):
         request = make(known_so_far)
-        if request is None:
-            tried[row.scope] = _unasked(row, me)
+        if request is None and me.scopes is not None and row.scope not in me.scopes:
+            tried[row.scope] = _not_granted(row.scope)
+        elif request is None:
+            parent = "campaign" if row is rows.CALLBACKS_LIST else "call"
+            why = f"there is no {parent} to ask about"
+            tried[row.scope] = Finding(_check(row.scope), "not tried", why)
         else:
             answer = _ask(client, row, request, options)
             tried[row.scope] = _judged(row, answer, me)
@@ -205,13 +210,6 @@ def _advice(error: DialframeError) -> str:
     return (
         BY_CODE[code].advice if code in BY_CODE else "run it again; tell the operator if it stays"
     )
-
-
-def _unasked(row: Row, me: Me) -> Finding:
-    if me.scopes is not None and row.scope not in me.scopes:
-        return _not_granted(row.scope)
-    parent = "campaign" if row is rows.CALLBACKS_LIST else "call"
-    return Finding(_check(row.scope), "not tried", f"there is no {parent} to ask about")
 
 
 def _not_granted(scope: str | None) -> Finding:
@@ -308,35 +306,28 @@ def diagnose(
         on_progress: Told after each step.
     """
     tell = on_progress or silent
-    local = (_sources(settings), *machine(settings))
+    # A variable that nobody remembers is the usual surprise.
+    origins = [
+        f"{name}: {'given' if origin == 'argument' else origin}"
+        for name, origin in settings.origins.items()
+    ]
+    sources = Finding("settings", "ok", ", ".join(origins) or "given by the program")
+    local = (sources, *machine(settings))
     try:
         where = parse(settings.base_url)
     except ConfigError as error:
         address = Finding("address", "failed", str(error), NO_ACCOUNT)
         return Diagnosis((address, _untried("key", "there is no address"), *local))
+    if not settings.api_key:
+        return Diagnosis((_address(where), Finding("key", "failed", MISSING_KEY), *local))
     try:
-        credential = _credential(settings, where)
+        credential = Credential(settings.api_key, where)
     except ConfigError as error:
         return Diagnosis((_address(where), Finding("key", "failed", str(error)), *local))
     watch = Watch(transport or HttpxTransport(where, credential), now)
     with Client(where.url, settings.api_key, transport=watch) as client:
         asked = _of_service(client, credential.shown, now, tell)
     return Diagnosis((_address(where), *asked, clock(watch.first), _rate(watch), *local))
-
-
-def _sources(settings: Settings) -> Finding:
-    """Where each setting comes from; a variable that nobody remembers is the usual surprise."""
-    origins = [
-        f"{name}: {'given' if origin == 'argument' else origin}"
-        for name, origin in settings.origins.items()
-    ]
-    return Finding("settings", "ok", ", ".join(origins) or "given by the program")
-
-
-def _credential(settings: Settings, where: Address) -> Credential:
-    if not settings.api_key:
-        raise ConfigError(MISSING_KEY)
-    return Credential(settings.api_key, where)
 
 
 def _address(where: Address) -> Finding:
@@ -358,15 +349,11 @@ def _of_service(
     tell(Progress("key", 1, 1))
     yesterday = now().date() - timedelta(days=1)
     scopes = permissions(client, me, yesterday=yesterday, options=OPTIONS, on_progress=tell)
-    return [Finding("service", "ok", "answers"), _key(me, key), *scopes]
-
-
-def _key(me: Me, key: str) -> Finding:
     whose = me.client_name or me.client_id
     words = [f"{key} is accepted"]
     words += [f"client {whose}"] if whose else []
     words += [f"environment {me.environment}"] if me.environment else []
-    return Finding("key", "ok", ", ".join(words))
+    return [Finding("service", "ok", "answers"), Finding("key", "ok", ", ".join(words)), *scopes]
 
 
 def _refused(error: DialframeError, key: str) -> list[Finding]:

@@ -7,6 +7,7 @@ belong to them: each that still holds the number is named, found through the reg
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import re
@@ -72,12 +73,8 @@ class Erasure:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON values; no number in it."""
-        return {
-            **asdict(self),
-            "remaining": [
-                {"path": str(leftover.path), "why": leftover.why} for leftover in self.remaining
-            ],
-        }
+        remaining = [{"path": str(each.path), "why": each.why} for each in self.remaining]
+        return {**asdict(self), "remaining": remaining}
 
 
 def forget(
@@ -148,7 +145,7 @@ def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:
     seen = set()
     for path in paths:
         beside = (
-            path.parent.glob(f"{_escaped(path.name.partition('.')[0])}*")
+            path.parent.glob(f"{glob.escape(path.name.partition('.')[0])}*")
             if path.is_file()
             else [path]
         )
@@ -157,10 +154,6 @@ def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:
                 if file.is_file() and file not in seen and not file.is_relative_to(root):
                     seen.add(file)
                     yield file
-
-
-def _escaped(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _left(path: Path, phone: str) -> Remaining | None:

@@ -194,7 +194,7 @@ def gather(
     )  # fmt: skip
 
 
-def require_read(*frames_read: pd.DataFrame) -> None:
+def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync` first") -> None:
     """Refuse to say anything of what was never read: no finding in no data is no result.
 
     Raises:
@@ -204,8 +204,7 @@ def require_read(*frames_read: pd.DataFrame) -> None:
         freshness = frame.attrs["dialframe"]
         if freshness["synced_at"] is None:
             raise StoreError(
-                f"{freshness['table']} were never read, so nothing can be said of them: "
-                "run `dialframe sync` first"
+                f"{freshness['table']} were never read, so nothing can be said of them: {advice}"
             )
 
 

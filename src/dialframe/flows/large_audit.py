@@ -91,9 +91,17 @@ def audit_in_parts(
         with dialframe.connect() as account:
             found = audit_in_parts(account, partitions=16, scheduler="processes")
     """
+    small = None
+    if tables is not None:
+        files = {table: _dataset(tables, table) for table in _SMALL}
+        small = {
+            table.name: from_records(table, rows.to_table().to_pylist())
+            for table, rows in files.items()
+            if rows is not None
+        }
     records = gather(
         account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
-        taxonomy=taxonomy, large_tables=False, given=None if tables is None else _small(tables),
+        taxonomy=taxonomy, large_tables=False, given=small,
     )  # fmt: skip
     rows = {table.name: _rows_of(account, table, tables, as_of) for table in _LARGE}
     if partitions is None:
@@ -154,16 +162,6 @@ def _rows_of(
             return parts.Files(tuple(files.files))
         return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
     return lambda: map(_table, account.store.batches(table, as_of=as_of))
-
-
-def _small(tables: str) -> dict[str, pd.DataFrame]:
-    """The further tables of the account that lie beside the large ones."""
-    read = {table: _dataset(tables, table) for table in _SMALL}
-    return {
-        table.name: from_records(table, rows.to_table().to_pylist())
-        for table, rows in read.items()
-        if rows is not None
-    }
 
 
 def _table(batch: pa.RecordBatch) -> pa.Table:

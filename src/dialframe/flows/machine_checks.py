@@ -13,7 +13,7 @@ import stat
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from importlib import import_module
@@ -104,15 +104,7 @@ class Diagnosis:
         return {
             "ok": not self.failed,
             "counts": {state: counts[state] for state in STATES},
-            "checks": [
-                {
-                    "check": row.check,
-                    "state": row.state,
-                    "detail": row.detail,
-                    "what_next": row.what_next,
-                }
-                for row in self.rows
-            ],
+            "checks": [asdict(row) for row in self.rows],
         }
 
 
@@ -327,9 +319,8 @@ def _versions() -> Finding:
     missing, wrong = [], []
     bounds = dict(_bounds())
     for library in LIBRARIES:
-        try:
-            installed = version(library)
-        except PackageNotFoundError:
+        installed = _installed(library)
+        if installed is None:
             missing.append(library)
             continue
         versions.append(f"{library} {installed}")
@@ -370,12 +361,12 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.absolute().parents) if folder.exists())
 
 
-def _installed(library: str) -> bool:
+def _installed(library: str) -> str | None:
+    """The version of a library; None where it is not installed."""
     try:
-        version(library)
+        return version(library)
     except PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def _bounds() -> Iterator[tuple[str, str]]:
@@ -447,28 +438,20 @@ def clock(exchange: Exchange | None) -> Finding:
 
 def _service_time(headers: Mapping[str, str]) -> tuple[datetime, datetime, str] | None:
     """The first and last instant that the service's clock may have shown, and who says so."""
-    dated = _date(headers.get("date", ""))
-    if dated is not None:
-        return dated, dated + timedelta(seconds=1), "Date"
-    stamped = _ulid_time(headers.get("x-request-id", ""))
-    if stamped is not None:
-        return stamped, stamped + timedelta(milliseconds=1), "X-Request-ID"
-    return None
-
-
-def _date(text: str) -> datetime | None:
     try:
-        parsed = parsedate_to_datetime(text)
+        dated = parsedate_to_datetime(headers.get("date", ""))
     except ValueError:
-        return None
-    # HTTP dates are GMT; the older forms say so without an offset.
-    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
-
-
-def _ulid_time(request_id: str) -> datetime | None:
+        pass
+    else:
+        # HTTP dates are GMT; the older forms say so without an offset (RFC 9110, 5.6.7).
+        dated = dated.replace(tzinfo=UTC) if dated.tzinfo is None else dated
+        return dated, dated + timedelta(seconds=1), "Date"
+    request_id = headers.get("x-request-id", "")
     if not (request_id.startswith("req_") and REQUEST_ID.fullmatch(request_id)):
         return None
+    # A ULID begins with the milliseconds since 1970, in Crockford's base 32.
     milliseconds = 0
     for character in request_id.removeprefix("req_")[:_ULID_TIME_CHARS]:
         milliseconds = milliseconds * len(_CROCKFORD) + _CROCKFORD.index(character)
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    stamped = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    return stamped, stamped + timedelta(milliseconds=1), "X-Request-ID"

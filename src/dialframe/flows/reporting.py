@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
 from dialframe.frames.csv_safety import csv_bytes
 from dialframe.plots import Picture
-from dialframe.reports import Page, render, result_sections
+from dialframe.reports import render, result_sections
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -162,9 +161,24 @@ def report(
         OSError: The disk is full or the folder cannot be written.
     """
     whole = funnel(account, scope)
-    tables = _tables(account, scope)
-    _something(tables, scope.campaign)
-    by = scope.by or _usual(tables.leads)
+    tables = Tables(
+        calls=account.calls(since=scope.since, until=scope.until),
+        leads=account.leads(until=scope.until),
+        campaigns=account.campaigns(),
+        callbacks=account.callbacks(),
+        appointments=account.appointments(),
+        dispositions=account.dispositions(since=scope.since, until=scope.until),
+        events=account.events(),
+    )
+    of_campaign = [
+        (frame["campaign_id"] == scope.campaign).any() for frame in (tables.leads, tables.calls)
+    ]
+    if scope.campaign is not None and not any(of_campaign):
+        raise ConfigError(
+            f"campaign {scope.campaign} has no lead and no call yet: nothing to report"
+        )
+    has_source = custom_field(tables.leads, SOURCE).notna().any()
+    by = scope.by or (SOURCE if has_source else "campaign_id")
     split = funnel(account, replace(scope, by=by))
     asked = _asked(tables, scope, by)
     sentences = []
@@ -174,13 +188,19 @@ def report(
         result = ask().named(tables.campaigns)
         sentences.append(result_sections.Finding(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
+    metrics = analytics.metrics.compute(
+        tables.calls, tables.leads, appointments=tables.appointments, callbacks=tables.callbacks,
+        report=tables.dispositions, events=tables.events, campaign=scope.campaign,
+        taxonomy=scope.taxonomy,
+    )  # fmt: skip
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
-        analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), sentences,
+        analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, metrics, sentences,
         facts=_facts(scope, whole, tables, names, account.journal_problems()),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
-    return Report(file, page.summary, len(page.sections), sum(1 for _ in _figures(page)))
+    pictures = sum(len(section.figures) for section in page.sections)
+    return Report(file, page.summary, len(page.sections), pictures)
 
 
 _Ask = Callable[[], Result]
@@ -221,43 +241,10 @@ def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, _Ask, _Draw]]:
     ]  # fmt: skip
 
 
-def _tables(account: Account, scope: Scope) -> Tables:
-    """What the store has; calls of the period only."""
-    _synced("calls", account.calls())
-    return Tables(
-        calls=account.calls(since=scope.since, until=scope.until),
-        leads=_synced("leads", account.leads(until=scope.until)),
-        campaigns=account.campaigns(),
-        callbacks=account.callbacks(),
-        appointments=account.appointments(),
-        dispositions=account.dispositions(since=scope.since, until=scope.until),
-        events=account.events(),
-    )
-
-
-def _metrics(t: Tables, scope: Scope) -> analytics.metrics.Metrics:
-    return analytics.metrics.compute(
-        t.calls, t.leads, appointments=t.appointments, callbacks=t.callbacks,
-        report=t.dispositions, events=t.events, campaign=scope.campaign,
-        taxonomy=scope.taxonomy,
-    )  # fmt: skip
-
-
 def _synced(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(f"{name} were never synced; run dialframe sync first")
     return frame
-
-
-def _something(t: Tables, campaign: str | None) -> None:
-    """Refuse a page about a campaign that has no lead and no call yet."""
-    frames = (t.leads, t.calls)
-    if campaign is not None and not any((f["campaign_id"] == campaign).any() for f in frames):
-        raise ConfigError(f"campaign {campaign} has no lead and no call yet: nothing to report")
-
-
-def _usual(leads: pd.DataFrame) -> str:
-    return SOURCE if custom_field(leads, SOURCE).notna().any() else "campaign_id"
 
 
 def _facts(
@@ -279,26 +266,13 @@ def _facts(
     }
 
 
-def _figures(page: Page) -> Iterator[object]:
-    for section in page.sections:
-        yield from section.figures
-
-
-def _parquet(frame: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False, compression="zstd")
-    return buffer.getvalue()
-
-
-def _jsonl(frame: pd.DataFrame) -> bytes:
-    text = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us")
-    return str(text).encode()
-
-
+#: How a table is written, by the ending of the file's name.
 FORMATS: Final[dict[str, Callable[[pd.DataFrame], bytes]]] = {
-    ".parquet": _parquet,
+    ".parquet": lambda frame: bytes(frame.to_parquet(index=False, compression="zstd")),
     ".csv": csv_bytes,
-    ".jsonl": _jsonl,
+    ".jsonl": lambda frame: str(
+        frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us")
+    ).encode(),
 }
 
 
@@ -315,26 +289,9 @@ def exportable(table: str, path: Path) -> None:
 
 
 def stored_table(account: Account, table: str) -> pd.DataFrame:
-    """The current rows of a stored table, oldest first.
-
-    Raises:
-        ConfigError: There is no such table.
-    """
-    readers = {
-        "calls": account.calls,
-        "leads": account.leads,
-        "campaigns": account.campaigns,
-        "callbacks": account.callbacks,
-        "appointments": account.appointments,
-        "dispositions": account.dispositions,
-        "dnc_checks": account.dnc_checks,
-        "events": account.events,
-        "sms_reports": account.sms_reports,
-        "webhooks": account.webhooks,
-    }
-    if table not in readers:
-        raise ConfigError(f"there is no table {table!r}; the tables are {', '.join(readers)}")
-    return readers[table]()
+    """The current rows of a stored table, oldest first; its method has the table's name."""
+    frame: pd.DataFrame = getattr(account, TABLES[table].name)()
+    return frame
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> Path:

@@ -243,7 +243,13 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     digests: dict[bytes, None] = {}
     phones: dict[str, None] = {}
     unread = counted & False
-    hashed = [str(name) for name in frame.columns if _is_hashed(frame[name])]
+    hashed = []
+    for name in frame.columns:
+        filled_cells = frame[name].str.strip()
+        filled_cells = filled_cells[filled_cells != ""]
+        # Of no cells the share is no number, and no more than any.
+        if filled_cells.str.fullmatch(_SHA256.pattern).mean() > _MOST:
+            hashed.append(str(name))
     for name in hashed:
         cells = frame.loc[counted, name].str.strip()
         good = cells.str.fullmatch(_SHA256.pattern)
@@ -320,11 +326,6 @@ def _counted(file: LeadFile, table: CodeTable | None) -> pd.Series:
     for name in columns:
         free = free & file.frame[name].str.strip().str.casefold().isin(table.free)
     return ~free
-
-
-def _is_hashed(cells: pd.Series) -> bool:
-    filled = cells[cells.str.strip() != ""].str.strip()
-    return len(filled) > 0 and bool(filled.str.fullmatch(_SHA256.pattern).mean() > _MOST)
 
 
 def _phone_columns(file: LeadFile, region: str | None) -> list[pd.Series]:
