@@ -132,6 +132,17 @@ def test_summary_says_what_is_not_known(rates: Summary) -> None:
     assert rates.definitions["connection_rate"].endswith("ASR of ITU-T E.411")
 
 
+def test_names_take_the_place_of_whole_ids_and_of_nothing_in_a_name() -> None:
+    """An id that begins like another one is another one, and a name that mentions an id stays as it is."""
+    names = {"cmp_1": "after cmp_2", "cmp_2": "Two", "cmp_12": "Twelve"}
+    claim = Claim("none", "cmp_12", text="cmp_1, cmp_12 and cmp_2").renamed(names)
+    assert (claim.subject, claim.text) == ("Twelve", "after cmp_2, Twelve and Two")
+    made = calls(*(call(i, campaign_id=name) for i, name in enumerate(names)))
+    campaigns = pd.DataFrame({"id": list(names), "name": list(names.values())})
+    table = analytics.carriers(made).named(campaigns).table
+    assert set(table["campaign_id"]) == set(names.values())
+
+
 def test_results_are_values(result: Funnel) -> None:
     """A result cannot be changed."""
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -69,10 +69,13 @@ class Claim:
 
 
 def with_words(text: str, names: Mapping[str, str]) -> str:
-    """A text with each id in the words that people have for it."""
-    for old, new in names.items():
-        text = text.replace(old, new)
-    return text
+    """A text with each id in the words that people have for it; what these words say is left alone."""
+    return re.sub(_any_of(names), lambda match: names[match[0]], text) if names else text
+
+
+def _any_of(names: Mapping[str, str]) -> str:
+    """A pattern of ids, longer ones first: one may begin like another."""
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
 
 
 def counted(subject: str, text: str) -> tuple[Claim, ...]:
@@ -390,10 +393,10 @@ def campaign_names(campaigns: pd.DataFrame) -> dict[str, str]:
 
 def with_names(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """The table with ids replaced wherever a text column has them, alone or among others."""
-    ids = "|".join(map(re.escape, names))
+    ids = _any_of(names)
     changed = {}
     for name in table.columns:
         column = table[name]
         if pd.api.types.is_string_dtype(column.dtype) and column.str.contains(ids).any():
-            changed[name] = column.str.replace(ids, lambda found: names[found[0]], regex=True)
+            changed[name] = column.str.replace(ids, lambda match: names[match[0]], regex=True)
     return table.assign(**changed)
