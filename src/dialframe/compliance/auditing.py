@@ -39,7 +39,7 @@ from dialframe.compliance.tables.intake import (
     take_look_ups,
 )
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import REQUEST_CODES, Asked
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
 from dialframe.frames import Column
 
@@ -246,7 +246,7 @@ def _answer(
 def listed_in(piece: Piece) -> list[str]:
     """Checks of which anything is a finding by itself."""
     return [
-        name for name, tally in piece.tallies.items() if tally.listed and _is_told(name, tally)
+        name for name, tally in piece.tallies.items() if tally.listed and _is_reported(name, tally)
     ]
 
 
@@ -278,16 +278,16 @@ def assembled(
         law: The rules behind their numbers.
     """
     book, at = question.book, moment(question.now)
-    told = [
+    reported = [
         c
         for c in ALL_CHECKS
-        if c.name in piece.tallies and _is_told(c.name, piece.tallies[c.name])
+        if c.name in piece.tallies and _is_reported(c.name, piece.tallies[c.name])
     ]
-    counted = pd.DataFrame([_row(check, piece.tallies[check.name], law) for check in told])
-    advised, of_codes, said = voluntary_codes.told(advice, book.codes())
+    counted = pd.DataFrame([_row(check, piece.tallies[check.name], law) for check in reported])
+    advised, of_codes, advice_notes = voluntary_codes.reported(advice, book.codes())
     by_rule = [piece.by_rule, of_codes]
     more = {
-        "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, told),
+        "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, reported),
         "rules": Pending(lambda: _rules(book, by_rule)),
     }  # fmt: skip
     return Audit(
@@ -305,7 +305,7 @@ def assembled(
             *notes.about_book(book, at),
             *notes.about_not_asked(piece.not_asked),
             *notes.about_declared(book, question.declared),
-            *said,
+            *advice_notes,
             *notes.about_data(piece.records, checks),
             *notes.about_unmapped(piece.unmapped),
             *notes.about_states(question.states),
@@ -320,11 +320,11 @@ def assembled(
     )
 
 
-def _unanswered(piece: Piece, told: Sequence[Check]) -> pd.DataFrame:
+def _unanswered(piece: Piece, reported: Sequence[Check]) -> pd.DataFrame:
     """How many of each check are not evaluable, by the missing input."""
     rows = [
         {"check": check.name, "missing": missing, "number": number}
-        for check in told
+        for check in reported
         for (severity, missing), (number, _) in sorted(
             piece.tallies[check.name].counts.items(),
             key=lambda each: (-each[1][0], each[1][1], str(each[0][1])),
@@ -343,7 +343,7 @@ def _gaps(calls: int, stored: int) -> tuple[str, ...]:
     return ("there is no call in the store",)
 
 
-def _is_told(name: str, tally: Tally) -> bool:
+def _is_reported(name: str, tally: Tally) -> bool:
     """Whether a check is in the report: always the first four, others where a rule asks for them."""
     return name in check_runner.ALWAYS or bool(tally.rules) or tally.left_out
 
@@ -351,9 +351,9 @@ def _is_told(name: str, tally: Tally) -> bool:
 def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
     """The counts of a check, by the columns of `result.CHECKS`."""
     rules = law.named(tally.rules)
-    told = dict.fromkeys(GRADES, 0)
+    calls_by_grade = dict.fromkeys(GRADES, 0)
     for (severity, _), (calls, _) in tally.counts.items():
-        told[GRADES[severity]] += calls
+        calls_by_grade[GRADES[severity]] += calls
     missing = sorted(
         (-calls, first, str(missing))
         for (severity, missing), (calls, first) in tally.counts.items()
@@ -363,9 +363,9 @@ def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
         [-calls for calls, *_ in missing], index=pd.Index([name for *_, name in missing], dtype="str"), dtype="int64"
     )  # fmt: skip
     counts = {
-        "checked": sum(told.values()), "pass": told["pass"], "violation": told["violation"],
-        "uncertain": told["uncertain"], "not_evaluable": told["not evaluable"],
-        "not_asked": told["not asked"],
+        "checked": sum(calls_by_grade.values()), "pass": calls_by_grade["pass"], "violation": calls_by_grade["violation"],
+        "uncertain": calls_by_grade["uncertain"], "not_evaluable": calls_by_grade["not evaluable"],
+        "not_asked": calls_by_grade["not asked"],
     }  # fmt: skip
     return {
         "check": check.name, "title": check.title, "unit": f"{check.unit}s", **counts,
@@ -375,9 +375,9 @@ def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
 
 
 def federal_age(book: RuleBook, day: date) -> int:
-    """How old a check may be by the federal rules where they are asked, in days; 31 elsewhere."""
+    """How old a check may be by the federal rules where they are asked, in days; the default age elsewhere."""
     ages = [r.parameters.max_age_days for r in book.freshness(day) if r.jurisdiction == "US"]
-    return min(ages, default=31)
+    return min(ages, default=DEFAULT_AGE.days)
 
 
 def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -> Coverage:
@@ -491,7 +491,7 @@ def _emergencies(view: View) -> pd.DataFrame:
 
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Every rule that was asked, with the calls of each grade where it is counted by itself."""
-    told = pd.concat([part for part in counts if len(part)] or list(counts), ignore_index=True)
+    counted = pd.concat([part for part in counts if len(part)] or list(counts), ignore_index=True)
     names = (
         "id",
         "title",
@@ -506,7 +506,7 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.DataFrame({name: [getattr(r, name) for r in book.rules] for name in names}).astype(
         "str"
     )
-    merged = table.rename(columns={"id": "rule_id"}).merge(told, on="rule_id", how="left")
+    merged = table.rename(columns={"id": "rule_id"}).merge(counted, on="rule_id", how="left")
     for name in RULES:
         merged[name] = merged[name].astype("Int64")
     # What rests on no source that was read passes nothing for certain.

@@ -29,6 +29,7 @@ from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables.intake import moment
 from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
+from dialframe.contract import limits
 from dialframe.errors import ConfigError
 from dialframe.frames import Column, custom_field
 from dialframe.phones.zones import place
@@ -60,9 +61,6 @@ _ZEROS: Final = dict.fromkeys(("numbers", "fresh", "screened", "stale", "never",
 
 SEVERAL: Final = "several"
 NONE: Final = "none"
-#: Numbers per request, and requests per second that one key may make (contract, Limits).
-PHONES_PER_REQUEST: Final = 100
-REQUESTS_PER_SECOND: Final = 10
 
 BY_COLUMNS: Final = (
     Column("view", "text", "campaign, source, state or week"),
@@ -153,7 +151,7 @@ def coverage(
         calls=in_time(engine.view),
         summary=summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
         as_of=moment(now).to_pydatetime(),
-        max_age_days=31 if max_age_days is None else max_age_days,
+        max_age_days=DEFAULT_AGE.days if max_age_days is None else max_age_days,
     )
 
 
@@ -344,8 +342,9 @@ def dashboard(
 
 def cost(numbers: int) -> tuple[int, float]:
     """Requests and minutes that checking so many numbers takes, at the service's rate for one key."""
-    requests = math.ceil(numbers / PHONES_PER_REQUEST)
-    return requests, requests / REQUESTS_PER_SECOND / 60
+    requests = math.ceil(numbers / limits.PHONES_PER_DNC_CHECK)
+    # The bucket of one key is the smallest of the four that a request passes (contract, Limits).
+    return requests, requests / limits.BUCKETS[0].rate_per_s / 60
 
 
 def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:

@@ -147,12 +147,12 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
     ends: list[tuple[str | None, bool]] = []
     with _connection() as con:
         for name, rows in tables.items():
-            place = folder / name
-            place.mkdir(mode=0o700)
+            table_folder = folder / name
+            table_folder.mkdir(mode=0o700)
             for turn, _ in enumerate(_given(con, rows, _TABLES[name])):
-                _lay(con, name, place, parts, turn)
-            laid = f"read_parquet({_quoted(place / '*' / '*.parquet')}, hive_partitioning = false)"
-            if not any(place.glob("*/*.parquet")):
+                _lay(con, name, table_folder, parts, turn)
+            laid = f"read_parquet({_quoted(table_folder / '*' / '*.parquet')}, hive_partitioning = false)"
+            if not any(table_folder.glob("*/*.parquet")):
                 continue
             hashed = ", ".join(f'"{column}"' for column in _laid_columns(name))
             counts[name], total = con.execute(
@@ -195,16 +195,18 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
         first += batch.num_rows
 
 
-def _lay(con: duckdb.DuckDBPyConnection, name: str, place: Path, parts: int, turn: int) -> None:
+def _lay(
+    con: duckdb.DuckDBPyConnection, name: str, table_folder: Path, parts: int, turn: int
+) -> None:
     """Write the rows that are given to their parts."""
     rows = f"select * {_in_few_values(con, name)}, {_BESIDE[name]} from given"
     if parts > 1:
         rows = f"select *, (hash({_NUMBER[name]}) % {parts})::int as part from ({rows})"
         con.execute(f"""
-            copy ({rows}) to {_quoted(place)}
+            copy ({rows}) to {_quoted(table_folder)}
             ({pack.PARQUET}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
         return
-    whole = place / "part=0"
+    whole = table_folder / "part=0"
     whole.mkdir(mode=0o700, exist_ok=True)
     con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({pack.PARQUET})")
 
@@ -336,7 +338,7 @@ def _superseded(laid: Split) -> frozenset[int]:
     """Rows of the calls whose id a later row has."""
     files = _quoted(laid.folder / "calls" / "*" / "*.parquet")
     passes = max(1, -(-laid.rows["calls"] // _IDS_AT_ONCE))
-    found: set[int] = set()
+    superseded: set[int] = set()
     with _connection() as con:
         for turn in range(passes if laid.rows["calls"] else 0):
             query = f"""
@@ -353,9 +355,9 @@ def _superseded(laid: Split) -> frozenset[int]:
                   select id, call from read_parquet({files}) where hash(id) in (select id_hash from twice)
                 )
                 select call from (select call, max(call) over (partition by id) as last_call from candidates) where call < last_call""")
-            found.update(row for (row,) in rows.fetchall())
+            superseded.update(row for (row,) in rows.fetchall())
             con.unregister("twice")
-    return frozenset(found)
+    return frozenset(superseded)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -426,9 +428,11 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     listed = _listed(piece) if part.worded else []
     _keep_findings(run, listed, part.target / "findings" / f"{part.number:04d}.parquet")
     if part.packed:
-        place = part.target / "parts" / f"{part.number:04d}"
-        place.mkdir(mode=0o700, parents=True)
-        pack.write_rows(run, place, pseudonyms=part.pseudonyms, without=SUMMED, listed=part.worded)
+        part_folder = part.target / "parts" / f"{part.number:04d}"
+        part_folder.mkdir(mode=0o700, parents=True)
+        pack.write_rows(
+            run, part_folder, pseudonyms=part.pseudonyms, without=SUMMED, listed=part.worded
+        )
     codes = question.book.codes()
     if not codes.rules:
         return piece, None, False
@@ -438,9 +442,11 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     of_codes = question.by_codes().examine(
         leads, every.iloc[:0] if near is None else near, checks, part.callbacks
     )
-    told = piece_of(of_codes)
-    _keep_findings(of_codes, _listed(told), part.target / "advice" / f"{part.number:04d}.parquet")
-    return piece, told, near is not None
+    code_piece = piece_of(of_codes)
+    _keep_findings(
+        of_codes, _listed(code_piece), part.target / "advice" / f"{part.number:04d}.parquet"
+    )
+    return piece, code_piece, near is not None
 
 
 def _listed(piece: Piece) -> list[str]:
@@ -500,8 +506,8 @@ def in_parts(
     checks = laid.rows["dnc_checks"]
     advice = None
     if any(is_reached for _, _, is_reached in answers):
-        told = [codes for _, codes, _ in answers if codes is not None]
-        advice = _summed(question.by_codes(), told, checks, folder / "advice")
+        code_pieces = [codes for _, codes, _ in answers if codes is not None]
+        advice = _summed(question.by_codes(), code_pieces, checks, folder / "advice")
     return _summed(question, [piece for piece, *_ in answers], checks, folder / "findings", advice)
 
 
@@ -527,13 +533,13 @@ def _shares(question: Question, parts: int) -> list[dict[str, pd.DataFrame]]:
 
 def _summed(
     question: Question,
-    found: Sequence[Piece],
+    pieces: Sequence[Piece],
     checks: int,
     kept: Path,
     advice: Audit | None = None,
 ) -> Audit:
     """The audit of all parts from their sums and the findings that they kept."""
-    total = partial_results.added(found)
+    total = partial_results.added(pieces)
     calls = shaped(pd.DataFrame(), tuple(c for c in CALLS.columns if c.name in _NEEDED["calls"]))
     sums = question.tables(None, calls, None, None)
     sums.con.execute("update settings set oldest_at = ?", [total.oldest_at])
@@ -544,9 +550,9 @@ def _summed(
             sums.ran.add(name)
             BY_NAME[name].settle(sums.view)
     run = [name for name in BY_NAME if name in total.tallies]
-    own = tallied([BY_NAME[name] for name in run if name in SUMMED], sums.view)
-    total = replace(total, tallies={name: own.get(name, total.tallies[name]) for name in run})
-    _keep_findings(sums, [name for name in own if own[name].listed], kept / "sums.parquet")
+    summed = tallied([BY_NAME[name] for name in run if name in SUMMED], sums.view)
+    total = replace(total, tallies={name: summed.get(name, total.tallies[name]) for name in run})
+    _keep_findings(sums, [name for name in summed if summed[name].listed], kept / "sums.parquet")
     nothing = Pending(_refused)
     frames = {
         name: module.table(sums.view)

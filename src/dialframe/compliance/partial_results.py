@@ -171,25 +171,25 @@ def _not_asked(view: View) -> pd.DataFrame:
     """Jurisdictions that were left out of the audit, with the calls that their rules would reach."""
     if not view.db.rows["not_asked"]:
         return shaped(pd.DataFrame(), NOT_ASKED)
-    found = view.frame("""
+    left_out = view.frame("""
         with each as (
           select c.call, n.check_name, unnest(n.jurisdictions) as jurisdiction
           from calls c join not_asked n using (case_id) where c.graded
         )
         select jurisdiction, count(distinct call) as calls, string_agg(distinct check_name, ', ' order by check_name) as checks
         from each group by jurisdiction order by calls desc, jurisdiction""")
-    return shaped(found, NOT_ASKED)
+    return shaped(left_out, NOT_ASKED)
 
 
 def _unmapped(view: View) -> pd.DataFrame:
     """Dispositions of which nobody said what they mean, those that read like a refusal first."""
     if not view.db.rows["words"]:
         return shaped(pd.DataFrame(), UNMAPPED)
-    found = view.frame("""
+    dispositions = view.frame("""
         select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
         from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
         where c.seen and not w.is_mapped group by c.disposition order by like_refusal desc, calls desc, disposition""")
-    return shaped(found, UNMAPPED)
+    return shaped(dispositions, UNMAPPED)
 
 
 def _records(run: Engine) -> tuple[int, int, int]:
@@ -230,7 +230,7 @@ def _by_rule(run: Engine) -> pd.DataFrame:
             ) c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
             where not k.lifted and g.missing is not null group by all""",
     }  # fmt: skip
-    found = []
+    counts = []
     held = {
         "calling_hours": "hours_rules", "attempt_caps": "attempt_caps_by_rule", "consent": "consent_given",
     }  # fmt: skip
@@ -239,10 +239,10 @@ def _by_rule(run: Engine) -> pd.DataFrame:
             select rule_id, sum(calls) filter (severity <= 1) as pass, sum(calls) filter (severity = 4) as violation,
               sum(calls) filter (severity = 3) as uncertain, sum(calls) filter (severity = 2) as not_evaluable
             from ({query}) group by rule_id order by rule_id""")
-        found.append(rows.fillna(0).astype(dict.fromkeys(RULES, "int64") | {"rule_id": "str"}))
+        counts.append(rows.fillna(0).astype(dict.fromkeys(RULES, "int64") | {"rule_id": "str"}))
     return (
-        pd.concat(found, ignore_index=True)
-        if found
+        pd.concat(counts, ignore_index=True)
+        if counts
         else pd.DataFrame(
             {"rule_id": pd.Series([], dtype="str")}
             | {name: pd.Series([], dtype="int64") for name in RULES}
@@ -289,41 +289,41 @@ def _findings(check: Check, view: View) -> pd.DataFrame:
         number, text = rows["call"], [""] * len(rows)
     else:
         rows, number, text = _other_rows(check, view)
-    told = shaped(rows.assign(check=check.name), FINDINGS)
+    worded = shaped(rows.assign(check=check.name), FINDINGS)
     numbers = pd.Series(number).astype("int64").array
-    return told.assign(**{ORDER[1]: numbers, ORDER[2]: pd.Series(text, dtype="str").array})
+    return worded.assign(**{ORDER[1]: numbers, ORDER[2]: pd.Series(text, dtype="str").array})
 
 
 def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
     """Findings of the checks that count no calls, and what their order goes by."""
     if check.name == "scrub_coverage":
         where = check.listed(view, "missing", "lead_place")
-        found = view.frame(f"""
+        rows = view.frame(f"""
             select g.*, k.ref as check_ref, s.ref as screen_ref from scrub_coverage g
             left join check_refs k on k.phone = g.phone and k.at_utc = g.check_at
             left join screens s on s.phone = g.phone and s.at_utc = g.screen_at
             where severity > 1 and {where} order by lead_place""")
-        found = graded(found, view, check.words)
+        rows = graded(rows, view, check.words)
         as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
         return (
-            found.assign(phone=found.get("number"), at=as_of),
-            found["lead_place"],
-            [""] * len(found),
+            rows.assign(phone=rows.get("number"), at=as_of),
+            rows["lead_place"],
+            [""] * len(rows),
         )
     if check.name == "internal_dnc":
-        found = view.frame("""
+        rows = view.frame("""
             select i.*, epoch_us(q.began_at) as began_us,
               concat_ws(chr(1), coalesce(q.ref, ''), q.phone, coalesce(q.source, ''), coalesce(q.code, '')) as beside
             from internal_dnc i join requests q using (request) where severity > 1 order by request""")
-        began_us, beside = found["began_us"], found["beside"].to_list()
-        found = graded(found, view, check.words)
-        found = found.assign(phone="+" + found["phone"].astype("str"), at=found["at_utc"])
-        return found, began_us, beside
+        began_us, beside = rows["began_us"], rows["beside"].to_list()
+        rows = graded(rows, view, check.words)
+        rows = rows.assign(phone="+" + rows["phone"].astype("str"), at=rows["at_utc"])
+        return rows, began_us, beside
     order = "rule, campaign_id nulls last, from_day" if check.name == "abandonment" else "rule"
-    found = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
-    found = graded(found, view, check.words)
-    at = found["from_at"] if "from_at" in found else found.get("oldest_at")
-    return found.assign(at=at), range(len(found)), [""] * len(found)
+    rows = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
+    rows = graded(rows, view, check.words)
+    at = rows["from_at"] if "from_at" in rows else rows.get("oldest_at")
+    return rows.assign(at=at), range(len(rows)), [""] * len(rows)
 
 
 @dataclass(frozen=True, slots=True)

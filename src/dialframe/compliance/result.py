@@ -291,20 +291,20 @@ class Audit:
             if row.violation
         ]
         checks = counted(len(table), "check")
-        found = f"Violations found by {len(bad)} of {checks}: {', '.join(bad)}"
-        found = found if bad else f"No violation found by {checks}"
+        violations = f"Violations found by {len(bad)} of {checks}: {', '.join(bad)}"
+        violations = violations if bad else f"No violation found by {checks}"
         open_ = [int((table[name] > 0).sum()) for name in ("uncertain", "not_evaluable")]
         return (
-            f"{found}; something stays uncertain in {open_[0]} and not evaluable in {open_[1]} of them. "
+            f"{violations}; something stays uncertain in {open_[0]} and not evaluable in {open_[1]} of them. "
             "What is not flagged was not shown to be lawful."
         )
 
     def _advice(self) -> list[str]:
         """What voluntary codes say, a sentence for each check."""
-        told = self.parts.get("advisory_checks")
-        if told is None:
+        advised = self.parts.get("advisory_checks")
+        if advised is None:
             return []
-        return [f"{row.title}: {row.sentence}" for row in told.itertuples()]
+        return [f"{row.title}: {row.sentence}" for row in advised.itertuples()]
 
     def masked(self, rows: pd.DataFrame | None = None) -> pd.DataFrame:
         """The findings, or some rows of them, with every number masked, for showing.
@@ -331,7 +331,7 @@ class Audit:
                 for reason, count in self.excluded.items()
                 if count
             ),
-            *(f"- advice, by a voluntary code: {told}" for told in self._advice()),
+            *(f"- advice, by a voluntary code: {sentence}" for sentence in self._advice()),
             *(f"note: {note}" for note in self.notes),
         ]
         return redact("\n".join(lines))

@@ -329,7 +329,7 @@ def _disturbs(scene: Scene, other: Scene) -> bool:
     if rule.id == beside.id:
         return rule.kind == "abandonment_rate"
     places = (rule.jurisdiction, beside.jurisdiction)
-    is_state = ["-" in place for place in places]
+    is_state = ["-" in each for each in places]
     return places[0] == places[1] or (places[0][:2] == places[1][:2] and not all(is_state))
 
 
@@ -400,15 +400,15 @@ def _graded(audited: Audit, scene: Scene) -> tuple[str | None, str]:
     return rule.capped(grades[gravest]), str(rows["reason"].iloc[gravest])
 
 
-def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:
-    rule, parts = scene.rule, found.parts
+def _rows(audit: Audit, scene: Scene) -> pd.DataFrame | None:
+    rule, parts = scene.rule, audit.parts
     if rule.kind in ("calling_hours", "holiday"):
         emergency = getattr(rule.parameters, "type", "") == "emergency_ban"
-        return parts.get("emergencies") if emergency else found.hours
+        return parts.get("emergencies") if emergency else audit.hours
     if rule.kind == "dnc_freshness" and getattr(rule.parameters, "check", "") == "age":
-        return found.coverage.calls
+        return audit.coverage.calls
     if rule.kind in ("dnc_freshness", "internal_dnc"):
-        return found.listed
+        return audit.listed
     names = {
         "attempt_cap": "attempts", "abandonment_rate": "abandonment", "consent": "consent",
         "retention": "retention", "sector_ban": "sectors", "caller_id": "caller_ids",

@@ -63,7 +63,7 @@ def near(calls: pd.DataFrame, numbers: Collection[str]) -> pd.Series:
     return other.isin(numbers)
 
 
-def told(
+def reported(
     advice: Audit | None, codes: RuleBook
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
     """What the voluntary codes of a book say of the calls that they reach.

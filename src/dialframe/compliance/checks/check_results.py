@@ -107,9 +107,9 @@ class View:
 
     def frame(self, query: str) -> pd.DataFrame:
         """Rows of a query; instants are UTC, and a list is a tuple, empty where there is none."""
-        found = self.con.execute(query)
-        lists = [name for name, kind, *_ in found.description if str(kind).endswith("[]")]
-        frame = found.df()
+        result = self.con.execute(query)
+        lists = [name for name, kind, *_ in result.description if str(kind).endswith("[]")]
+        frame = result.df()
         for name in lists:
             frame[name] = [tuple(v) if hasattr(v, "__len__") else () for v in frame[name]]
         for name in frame.columns:
@@ -238,7 +238,7 @@ class Check:
         """Whether rows of a grade are findings, each for itself."""
         return severity > 1 and (missing or "") not in ("-", *self.whole)
 
-    def listed(self, view: View, missing: str, place: str) -> str:
+    def listed(self, view: View, missing: str, position: str) -> str:
         """The condition on the missing input of rows that are findings, each for itself.
 
         Where the firm declared no list at all, that is what is missing nearly everywhere: the rows
@@ -249,9 +249,7 @@ class Check:
         condition = f"coalesce({missing}, '') not in ({names})"
         if view.law.practice.covers:
             return condition
-        return (
-            f"{condition} and (coalesce({missing}, '') <> '{UNDECLARED}' or {place} < {EXAMPLES})"
-        )
+        return f"{condition} and (coalesce({missing}, '') <> '{UNDECLARED}' or {position} < {EXAMPLES})"
 
     def sums(self) -> str:
         """The query of what was looked at, by `case_id, severity, missing, rules`, with `calls` and `first`."""
@@ -288,7 +286,7 @@ class Check:
         view.con.execute(f"""
             create or replace table shown as
             select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}""")
-        found = view.frame(f"""
+        rows = view.frame(f"""
             with times as ({_LOCAL_TIMES})
             select t.* exclude (severity, call), g.call, g.severity, g.by_query, g.rules as weak_rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
               c.reached_network, c.phone as phone_key, p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason,
@@ -297,7 +295,7 @@ class Check:
             left join places p on p.place = c.place left join times w using (call) left join call_leads l using (call)
             left join situations u on u.situation = c.situation
             order by g.call""")
-        return graded(found, view, self.words)
+        return graded(rows, view, self.words)
 
     def table(self, view: View) -> pd.DataFrame:
         """Every call that was looked at in words, columns `columns`."""
@@ -410,51 +408,51 @@ class _Sums:
 
 
 def graded(
-    found: pd.DataFrame, view: View, words: Callable[[pd.DataFrame, View], pd.DataFrame]
+    rows: pd.DataFrame, view: View, words: Callable[[pd.DataFrame, View], pd.DataFrame]
 ) -> pd.DataFrame:
     """Rows with their grade, rules and words."""
-    weak = _weak(found)
+    weak = _weak(rows)
     if weak.any():
-        found = found.assign(severity=found["severity"].mask(weak, found["by_query"]))
-    found = found.assign(grade=[GRADES[int(n)] for n in found["severity"]])
-    found["missing"] = found["missing"].where(found["severity"] == 2).astype("str")
-    told = view.named(found)
+        rows = rows.assign(severity=rows["severity"].mask(weak, rows["by_query"]))
+    rows = rows.assign(grade=[GRADES[int(n)] for n in rows["severity"]])
+    rows["missing"] = rows["missing"].where(rows["severity"] == 2).astype("str")
+    named = view.named(rows)
     for name in ("evidence", "detail", "reason"):
-        if name not in told.columns:
-            told[name] = pd.Series(None, index=told.index, dtype="str")
-    told = words(told, view) if len(told) else told
-    return _taken_back(told, weak, view) if weak.any() else told
+        if name not in named.columns:
+            named[name] = pd.Series(None, index=named.index, dtype="str")
+    named = words(named, view) if len(named) else named
+    return _taken_back(named, weak, view) if weak.any() else named
 
 
-def _weak(found: pd.DataFrame) -> pd.Series:
+def _weak(rows: pd.DataFrame) -> pd.Series:
     """Rows that pass or break a rule by their query and are uncertain because nobody read its source."""
-    if "by_query" in found:
-        decided = found["by_query"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
-        return (found["severity"] == UNCERTAIN_AT) & decided
-    return pd.Series(data=False, index=found.index)
+    if "by_query" in rows:
+        decided = rows["by_query"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
+        return (rows["severity"] == UNCERTAIN_AT) & decided
+    return pd.Series(data=False, index=rows.index)
 
 
-def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame:
+def _taken_back(rows: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame:
     """The words of the query's own grade, and why it is uncertain nevertheless."""
-    numbers = told["weak_rules" if "weak_rules" in told else "rules"]
-    said: dict[tuple[int, ...], tuple[str, str, str]] = {}
-    reasons = [name for name in ("reason", "plain_reason") if name in told]
+    numbers = rows["weak_rules" if "weak_rules" in rows else "rules"]
+    words: dict[tuple[int, ...], tuple[str, str, str]] = {}
+    reasons = [name for name in ("reason", "plain_reason") if name in rows]
     columns: dict[str, list[object]] = {
-        name: told[name].tolist() for name in (*reasons, "rule_id", "citation")
+        name: rows[name].tolist() for name in (*reasons, "rule_id", "citation")
     }
-    for place in weak.to_numpy().nonzero()[0]:
-        key = tuple(numbers.iloc[place])
-        if key not in said:
+    for row in weak.to_numpy().nonzero()[0]:
+        key = tuple(numbers.iloc[row])
+        if key not in words:
             rules = [r for r in view.rules(key) if r.confidence == "low"]
             doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
-            said[key] = doubts, ids(rules), citations(rules)
-        doubts, columns["rule_id"][place], columns["citation"][place] = said[key]
+            words[key] = doubts, ids(rules), citations(rules)
+        doubts, columns["rule_id"][row], columns["citation"][row] = words[key]
         for name in reasons:
-            columns[name][place] = f"{columns[name][place]}; {doubts}"
+            columns[name][row] = f"{columns[name][row]}; {doubts}"
     for name, values in columns.items():
-        told[name] = pd.Series(values, index=told.index, dtype=told[name].dtype)
-    told.loc[weak, "grade"], told.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
-    return told
+        rows[name] = pd.Series(values, index=rows.index, dtype=rows[name].dtype)
+    rows.loc[weak, "grade"], rows.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
+    return rows
 
 
 def answered(name: str) -> Check:

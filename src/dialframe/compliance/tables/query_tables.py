@@ -39,7 +39,8 @@ NEVER_DIALED: Final = (
 #: Outcomes that mean "do not call me again". Codes for numbers that the dialer itself held back
 #: (VICIdial's DNCL, DNCC) are no requests: nobody was spoken to.
 REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "OPT OUT")
-#: How old a check may be where no rule of the place says.
+#: How old a check may be where no rule of the place says: as long as under the federal rules of the US
+#: (16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)(i)(D)).
 DEFAULT_AGE: Final = timedelta(days=31)
 
 #: What a record of a call has for a caller who shows no number.
