@@ -52,7 +52,7 @@ class Sizes:
 
     seal_rows: int = 6_000
     close_rows: int = 6_000
-    part_rows: int = 262_144
+    part_rows: int = 65_536
     small_parts: int = 8
     patches: int = 1_000
 
@@ -147,7 +147,11 @@ def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
     )
     if not chosen:
         return False
-    table = pa.concat_tables(database.shelf.load(part, layout) for part in chosen)
+    table = pa.concat_tables(
+        # Beside whatever the program does: a screening of a long list takes answers in meanwhile.
+        database.shelf.load(part, layout, use_threads=False)
+        for part in chosen
+    )
     table, folded = _patched_in(ordered(table, [layout.time_column, layout.part_key]), patches)
     new_parts: list[Part] = []
     swapped = False

@@ -143,6 +143,7 @@ class Shelf:
         times: Times = (None, None),
         *,
         few: bool = False,
+        use_threads: bool = True,
     ) -> pa.Table:
         """Rows of a part, whole row groups that may hold a range of the time column.
 
@@ -152,6 +153,7 @@ class Shelf:
             columns: Columns wanted, None for all.
             times: First value of the time column wanted and the first one not wanted.
             few: Whether columns with few different values come as in `coded`.
+            use_threads: Whether all columns are decoded at once, which takes memory for each thread.
 
         Raises:
             Damaged: The file is not what was written.
@@ -168,9 +170,9 @@ class Shelf:
             # Row groups are sorted by time, so a range touches few of them.
             groups = _groups(file, layout, times)
             table = (
-                file.read(columns=present)
+                file.read(columns=present, use_threads=use_threads)
                 if len(groups) == file.num_row_groups
-                else file.read_row_groups(groups, columns=present)
+                else file.read_row_groups(groups, columns=present, use_threads=use_threads)
             )
         except FileNotFoundError:
             raise Vanished(part) from None

@@ -192,7 +192,7 @@ def _converted(value: Any, kind: Kind) -> Value:
     return int(value) if kind in ("boolean", "integer") else str(value)
 
 
-ROWS_AT_ONCE = 50_000
+ROWS_AT_ONCE = 5_000
 
 #: Arrow type in which SQLite's values of a kind arrive.
 _STORED: dict[Kind, pa.DataType] = {
