@@ -25,7 +25,7 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
-from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, digest
+from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.inference import (
     Effects,
@@ -46,10 +46,9 @@ from dialframe.analytics.result_tables import Claim, points, seen, share, sums
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0
-_HOUR_US: Final = 3_600_000_000
-_WEEK_US: Final = 7 * 24 * _HOUR_US
+_WEEK_US: Final = 7 * 24 * HOUR_US
 #: 1970 began on a Thursday: weeks are counted from a Monday.
-_MONDAY_US: Final = 3 * 86_400_000_000
+_MONDAY_US: Final = 3 * 24 * HOUR_US
 
 #: What a difference between levels may look like, where its detectable size is stated.
 Shape = Literal["halves", "third", "one", "named"]
@@ -91,7 +90,7 @@ def campaign_code(attempts: Attempts) -> Ints:
 
 def local_day(attempts: Attempts) -> Ints:
     """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
-    return (attempts.when // _HOUR_US + ahead_h(attempts)) // 24
+    return (attempts.when // HOUR_US + ahead_h(attempts)) // 24
 
 
 def day_code(attempts: Attempts) -> Ints:

@@ -19,7 +19,14 @@ from dialframe.analytics.analyses.adjusted_effects import (
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
-from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, digest, instants
+from dialframe.analytics.attempt.frames_to_arrays import (
+    DAY_US,
+    Floats,
+    Ints,
+    Mask,
+    digest,
+    instants,
+)
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import POWER, holm
 from dialframe.analytics.rate_ratios import day_variance, joined
@@ -43,7 +50,6 @@ _MOST_BINS: Final = 100
 _ROUNDS: Final = 12
 #: Part of the judged numbers that has to be healthy for the others to be compared with it.
 _HEALTHY: Final = 0.25
-_DAY_US: Final = 86_400_000_000
 SEED: Final = 20_260_101
 #: What caller IDs are adjusted for.
 ADJUSTED_FOR: Final = (
@@ -482,7 +488,7 @@ def _numbers(
 def _weekly(attempts: Attempts, code: Ints, names: list[str], chance: Floats) -> pd.DataFrame:
     """People, dials and expected people by number and week."""
     # 1970 began on a Thursday: weeks are counted from a Monday.
-    week = (attempts.when // _DAY_US + 3) // 7
+    week = (attempts.when // DAY_US + 3) // 7
     first = int(week.min(initial=0)) if len(week) else 0
     span = int(week.max(initial=first)) - first + 1
     pairs, pair = np.unique(code * span + (week - first), return_inverse=True)
@@ -490,7 +496,7 @@ def _weekly(attempts: Attempts, code: Ints, names: list[str], chance: Floats) ->
     return table(
         {
             "from_number": [names[i] for i in pairs // span],
-            "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
+            "week": instants(((pairs % span + first) * 7 - 3) * DAY_US),
             **rated_calls(pair, attempts.flag("human"), attempts.cluster, size),
             "expected": ratio(np.bincount(pair, chance, size), sums(pair, size)),
         }

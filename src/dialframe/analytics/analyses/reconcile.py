@@ -12,6 +12,8 @@ from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.frames_to_arrays import (
+    DAY_US,
+    HOUR_US,
     NO_TIME,
     Ints,
     Mask,
@@ -26,9 +28,6 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.result_tables import plural, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
-
-_DAY_US: Final = 86_400_000_000
-_HOUR_US: Final = 3_600_000_000
 
 #: Why a count differs, in the order in which it is looked for.
 BUCKETS: Final[dict[str, str]] = {
@@ -233,7 +232,7 @@ class _Counts:
 
     def _day(self, hours: float) -> Ints:
         """Place of each call's day in the report's days, or -1."""
-        day = (self._at + round(hours * _HOUR_US)) // _DAY_US
+        day = (self._at + round(hours * HOUR_US)) // DAY_US
         if not len(self._wanted):
             return np.full(len(day), -1)
         ordered = self._wanted[self._sorted]

@@ -18,6 +18,7 @@ from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, l
 from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
+    HOUR_US,
     NO_TIME,
     Mask,
     arrow,
@@ -35,7 +36,6 @@ from dialframe.analytics.result_tables import plural, rated, sums, table, table_
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 
-_HOUR_US: Final = 3_600_000_000
 #: Hours since a call ended at which a new band begins.
 AGES_H: Final = (1, 24, 168)
 
@@ -234,7 +234,7 @@ def missing_dispositions(
     blank = np.asarray(attempts.column("disposition").astype("str").fillna("").str.strip() == "")
     ended = micros(attempts.calls["ended_at"])[attempts.rows]
     ends = attempts.as_of_us
-    age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)
+    age_h = np.where(long, (ends - np.where(long, ended, 0)) / HOUR_US, 0.0)
     due = long & (age_h > due_h)
     missing = due & blank
     code, names = attempts.text("campaign_id")

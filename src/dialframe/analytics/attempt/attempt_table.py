@@ -17,6 +17,7 @@ from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest
 from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
+    HOUR_US,
     NO_TIME,
     Floats,
     Ints,
@@ -520,7 +521,6 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
 #: Attempts are told apart up to this one.
 MOST_ATTEMPTS: Final = 8
 
-_HOUR_US: Final = 3_600_000_000
 #: From twelve hours behind UTC to fourteen ahead.
 _ZONES: Final = 27
 
@@ -549,7 +549,7 @@ def ahead_h(attempts: Attempts) -> Ints:
     clock = clock_of(attempts)
     # Cells are hours of the week from Monday; 1970 began on a Thursday.
     return np.where(
-        clock.known, (clock.cell - attempts.when // _HOUR_US - 3 * 24 + 84) % 168 - 84, 0
+        clock.known, (clock.cell - attempts.when // HOUR_US - 3 * 24 + 84) % 168 - 84, 0
     )
 
 

@@ -62,7 +62,8 @@ NO_TIME: Final = int(np.iinfo(np.int64).min)
 #: What is later than any instant: of what never happened.
 NEVER: Final = int(np.iinfo(np.int64).max)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-DAY_US: Final = 86_400_000_000
+HOUR_US: Final = 3_600_000_000
+DAY_US: Final = 24 * HOUR_US
 
 
 def blocks(size: int) -> Iterator[slice]:

@@ -15,7 +15,15 @@ from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_ke
 from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
 from dialframe.analytics.attempt.attempt_table import local_match
 from dialframe.analytics.attempt.call_scope import known_then
-from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, micros, require
+from dialframe.analytics.attempt.frames_to_arrays import (
+    DAY_US,
+    HOUR_US,
+    Floats,
+    Ints,
+    Mask,
+    micros,
+    require,
+)
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.inference import normal_quantile, wilson_bounds
@@ -29,8 +37,6 @@ from dialframe.analytics.metrics.metric_types import (
 )
 from dialframe.analytics.result_tables import ratio, sums, table
 
-_HOUR_US: Final = 3_600_000_000
-_DAY_US: Final = 86_400_000_000
 #: Grades of an audit that leave open what happened.
 _OPEN: Final = ("uncertain", "not_evaluable", "not_asked")
 _AGES: Final = {
@@ -48,7 +54,7 @@ def caller_id_drop(inputs: Inputs) -> Measure:
         return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
     code, names = attempts.text("from_number")
     chance = caller_model(attempts, weekly=False).expected
-    recent = attempts.when > inputs.attempts.as_of_us - int(choices.recent_days * _DAY_US)
+    recent = attempts.when > inputs.attempts.as_of_us - int(choices.recent_days * DAY_US)
     human, size = attempts.flag("human"), len(names)
     lately, before = (
         _Tally(
@@ -224,7 +230,7 @@ def missing_disposition(inputs: Inputs) -> Measure:
     blank: Mask = np.asarray(written == "", dtype=bool)
     ended = micros(attempts.calls["ended_at"])[attempts.rows]
     due = np.where(long, ended, 0) < inputs.attempts.as_of_us - int(
-        choices.disposition_due_h * _HOUR_US
+        choices.disposition_due_h * HOUR_US
     )
     excluded = {"not_due_yet": int((long & blank & ~due).sum())}
     used = ("human_length_s", "disposition_due_h")
