@@ -147,6 +147,7 @@ class ListFile:
                         staged = self._note(connection, last, anew=erasing or fresh)
                         connection.execute("commit")
                     except BaseException:
+                        # What the log has of the transaction goes with it.
                         self._log.cut(size)
                         connection.execute("rollback")
                         raise
@@ -254,9 +255,11 @@ class ListFile:
 
     def _sound(self) -> bool:
         """Whether the file is the one that the log noted last."""
+        # The last line of the log is the file's hash, unless a writer was killed before it.
         noted = self._log.last_text()
         if noted is None or not self.path.is_file():
             return False
+        # SQLite left its rollback journal: a writer was killed within a transaction.
         if self.path.with_name(f"{self.path.name}-journal").exists():
             return False
         return noted == _file_record(self.path)
@@ -276,6 +279,7 @@ class ListFile:
 
     def _rebuild(self, logged: _State) -> None:
         """Make the SQLite file again from the log; the old one is kept until a number is forgotten."""
+        # Beside it, and renamed when it is whole.
         fresh = self.path.with_suffix(".rebuilt")
         fresh.unlink(missing_ok=True)
         with closing(sqlite.connect(fresh)) as connection:
@@ -393,6 +397,7 @@ def _held(changes: Sequence[Row], forgotten: Sequence[Row]) -> tuple[int, int]:
     total = 0
     for row in (*changes, *forgotten):
         digest = hashlib.blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8)
+        # A sum does not depend on the order, and grows with each row without reading the others.
         total += int.from_bytes(digest.digest())
     return len(changes) + len(forgotten), total % _LIMIT
 

@@ -169,6 +169,7 @@ class Account:
 
         meaning = DEFAULT if taxonomy is None else taxonomy
         moment = instant("as_of", as_of)
+        # Made once for each state of the store: matching calls and leads takes seconds.
         wanted = (self.store.written(), str(moment), source, meaning.version)
         if self._attempts is None or self._attempts[0] != wanted:
             calls = self.calls(as_of=moment)
@@ -210,6 +211,7 @@ class Account:
 
         moment = instant("as_of", as_of)
         views = {}
+        # Named in a comment it costs some time, and changes nothing.
         if "attempts" in sql.casefold():
             frame = self.attempts(as_of=moment)
             views["attempts"] = pa.Table.from_pandas(frame, preserve_index=False)
@@ -452,6 +454,7 @@ class Account:
     ) -> pd.DataFrame:
         moment = instant("as_of", as_of)
         begin, end = window(since, until)
+        # Before the rows: a sync in between makes them newer than is said, never older.
         cover = covered(table, self.store)
         frame = self.store.frame(table, as_of=moment, since=begin, until=end, campaign=campaign)
         if kind is not None:

@@ -70,6 +70,7 @@ def connect(
     key = resolve_key(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
     root = stores_folder(settings)
+    # Before the folder: a wrong key leaves no trace on the disk.
     client = Client(base_url, key, journal=journal_folder(settings), environment=variables)
     try:
         opened = open_partition(root, identity, client, keys_folder())

@@ -55,6 +55,7 @@ def covered(table: Table, store: Store) -> Cover:
     )
     if not states:
         return cover
+    # A table of several lists is as old as the oldest of them.
     wholes = [state.mark.reconciled_at for state in states.values()]
     known_wholes = [instant for instant in wholes if instant is not None]
     return replace(
@@ -122,6 +123,7 @@ def facts(store: Store) -> dict[str, Any]:
 def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
     """What a person should know before trusting the table."""
     shown = "" if as_of is None else f" Shown as last observed by {day_and_time(as_of)}."
+    # The service lists no checks: there is nothing to be synced.
     if table == DNC_CHECKS:
         return f"{table.name}: only numbers that were asked about, each time they were.{shown}"
     if table == EVENTS and cover.synced_at is None:
@@ -167,6 +169,7 @@ def older(cover: Cover) -> str:
 
 def _of_state(state: State) -> Cover:
     mark, walk = state.mark, state.walk
+    # The first walk is still open: what it has read reaches back to its last row.
     if mark.synced_at is None:
         reached = None if walk is None else walk.oldest_at
         started_at = None if walk is None else walk.started_at

@@ -123,6 +123,7 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
         instants.instant("until", arguments.get("until")),
     )
     result = reporting.funnel(asked.account, scope)
+    # The largest: a model reads no thousand rows.
     groups = result.groups[:GROUPS]
     table = (
         result.table if result.by is None else result.table[result.table[result.by].isin(groups)]
@@ -204,6 +205,7 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
     # A file of its own, readable by its owner alone, which goes at once.
     with tempfile.TemporaryDirectory(prefix="dialframe-list-") as folder:
         path = Path(folder) / "list.csv"
+        # A lone surrogate of JSON has no bytes.
         path.write_bytes(content.encode("utf-8", "replace"))
         recipe = lead_cleaning.Recipe(
             region=region,

@@ -191,6 +191,7 @@ class Dispatcher:
             return tool_answers.failed(
                 f"{name}: the arguments are nested deeper than {JSON_DEPTH}"
             )
+        # A model may repeat a key that it saw in a file; it must not go on to the service or into the log.
         if KEY.search(json.dumps(call.arguments, ensure_ascii=False)):
             return tool_answers.failed(f"{name}: {_EXPOSED}")
         wrong = _wrong_arguments(self.tools[name], call.arguments)
@@ -204,6 +205,7 @@ class Dispatcher:
 
     async def _analyze(self, call: Call, row: analysis_tools.Analysis) -> Result:
         scopes = call.caller.scopes
+        # The store answers without the service, which would have asked for the scope.
         missing = sorted(row.scopes - scopes) if scopes is not None else []
         if missing:
             return tool_answers.failed(
@@ -285,6 +287,7 @@ class Dispatcher:
                 "recordings are given only where the operator's policy names them (--policy)"
             )
         if row.streamed:
+            # A recording is of people: the file goes with the answer.
             with client.correlation(call.id), tempfile.TemporaryDirectory() as folder:
                 path = client.calls.recording(request.call_id, Path(folder) / "recording")
                 return tool_answers.recording(path.read_bytes())

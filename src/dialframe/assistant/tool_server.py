@@ -276,6 +276,7 @@ class Accounts:
         """
         name = _name(key)
         with self._lock:
+            # Two requests with one key open one account.
             held = self._known.setdefault(name, _Held())
             self._known.move_to_end(name)
             held.users += 1
@@ -367,6 +368,7 @@ def caller_of(context: Context) -> Caller:
 
 
 def _at_once(scope: Scope, headers: Headers) -> JSONResponse | None:
+    # Contract, Authentication 2.
     if KEY.search(unquote_plus(scope["query_string"].decode("latin-1"))):
         return _refused(400, _IN_URL)
     origin = headers.get("origin")
@@ -392,12 +394,14 @@ def _refusal(error: DialframeError) -> JSONResponse:
     if isinstance(error, ApiError) and error.status in _PASSED_ON:
         words = _NEEDED if error.status == 401 else str(error)
         return _refused(error.status, words, error.retry_after_s)
+    # A status of the service that is not passed on is a bad gateway here.
     return _refused(502 if isinstance(error, ApiError) else 500, str(error))
 
 
 def _refused(status: int, words: str, retry_after_s: float | None = None) -> JSONResponse:
     headers = {"Cache-Control": "no-store"}
     if status == 401:
+        # A 401 has to say how to get in (RFC 9110, 11.6.1).
         headers["WWW-Authenticate"] = "Bearer"
     if retry_after_s is not None:
         headers["Retry-After"] = str(int(retry_after_s) + 1)

@@ -210,6 +210,7 @@ def audit(
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, pack, pack_seal
 
+    # Everything that can be wrong with the options is said before the store is read.
     moment = instants.instant("--as-of", as_of)
     scope = options.scope(
         since=instants.instant("--since", since),
@@ -218,6 +219,7 @@ def audit(
     )
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
+    # Any of the three asks for parts; the findings are the same.
     in_parts = not (tables is None and partitions is None and scheduler is None)
     if in_parts and check is not None:
         raise typer.BadParameter(
@@ -281,6 +283,7 @@ def practice_(
     if out.exists():
         raise ConfigError(f"{out} exists already; choose another name, or edit it")
     registries = firm_records.registries()
+    # Half an answer is none: who declares has to stand behind every list.
     if not (by and covers) and (as_json or not sys.stdin.isatty()):
         raise ConfigError(
             "say who declares with --by and what with --covers; asking needs a terminal"
@@ -479,6 +482,7 @@ def _tell_findings(result: Audit) -> None:
 
     findings = result.findings
     grade = findings["grade"].map(_ORDER)
+    # The grade first, within it the order of the report.
     order = (grade * 100 + audit_page.in_order(findings["check"])).argsort(kind="stable")
     ordered = findings.iloc[order]
     shown = ordered[ordered["grade"] == "violation"].head(SHOWN)
@@ -507,6 +511,7 @@ def _tell_coverage(result: Audit) -> None:
         show(campaigns[names].rename(columns={"group": "campaign"}), "Do-Not-Call coverage")
     say(audit_page.to_check_sentence(result))
     if len(due):
+        # Masked, as on every screen: the pack has them whole.
         few = ", ".join(mask(phone) for phone in due["phone"].head(FEW))
         say(f"first of them: {few}; check them: dialframe audit --check 31d")
 
@@ -515,6 +520,7 @@ def _fails(result: Audit, fail_on: FailOn) -> bool:
     """Whether an audit ends with status 3; one of nothing does unless it never may."""
     if fail_on == "never":
         return False
+    # Each option counts the grades up to its own.
     order = ["violation", "uncertain", "not_evaluable"]
     last = {"empty": 0, "violation": 1, "uncertain": 2}.get(fail_on, 3)
     return bool(result.gaps) or bool(result.checks[order[:last]].to_numpy().sum())

@@ -80,6 +80,7 @@ def web_page(
         ENVIRONMENT["store"]: None if store is None else str(store.resolve()),
     }
     environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
+    # The page asks for a key itself; it never stands on the command line.
     with serve(folder, environment=environment, port=port) as page:
         if as_json:
             answer({"url": page.url, "token": page.token, "address": page.address})
@@ -145,6 +146,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
     settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
     with progress() as listen:
+        # A missing setting is a finding here, and no error.
         diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
     diagnosis = Diagnosis(
         tuple(

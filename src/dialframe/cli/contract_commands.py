@@ -74,6 +74,7 @@ def operations(
     Example:
         dialframe contract operations
     """
+    # Whichever won, the other one's reader would get nonsense.
     if as_json and as_markdown:
         raise ConfigError("--json and --markdown exclude each other; choose one")
     rows = _rows()

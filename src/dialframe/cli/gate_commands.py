@@ -46,6 +46,7 @@ class _Gate(TyperGroup):
     """`dialframe gate +1212...` is `dialframe gate check +1212...`."""
 
     def parse_args(self, ctx: object, args: list[str]) -> list[str]:
+        # The first word may be an option of `check`, too.
         if args and args[0] not in (*self.commands, "--help", "-h"):
             args = ["check", *args]
         return super().parse_args(ctx, args)  # type: ignore[arg-type]
@@ -122,6 +123,7 @@ def check(
         say(
             f"{len(answers) - held:,} of {len(answers):,} numbers may be called, {held:,} are held"
         )
+    # So that a script dials only where nothing is held.
     if held:
         raise typer.Exit(FINDINGS)
 

@@ -292,6 +292,7 @@ def _suppressed(
     files: list[str] | None, codes: str | None, region: str | None, store: Path | None
 ) -> Barred:
     """The firm's own list, and the numbers of the files given."""
+    # Always: an opt-out holds for every later list, whatever options are given.
     barred = suppression_list(store).barred()
     if not files:
         return barred
@@ -320,6 +321,7 @@ def expanded(files: list[str]) -> list[str | Path]:
     """
     paths: list[str | Path] = []
     for text in files:
+        # What is behind a URL only fsspec can expand.
         if "://" in text:
             paths.append(text)
             continue
@@ -377,6 +379,7 @@ def _mapping(
             raise ConfigError("--column takes a field and a column, such as phone=Telefon")
     if len({name for name, _, _ in pairs}) < len(pairs):
         raise ConfigError("--column names a field twice; give each field one column")
+    # What is told now goes before what was saved.
     named: dict[str, str | tuple[str, ...]] = {name: column for name, _, column in pairs}
     return named if saved is None else {**saved.fields(), **named}
 
@@ -417,6 +420,7 @@ def _answer(name: str, question: Question) -> str | None:
     _say(f"{name}: {in_options(question.why)}")
     for number, candidate in enumerate(offered, 1):
         sure = f"  {candidate.confidence:.0%}" if candidate.confidence else ""
+        # Cells tell columns apart; whole numbers need not stand on a screen.
         cells = ", ".join(mask(cell, reach="cell") for cell in candidate.cells)
         _say(f"  {number}  {candidate.column}{sure}" + (f"  {cells}" if cells else ""))
     if not least:

@@ -180,8 +180,10 @@ def import_(
     from dialframe.contract.models.base_models import kind_of
     from dialframe.flows import lead_import
 
+    # IDs are typed (contract, Conventions): a slip is known before anything is read.
     if kind_of(campaign) != "campaign":
         raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
+    # The service has no delete: what is sent is sent.
     if not (yes or dry_run or at_terminal()):
         raise ConfigError(
             "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
@@ -204,6 +206,7 @@ def import_(
             reasons=known(options.reasons),
             on_progress=listen,
         )
+        # A plan that was not carried out changes nothing, here neither.
         opt_outs = None if brought.ledger is None else keep_opt_outs(brought.result, store)
     tell(
         brought.result,
@@ -218,6 +221,7 @@ def import_(
 def _leave(brought: BroughtIn, fail_on: Failing | None) -> None:
     """End with the status of what became of the leads."""
     if brought.ledger is None:
+        # A dry run says by its status whether the import would go through.
         if brought.plan.doubts or not brought.plan.to_send:
             raise typer.Exit(FINDINGS)
         return

@@ -142,6 +142,7 @@ def show_(
     book = read_book(own)
     rule = book.rule(rule_id)
     values = rule.model_dump(mode="json", exclude_defaults=True)
+    # What the book leaves implied is shown as well.
     values["force"] = rule.force_words
     if rule.ceiling_reason:
         values["uncertain_at_best"] = rule.ceiling_reason
@@ -216,6 +217,7 @@ def diff(
     later = _day(second) if second is not None else book.generated_on
     if later is None:
         raise ConfigError(f"{second!r} is no day; write it as 2026-11-01")
+    # In whichever order somebody types the days.
     if later < day:
         day, later = later, day
     changes = rule_changes.of_days(book, day, later)
@@ -274,6 +276,7 @@ def new(
         raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_PARAMETERS)}")
     from dialframe.compliance.rules.rule_model import nowhere
 
+    # A rule for a place that there is not would never be asked.
     problem = nowhere(jurisdiction.upper())
     if problem is not None:
         raise ConfigError(problem)
@@ -324,6 +327,7 @@ def run_examples(
     book = read_book() if file is None else _book_of(file)
     book = book.select(split(rules))
     if file is not None and book.origins:
+        # The packaged rules have their own tests.
         ours = {rule_id for rule_id, _ in book.origins}
         book = replace(book, rules=tuple(rule for rule in book.rules if rule.id in ours))
     results = run(book)
@@ -389,6 +393,7 @@ def _problems(file: Path) -> list[tuple[int, str]]:
         return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(toml_validation.form_problems(error, text))
+    # A file that says nothing would pass for one without a fault.
     if not rules and not read_toml(text).get("change"):
         return [
             (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")

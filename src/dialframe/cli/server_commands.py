@@ -230,6 +230,7 @@ class _Printer:
         kind = error.why if isinstance(error, WebhookError) else str(error)
         self._troubles[kind] += 1
         times = self._troubles[kind]
+        # A stranger who sends nonsense must not fill the screen, or a log.
         if str(times).rstrip("0") == "1":
             sentence = f"refused: {error}" if isinstance(error, WebhookError) else str(error)
             _write(
@@ -243,6 +244,7 @@ def secret_of(environment: Mapping[str, str], name: str, option: str, noun: str)
     Raises:
         ConfigError: The name is none, and may be the secret itself: it is not repeated.
     """
+    # A secret on the command line stands in the list of processes and in the shell's history.
     if not _VARIABLE.fullmatch(name):
         raise ConfigError(f"{option} takes the name of a variable, never the {noun} itself")
     return environment.get(name, "")
@@ -251,6 +253,7 @@ def secret_of(environment: Mapping[str, str], name: str, option: str, noun: str)
 def _write(descriptor: int, line: str) -> None:
     left = f"{line}\n".encode("utf-8", "backslashreplace")
     while left:
+        # A pipe may take a part only.
         left = left[os.write(descriptor, left) :]
 
 
@@ -313,6 +316,7 @@ def serve_tools(
     from dialframe.assistant import tool_server
     from dialframe.assistant.offered_operations import Exposure, read_policy
 
+    # Without a policy no field about a person is given.
     people = read_policy(policy) if policy else ()
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:

@@ -184,6 +184,7 @@ def verify(
     from dialframe.flows.machine_checks import vanished_outputs
     from dialframe.store import Store, verify_and_repair
 
+    # What is gone altogether only the register of outputs remembers.
     vanished = vanished_outputs(_root(store)) if journal is None else []
     problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
     for path in _stores(store, needed=not vanished) if journal is None else ():
@@ -278,6 +279,7 @@ def backup(
         backups.backup(path, folder, replace=replace, keys=keys_folder())
         for path in _stores(store)
     ]
+    # A damaged copy would be all that there is after the next fault.
     suppression_list(store).file.mend()
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
     archives += [] if beside is None else [beside]
@@ -307,6 +309,7 @@ def restore(
     from dialframe.store import backups
     from dialframe.suppression import SuppressionList
 
+    # A folder of backups has one for each account, and one of what lies beside them.
     copies = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
     sources = [path for path in copies if path.name != backups.BESIDE]
     if not copies:
@@ -325,6 +328,7 @@ def restore(
             theirs = SuppressionList(beside / suppression.path.name)
             added = suppression.take_in(theirs, now) if suppression.file.exists else 0
         except StoreError:
+            # The list that is here cannot be read: the one of the backup takes its place.
             suppression.file.set_aside()
         brought = backups.restore_beside(_beside(store), beside)
         if brought:
@@ -364,6 +368,7 @@ def _journal(store: Path | None, folder: Path | None = None) -> Journal:
     from dialframe.client.write_journal import Journal
 
     settings = Settings.from_environment(os.environ, store=store)
+    # Its problems do not depend on the account, which stays empty here.
     journal = Journal(folder or journal_folder(settings), "")
     if folder is not None and not journal.begun:
         raise ConfigError(
@@ -376,6 +381,7 @@ def _tool_calls(store: Path) -> list[Problem]:
     """What is wrong with the log of an assistant's calls, where there is one."""
     from dialframe.store.verify_and_repair import Problem
 
+    # The note outside of the folder stays where the log was deleted.
     noted = store.with_name(f"{store.name}.assistant.jsonl.head").exists()
     if not noted and not list(store.glob("assistant.jsonl*")):
         return []

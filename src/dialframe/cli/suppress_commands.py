@@ -81,6 +81,7 @@ def add(
     from dialframe.flows import suppression_import
     from dialframe.suppression import Entry
 
+    # The time to honor it runs from the day of the request (47 CFR 64.1200(d)(3)).
     requested_on = day("--on", on) or _now().date()
     phones = _numbers(numbers, region)
     files = suppression_import.read(expanded(file or []), region=region, codes=codes)
@@ -136,6 +137,7 @@ def list_(
     from collections import deque
 
     suppressed = suppression_list(store)
+    # The list may have millions of rows: only as many as are shown are kept.
     last_entries = deque(
         (
             entry
@@ -172,6 +174,7 @@ def check(
         phones += file_read.phones
     if not phones:
         raise ConfigError("suppress check takes numbers, or a file with --file")
+    # A forgotten number is found too, by its keyed mark.
     listed = [entry for entry in suppression_list(store).check(phones) if entry is not None]
     rows = [_row(entry) for entry in listed]
     if as_json:
@@ -259,6 +262,7 @@ def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
         )
     line = f"{done.pushed:,} numbers pushed, {done.refused:,} refused, {done.unknown:,} unknown"
     reply(asdict(done), [line], as_json=as_json)
+    # What the service does not have yet is a failure: a script must not go on.
     if done.refused or done.unknown:
         raise typer.Exit(FAILURE)
 

@@ -77,6 +77,7 @@ def sync(
     reply(report.as_dict(), [str(report)], as_json=as_json)
     if not report.complete:
         raise typer.Exit(FAILURE)
+    # The tables are complete, and rows of them are not what the contract says.
     if report.quarantined:
         raise typer.Exit(FINDINGS)
 
@@ -105,6 +106,7 @@ def export(
     reporting.exportable(table, to)
     with connect(base_url, store) as account:
         frame = reporting.stored_table(account, table)
+    # An empty file would look like an account without calls.
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(
             f"{table}: nothing to export, it was never synced; run dialframe sync first"
@@ -158,6 +160,7 @@ def _shown(meter: Meter) -> Group:
     table = Table.grid(padding=(0, 1))
     for pace in meter.paces(now_s):
         done = 1.0 if pace.share is None else pace.share
+        # Where the share is not known the bar only moves.
         bar = ProgressBar(total=1.0, completed=done, width=8, pulse=pace.share is None)
         table.add_row(bar, Text(line(pace)))
     return Group(table, Text(f"{meter.limit_share(now_s):.0%} of the rate limit used"))
@@ -165,6 +168,7 @@ def _shown(meter: Meter) -> Group:
 
 def _in_notebook() -> bool:
     shell = sys.modules.get("IPython")
+    # A kernel has no terminal, and draws all the same.
     return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 

@@ -122,6 +122,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():
+        # Options are keywords: a group may stand between two of them.
         if parameter.name not in groups:
             hint = hints[parameter.name]
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
@@ -407,6 +408,7 @@ def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
         return
     widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
     before = sum(widths[:-1]) + 2 * len(widths)
+    # A sentence of a word a line is no sentence.
     if before + min(widths[-1], _LEAST_CHARS) > console.width:
         _stacked(rows, console.width)
         return

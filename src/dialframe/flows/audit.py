@@ -87,6 +87,7 @@ def audit(
 
     def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
         if max_age is not None and as_of is None:
+            # A past moment cannot be checked after the fact.
             numbers = worth_checking(leads, calls)
             account.check_dnc(numbers, max_age=max_age, on_progress=on_progress)
 
@@ -146,6 +147,7 @@ def with_given(
     result = result.with_inputs(gaps, _digests(scope, known), plain)
     result = result.joined({"campaigns": known.campaigns[["id", "name"]]})
     try:
+        # Kept in a chain, so that nobody audits until the answer pleases.
         account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
     except StoreError as error:
         result = result.with_inputs(
@@ -212,6 +214,7 @@ def may_call(
         callbacks=records.callbacks,
         campaign=campaign,
         caller_id=caller_id,
+        # The firm's own list holds for every reason, a registry's entry too.
         suppressed=suppressed(account, numbers),
         **records.given(scope),
     )
@@ -226,6 +229,7 @@ def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list
     ]
     for name in ("dnc_checks", "callbacks", "campaigns"):
         freshness = read[name].attrs.get("dialframe", {})
+        # Checks are never listed by the service: that none were synced says nothing.
         if name != "dnc_checks" and freshness and freshness.get("synced_at") is None:
             sentences.append(f"the table {name} was never read: dialframe sync {name}")
     synced = read["calls"].attrs.get("dialframe", {}).get("synced_at")
@@ -289,6 +293,7 @@ def write_pack(
             before was changed, or signed while this one is not.
         OSError: The disk is full or the folder cannot be written.
     """
+    # The page before the folder: what cannot be shown leaves no half pack.
     html = render(audit_page.page(readable(result)))
     report = {"report.html": html.encode()}
     if pdf:
@@ -399,6 +404,7 @@ def _digests(scope: Scope, known: Evidence) -> dict[str, str]:
         "consents": scope.consents, "exemptions": scope.exemptions, "look_ups": scope.look_ups,
         "recorded_consents": known.recorded_consents, "requests": known.requests, "states": known.states,
     }  # fmt: skip
+    # As text, so that the digest is the same on every machine.
     texts = {
         name: frame.to_csv(index=isinstance(frame, pd.Series), lineterminator="\n")
         for name, frame in frames.items()

@@ -128,6 +128,7 @@ def refusals(ledger: Ledger) -> pd.DataFrame:
             shown = firsts.setdefault((status, reason), [])
             if len(shown) < _LINES_SHOWN:
                 shown.append((file, line))
+    # One file needs no name beside each line.
     several = len(names) > 1
     rows = [
         (
@@ -174,6 +175,7 @@ def decided(decisions: Decisions) -> list[str]:
         sentences.append(
             f"LEFT ALONE: sheets {', '.join(map(repr, decisions.other_sheets))} (--sheet takes one)"
         )
+    # Their columns have names without a header line.
     if decisions.format not in _KEYED:
         where = header(decisions.header_line)
         sentences.append(_guess(f"header {where}", decisions.header_confidence, None))

@@ -120,6 +120,7 @@ class Chooser:
         if self.ask is not None and decision.questions:
             decision = self._asked(file, decision, self.ask)
             self._remember(file, decision.settled())
+        # What was told answers a question that would be asked again next month.
         elif self.mapping is not None and self._was_open(file):
             self._remember(file, decision.settled())
         return decision.settled()
@@ -128,6 +129,7 @@ class Chooser:
         """Ask until nothing is open that was not asked."""
         named_columns = dict(self._named())
         asked: set[str] = set()
+        # An answer may open another question: the column taken may have been another field's.
         while new := tuple(
             question for question in decision.questions if question.field not in asked
         ):

@@ -105,6 +105,7 @@ def demo(
     folder(out)
     on_progress(Progress("sandbox started", 0, 1))
     with (
+        # Of this process alone, at a free port, and gone when the demo ends.
         sandbox.start(seed=seed, size=size, as_of=as_of) as service,
         tempfile.TemporaryDirectory(prefix="dialframe-demo-") as store,
         connect(service.base_url, service.api_key, store, environment={}) as account,

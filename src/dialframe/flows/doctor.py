@@ -169,6 +169,7 @@ def _begin(client: Client, call_id: str, options: Options) -> _Answer:
         del progress
         raise _Enough
 
+    # A recording is of people: it goes with the check.
     with tempfile.TemporaryDirectory() as folder:
         try:
             path = Path(folder) / "recording"
@@ -195,6 +196,7 @@ def _judged(row: Row, answer: _Answer, me: Me) -> Finding:
         )
     if error is None:
         return Finding(check, "ok", f"{row.name} answered")
+    # It means only that the id names none (contract, Call summary): the scope was granted.
     if isinstance(error, NotFound) and error.code == "not_found":
         return Finding(check, "ok", f"{row.name} may be asked; the newest call has none")
     if isinstance(error, PermissionDenied):
@@ -225,6 +227,7 @@ def _told(scope: Scope, me: Me) -> Finding:
         return Finding(check, "not tried", detail, "ask the account's administrator")
     if scope.name not in me.scopes:
         return _not_granted(scope.name)
+    # 403 tier_not_enabled for every account (contract, What the service does).
     if scope.name == UNAVAILABLE:
         detail = "granted, but off for every account until the operator announces it"
         return Finding(check, "not tried", detail)
@@ -236,6 +239,7 @@ def _told(scope: Scope, me: Me) -> Finding:
 
 def _lacking(scope: Scope, me: Me) -> tuple[tuple[bool, str, str], ...]:
     """What keeps a granted scope from being used: whether it is so, what it is, what next."""
+    # Where the service says nothing of it, nothing is held against it.
     switch = (me.switches or {}).get(scope.switch or "", True)
     webhooks = scope.name == "webhooks:write" and me.webhooks_enabled is False
     key = scope.sending_key and me.sending_key is False

@@ -111,6 +111,7 @@ def forget(
     store = account.store
     versions = store.forget(phone, at=now)
     remaining: list[Remaining] = []
+    # A store that a restore pushed aside still holds the person.
     for path in backups.replaced(store.folder):
         try:
             with Store.open(path, keys=store.keys) as other_store:
@@ -129,6 +130,7 @@ def forget(
     writes = account.client.writes.forget(phone)
     rows = 0 if suppressed is None else suppressed.forget(phone, now)
     register = Outputs.of_this_user() if outputs is None else outputs
+    # Only now: what was erased above needs no look.
     files = list(_files(register.paths(), store.folder.parent))
     remaining += [leftover for path in files if (leftover := _left(path, phone)) is not None]
     if register.path.exists() and holds(register.path, phone):
@@ -202,6 +204,7 @@ def _pattern(phone: str) -> re.Pattern[bytes]:
 
     digits = phone.lstrip("+")
     national = str(phonenumbers.parse(phone, None).national_number)
+    # A short national number alone would be found in any long one.
     needle = national if len(national) >= _NATIONAL_DIGITS else digits
     return re.compile(
         rb"(?<!\d{4})" + _BETWEEN.join(digit.encode() for digit in needle) + rb"(?!\d)"
@@ -218,6 +221,7 @@ def _stream_holds(read: Callable[[int], bytes], pattern: re.Pattern[bytes]) -> b
         # UTF-16 is text with a zero byte in each character.
         if pattern.search((left + piece).replace(b"\0", b"")):
             return True
+        # Longer than any number with what is written between its digits.
         left = piece[-256:]
     return False
 

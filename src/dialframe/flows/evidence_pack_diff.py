@@ -60,6 +60,7 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     )
     rows = merged[differs.any(axis=1).to_numpy(dtype=bool)]
     gone, new = rows["grade_after"].isna(), rows["grade_before"].isna()
+    # What is in both and differs got another grade, another rule or other evidence.
     change = pd.Series("regraded", index=rows.index, dtype="str").mask(new, "new")
     call_ids = [{*each["call_id"]} for each in findings]
     why = [

@@ -161,6 +161,7 @@ def gather(
     Raises:
         StoreError: Calls or leads were never read, or not by that moment.
     """
+    # An audit in parts reads these tables itself: here only their columns are wanted.
     since = None if large_tables else _NEVER
     leads, calls = account.leads(as_of=as_of, since=since), account.calls(as_of=as_of, since=since)
     if given is None:
@@ -172,6 +173,7 @@ def gather(
         )
     if before_checks is not None:
         before_checks(leads, calls)
+    # After the checks were asked for: an answer that came later would not count.
     moment = at()
     campaigns, callbacks, events = (
         (given or {}).get(name, read(as_of=as_of))
@@ -213,6 +215,7 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
     meaning: dict[str, str] = {}
     for code in calls["disposition"].dropna().unique():
         named = taxonomy.outcome("disposition", code)
+        # Answered, and no representative within two seconds of the greeting: 16 CFR 310.4(b)(1)(iv).
         if named == _DROPPED:
             meaning[code] = "dropped"
         elif named in _MACHINES:
@@ -222,6 +225,7 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
     if not meaning:
         return None
     outcome = calls["disposition"].map(meaning, na_action="ignore").astype("str")
+    # An outcome without an answer is a slip, but for a call that we dropped ourselves.
     is_known = outcome.notna() & (calls["answered_at"].notna() | (outcome == "dropped"))
     known_outcome = outcome[is_known].set_axis(pd.Index(calls.loc[is_known, "id"]))
     return known_outcome[~known_outcome.index.duplicated()]
@@ -235,6 +239,7 @@ def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None
         code, phone = content.get("disposition_code"), content.get("phone")
         if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
             at = pd.to_datetime(content.get("logged_at"), utc=True, errors="coerce")
+            # The instant at which the wish was logged; else when the event was made.
             at = event.created_at if pd.isna(at) else at
             rows.append((phone, at, content.get("call_id") or event.id, code))
     if not rows:
@@ -323,6 +328,7 @@ def _with_requests(
 
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     """Numbers that are callable or were called, each once, in order."""
+    # Of the five statuses of a lead (contract, Lead) these two are not called again.
     open_leads = leads.loc[~leads["status"].isin(["dnc", "completed"]), "phone"]
     called = calls.loc[calls["direction"] == "outbound", "to_number"]
     return sorted({*open_leads.dropna(), *called.dropna()})
@@ -346,12 +352,14 @@ def own_codes(path: Path | None) -> Taxonomy:
 def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
     """Dispositions of the account that its taxonomy takes for a request not to be called."""
     used = calls["disposition"].dropna().unique()
+    # Codes that are known for refusals, and those of the firm's own taxonomy that mean the same.
     return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
 
 
 def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
     """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
     modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
+    # The values of `dialer_mode` are not shown (contract, Campaign): an unknown one says nothing.
     dialings = {name: how for name, mode in modes if (how := dialing_of(mode))}
     voices = {
         name: Conduct(artificial_voice=True) for name, mode in modes if speaks_artificially(mode)
@@ -376,6 +384,7 @@ def table(path: Path | None) -> pd.DataFrame | None:
     if path is None:
         return None
     try:
+        # Text as it stands: a cell `NA` may be Namibia.
         frame = pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is no CSV file: {error}; correct it") from None
@@ -468,6 +477,7 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
             )
         if name is not None:
             columns[name] = header
+    # A consent without a day proves nothing about the calls before it.
     if _NEEDED[what] not in columns:
         raise ConfigError(
             f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(fields)}. "

@@ -138,6 +138,7 @@ def verdicts(answers: pd.DataFrame) -> list[dict[str, Any]]:
 def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
     async def ask(request: Request) -> Response:
         authorization = request.headers.get("authorization", "").encode()
+        # In constant time: how long it takes tells nothing of the token.
         if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
             return _refused(401, "a token is needed: Authorization: Bearer ...")
         try:
@@ -152,6 +153,7 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
         if len(question.numbers) > MOST_NUMBERS:
             return _refused(413, f"a question has at most {MOST_NUMBERS:,} numbers")
         try:
+            # A dialer waits: an answer that comes late is no answer.
             async with asyncio.timeout(ANSWER_S):
                 answers = await asyncio.wrap_future(worker.submit(lambda: decide(question)))
         except ConfigError as error:
@@ -194,6 +196,7 @@ def _read(body: bytes) -> Question:
         body_json = json.loads(body)
     except (ValueError, RecursionError):
         raise ConfigError("the question is not JSON") from None
+    # A misspelled field would ask another question than was meant.
     if not isinstance(body_json, Mapping) or set(body_json) - _FIELDS:
         raise ConfigError(f"a question has the fields {', '.join(sorted(_FIELDS))}")
     numbers = body_json.get("numbers")

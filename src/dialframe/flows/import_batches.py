@@ -156,6 +156,7 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
         )
     earlier = (head.get("campaign_id"), head.get("source"))
     if book.planned and earlier != (campaign_id, source):
+        # Another hash of the files, or of the choices made about them.
         difference = (
             "into another campaign" if earlier[1] == source else "of other leads or other choices"
         )
@@ -173,6 +174,7 @@ def _batches(leads: Iterable[LeadInput]) -> Iterator[list[Entry]]:
     for lead in leads:
         # What is sent is UTF-8, which is never longer than this.
         lead_bytes = len(json.dumps(lead.body)) + 1
+        # At most 200 leads (contract, Endpoints: Leads) and 1 MiB (Conventions) in a request.
         full = len(batch) == limits.LEADS_PER_IMPORT
         if batch and (full or size + lead_bytes > limits.BODY_BYTES - _ENVELOPE_BYTES):
             yield batch
@@ -236,6 +238,7 @@ class _Run:
             return
         if standing.key is None:
             self._first(number)
+        # Within 24 hours the key brings the stored answer (contract, Idempotency 2 and 3).
         elif not expired(standing, self.now()):
             self._again(number, standing)
         elif standing.outcome == "refused":
@@ -270,6 +273,7 @@ class _Run:
     def _send(self, number: int, key: str) -> None:
         """Send one batch under a key and write down what came of it."""
         if self.book.standing(number).key != key:
+            # Written before it is sent, so that a crash leaves the key that was used.
             self._note("send", number, key, {})
         self.requests += 1
         campaign_id = (self.book.head or {})["campaign_id"]
@@ -280,6 +284,7 @@ class _Run:
                 operations.LEADS_IMPORT, request, Options(idempotency_key=key)
             )
         except ApiError as error:
+            # Not to be retried under a new key (contract, Idempotency 5 and 7).
             if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
                 self._unknown(number, key, error.code, error.request_id)
                 return
@@ -321,6 +326,7 @@ def _nothing_written(error: ApiError) -> bool:
     What is refused before the key is looked at (access, rate, outage) says nothing of an earlier
     attempt, and neither does a `conflict`: the key stays open.
     """
+    # Access (401, 403), rate (429) and outages (5xx) come before the key is looked at.
     families = InvalidRequest | NotFound | Conflict | Refused
     return isinstance(error, families) and error.code not in _OPEN_CONFLICTS
 
@@ -408,5 +414,6 @@ def _result(index: int, sent: Entry, leads: Sequence[Lead]) -> dict[str, Any]:
         return {**result, "status": "failed", "reason": "not_in_campaign"}
     match = next((lead for lead in leads if lead.external_id == wanted), None)
     if match is None:
+        # External ids are unique per client (contract, Lead): another one is another lead.
         return {**result, "status": "duplicate", "reason": "duplicate_in_campaign"}
     return {**result, "status": "accepted", "reason": None, "lead_id": match.id}

@@ -86,6 +86,7 @@ class Journal:
         """
         book = cls(path)
         try:
+            # The file beside the journal says how far it had come: a shorter journal has lost lines.
             noted = Witness(path).last()
         except ValueError as problem:
             raise _damaged(str(problem)) from None
@@ -134,6 +135,7 @@ class Journal:
         Raises:
             OSError: The disk is full, or the file cannot be written.
         """
+        # A plan that broke off was never sent from: it is begun anew.
         self.head, self.planned, self._end = None, False, 0
         self._digest = hashlib.sha256()
         self.sizes.clear()
@@ -203,6 +205,7 @@ def _after(before: Standing, entry: Entry, span: Span) -> Standing:
         return replace(before, aside={int(at): why for at, why in entry["leads"].items()})
     if kind == "send":
         at = datetime.fromisoformat(entry["at"])
+        # The service counts a key's 24 hours from its first use (contract, Idempotency 2).
         first = before.sent_at if before.key == entry["key"] else at
         return replace(before, key=entry["key"], sent_at=first, outcome=None, facts=None)
     if kind not in _CLOSED:
@@ -334,6 +337,7 @@ class Ledger:
             and (row["reason"] in MENDABLE or row["status"] == "batch_refused")
         ]
         custom = dict.fromkeys(name for record in records for name in record)
+        # Custom fields stand under their own names; ours win where they collide.
         names = [*_FIELDS, *(name for name in custom if name not in {*_FIELDS, *_META}), *_META]
         return pd.DataFrame(
             {name: pd.Series([record.get(name, "") for record in records], dtype="str")
@@ -431,8 +435,10 @@ def _one(
         return {"why": facts.get("code")}
     if not answers:
         return {"why": facts.get("why", "no_result")} if facts else {}
+    # Exactly one result per lead (contract, Endpoints: Leads).
     if len(answers) > 1:
         return {"why": "two_results"}
+    # A result carries the id of the lead that it is about (contract, Lead outcome objects).
     if answers[0].get("external_id") not in (None, lead["body"].get("external_id")):
         return {"why": "result_of_another_lead"}
     if answers[0].get("status") not in _STATUSES:

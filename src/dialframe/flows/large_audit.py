@@ -105,7 +105,9 @@ def audit_in_parts(
     )  # fmt: skip
     rows = {table.name: _rows_of(account, table, tables, as_of) for table in _LARGE}
     if partitions is None:
+        # So that one part with its tables fits the memory of this machine.
         partitions = parts.parts_for(sum(_count(account, table, tables) for table in _LARGE))
+    # Beside the pack: linked into it instead of copied, on the same disk.
     folder = Path(tempfile.mkdtemp(prefix=".audit-", dir=room))
     try:
         (folder / "rows").mkdir(mode=0o700)
@@ -134,6 +136,7 @@ def audit_in_parts(
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    # The findings are read from there for as long as the audit is held.
     finalize(result.engine, shutil.rmtree, folder, ignore_errors=True)
     options = {"state_field": state_field, "tables": tables, "parts": partitions}
     return with_given(account, result, records, scope, now=now, as_of=as_of, options=options)
@@ -159,6 +162,7 @@ def _rows_of(
     if tables is not None:
         files = _parquet(tables, table)
         if isinstance(files.filesystem, LocalFileSystem):
+            # Workers read files of their own disk themselves; else the rows go through here.
             return parts.Files(tuple(files.files))
         return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
     return lambda: map(_table, account.store.batches(table, as_of=as_of))

@@ -237,6 +237,7 @@ def opened(
         if engine == "dask":
             from dialframe.leads.dask_workers import dask_workers
 
+            # Nobody sits at a worker who could be asked about a column.
             workers, chooser = stack.enter_context(dask_workers(scheduler)), chooser.silent()
         pipeline = stack.enter_context(
             Pipeline(
@@ -383,6 +384,7 @@ def screened(
         )
 
     sweep(out, stem)
+    # The answers get their name last: a list without them is not screened.
     staged = stage(target, fill)
     try:
         result = _written(pipeline, recipe, out, form, reasons)
@@ -419,11 +421,13 @@ def ask(
     asked = np.zeros(0, np.int64)
     while True:
         wanted = np.setdiff1d(pipeline.numbers(), asked, assume_unique=True)
+        # The first round is made even where nothing is clean, so that the file of checks is there.
         if not len(wanted) and len(asked):
             return answers
         asked = np.union1d(asked, wanted)
         before = len(answers.barred)
         for begin in range(0, max(1, len(wanted)), _ASKED_AT_ONCE):
+            # Numbers are held as their digits, eight bytes each.
             phones = [f"+{number}" for number in wanted[begin : begin + _ASKED_AT_ONCE].tolist()]
             checks = account.check_dnc(phones, max_age=max_age, on_progress=on_progress)
             keep(checks)

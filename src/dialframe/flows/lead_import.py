@@ -192,10 +192,12 @@ def bring_in(
     campaign = importable_campaign(account, campaign_id)
     with alone(out), lead_cleaning.opened(paths, recipe, on_progress=on_progress) as pipeline:
         plan = plan_of(pipeline, campaign, campaign_id, reasons)
+        # More than 20 custom fields would refuse every lead (contract, Lead).
         pipeline.custom_fields(keep)
         stem = leads.stem_in(out, pipeline.files, form)
         journal = out / f"{stem}.import.jsonl"
         source = _source(pipeline.files, recipe.region, keep)
+        # Before anything is asked for: a check may cost money, and an earlier import its journal.
         check_journal(journal, campaign_id, source)
         if dry_run or (confirm is not None and not plan.doubts and not confirm(plan)):
             path = journal.with_name(f"{stem}.plan.json")
@@ -239,6 +241,7 @@ def importable_campaign(account: Account, campaign_id: str) -> Campaign | None:
     """
     client = account.client
     try:
+        # Asked first: a missing scope is known before a file is read.
         granted = client.me().scopes
     except (ApiError, ContractError):
         granted = None  # Its shape is assumed; the service itself checks every request.
@@ -253,6 +256,7 @@ def importable_campaign(account: Account, campaign_id: str) -> Campaign | None:
     except (PermissionDenied, ContractError):
         return None
     except NotFound as error:
+        # Any other 404 says that the path is not offered (contract, Conventions).
         if error.code == "not_found":
             raise
         return None  # The service does not offer the look-up at all.
@@ -289,6 +293,7 @@ def doubts_of(file: CleanedFile) -> Iterator[Doubt]:
     columns = file.columns
     for name, sources in columns.fields().items():
         confidence = columns.confidence.get(name, 1.0)
+        # A wrong name is a nuisance, a wrong number a stranger who is called.
         if name not in _DECISIVE or confidence >= SURE:
             continue
         words = f"{name} from {', '.join(sources)} is a guess ({confidence:.2f})"
@@ -333,6 +338,7 @@ def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
 
 def _created_since(client: Client, campaign_id: str, since: datetime) -> Iterator[Lead]:
     """Leads of the campaign, newest first, down to an instant."""
+    # Newest first (contract, Endpoints: Leads), so that the first older one ends it.
     for lead in client.leads.list(campaign_id=campaign_id):
         if lead.created_at < since:
             return

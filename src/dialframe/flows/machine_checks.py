@@ -188,6 +188,7 @@ def _folder(root: Path) -> Finding:
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         advice = "choose another folder, or have its permissions changed"
         return Finding("store", "failed", f"{root} may not be written to", advice)
+    # Elsewhere the bits of a mode say nothing of who may read.
     if os.name != "posix":
         return Finding("store", "ok", f"{root} may be written to; who may read it is not checked")
     exposed = _exposed(root)
@@ -297,6 +298,7 @@ def _rooms() -> Finding:
     broken = []
     for name, purpose in ROOMS.items():
         try:
+            # By loading it: a library may be there, and broken or without a place for its cache.
             import_module(f"dialframe.{name}")
         except Exception as error:  # whatever it is, it is what the command would die of
             words = (str(error).splitlines() or [""])[0]
@@ -426,6 +428,7 @@ def clock(exchange: Exchange | None) -> Finding:
     if off <= NOTED:
         return Finding(CLOCK, "ok", f"agrees with the service's, by {source}")
     detail = f"{off.total_seconds():.0f} s {way} the service's, by {source}"
+    # Signatures of deliveries are taken up to that age (contract, Events: Delivery).
     if off <= TOLERANCE:
         return Finding(CLOCK, "warning", detail, "have this machine's clock set over the network")
     return Finding(

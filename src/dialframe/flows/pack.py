@@ -361,6 +361,7 @@ def _signed(
     """Whether the signature holds, what is proven, and whose it is; faults are added."""
     facts = dict(manifest.get("facts", {}))
     declared = str(facts.get("public_key", ""))
+    # Who signed one pack has to sign the next, else anybody could go on with the chain.
     chained = str(dict(facts.get("predecessor") or {}).get("public_key", ""))
     if raw is None:
         if key is not None or declared or chained:
@@ -448,6 +449,7 @@ def _manifest(folder: Path, rows: Mapping[str, int], facts: Mapping[str, object]
     for file in sorted(path_inside for path_inside in folder.rglob("*") if path_inside.is_file()):
         name = file.relative_to(folder).as_posix()
         digest = _hash(lambda file=file: file.open("rb"))  # type: ignore[misc]
+        # Name and content of each file hang on all before it: none can be swapped or left out.
         link = hashlib.sha256(f"{link}\n{name}\n{digest}".encode()).hexdigest()
         files.append(
             {"name": name, "rows": rows.get(name), "bytes": file.stat().st_size, "sha256": digest, "link": link}
@@ -493,6 +495,7 @@ def _small(content: Callable[[], IO[bytes]] | None) -> bytes | None:
         return None
     with content() as file:
         raw = file.read(_MOST_MANIFEST_BYTES + 1)
+    # A mangled archive may say that a small file is terabytes.
     if len(raw) > _MOST_MANIFEST_BYTES:
         raise ValueError("a manifest is no such large file")
     return raw
@@ -545,6 +548,7 @@ def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: IO[bytes]) -> Non
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            # For the owner alone, also after it is unpacked.
             entry.external_attr = 0o600 << 16
             with files[name]() as content, archive.open(entry, "w", force_zip64=True) as out:
                 while chunk := content.read(_CHUNK):
@@ -565,6 +569,7 @@ def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
             phone = match.group()
             if phone not in pseudonyms:
                 digest = hmac.new(key, phone.encode(), hashlib.sha256).hexdigest()
+                # 64 bits of HMAC-SHA-256: the key alone can tell who it is, and two numbers hardly ever meet.
                 pseudonyms[phone] = f"number-{digest[:16]}"
             return pseudonyms[phone]
 

@@ -60,8 +60,10 @@ def time_stamp_request(head: str) -> bytes:
     Args:
         head: The hash, hexadecimal.
     """
+    # AlgorithmIdentifier of SHA-256: its OID and a NULL (RFC 3161, 2.4.1).
     algorithm = bytes.fromhex("300d06096086480165030402010500")
     imprint = algorithm + b"\x04\x20" + bytes.fromhex(head)
+    # version 1, the imprint, and certReq TRUE, so that the answer brings the certificate.
     body = b"\x02\x01\x01" + b"\x30" + bytes([len(imprint)]) + imprint + b"\x01\x01\xff"
     return b"\x30" + bytes([len(body)]) + body
 
@@ -87,6 +89,7 @@ def read_time_stamp(answer: bytes, head: str) -> Stamp:
 
 def _read(answer: bytes, imprint: bytes) -> Stamp:
     parts = list(_parts(_only(answer, _SEQUENCE)))
+    # A response begins with its status (PKIStatusInfo); a token alone with its OID.
     if parts[0][0] == _SEQUENCE:
         status = next(_parts(parts[0][1]))
         if status[0] != _INTEGER or status[1] not in _GRANTED:
@@ -97,6 +100,7 @@ def _read(answer: bytes, imprint: bytes) -> Stamp:
     signed = list(_parts(_only(parts[1][1], _SEQUENCE)))
     content = list(_parts(signed[2][1]))
     _expect(content[0] == (_OID, _TST_INFO) and content[1][0] == _EXPLICIT)
+    # TSTInfo: version, policy, imprint, serial number, time... (RFC 3161, 2.4.2).
     info = list(_parts(_only(_only(content[1][1], _OCTETS), _SEQUENCE)))
     (_, algorithm), (kind, stamped) = _parts(info[2][1])
     _expect(kind == _OCTETS and info[4][0] == _TIME)
@@ -129,6 +133,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
     start = 0
     while start < len(data):
         tag, size, start = data[start], data[start + 1], start + 2
+        # The long form of a length: its low bits say how many bytes follow (X.690, 8.1.3.5).
         if size & 0x80:
             count = size & 0x7F
             _expect(0 < count <= 4)

@@ -160,6 +160,7 @@ def report(
         StoreError: Leads or calls were never synced.
         OSError: The disk is full or the folder cannot be written.
     """
+    # First: it refuses what was never synced or is unknown.
     whole = funnel(account, scope)
     tables = Tables(
         calls=account.calls(since=scope.since, until=scope.until),
@@ -301,5 +302,6 @@ def write_table(frame: pd.DataFrame, path: Path) -> Path:
         OSError: The disk is full or the folder cannot be written.
     """
     plain = frame.copy()
+    # What a frame says of its freshness is no part of the file's rows.
     plain.attrs = {}
     return write_bytes(FORMATS[path.suffix.lower()](plain), path)

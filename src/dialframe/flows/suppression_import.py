@@ -220,9 +220,11 @@ def push(
     done = refused = unknown = 0
     for count, entry in enumerate(waiting, 1):
         try:
+            # The key is the client's, kept in its write journal: run again, the same request repeats.
             service.add(entry.phone or "", reason=f"{entry.reason} on {entry.on}")
         except OutcomeUnknown:
             unknown += 1
+        # Refused for itself alone, such as a number that the service does not take: the others go on.
         except Refused:
             refused += 1
         else:
@@ -237,6 +239,7 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     from dialframe.leads.judging.phone_cells import with_sign
 
     file = _with_header_as_row(file)
+    # No default: national numbers of an unknown country suppress nobody.
     region = region or leads.decide_region(file).region
     frame = file.frame
     counted = _counted(file, table)
@@ -275,9 +278,11 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
                 for piece, read in zip(pieces, normal, strict=True)
                 if isinstance(read, str) and (number := with_sign(piece, region, read))
             )
+            # A header such as `UK mobile` names a country of its own.
             for named in named_regions(str(cells.name)):
                 phones |= dict.fromkeys(_normalized(pieces, named).dropna())
             read_rows.loc[normal.dropna().index] = True
+        # A row with one readable number suppresses somebody; a row with none is said.
         unread |= filled & ~read_rows
     lines = tuple(int(line) for line in file.lines[unread.to_numpy()])
     if lines and region is None:
@@ -322,6 +327,7 @@ def _counted(file: LeadFile, table: CodeTable | None) -> pd.Series:
             f"{file.name} has no column of {table.title} ({', '.join(table.columns)}); "
             "leave the code table out to suppress every row"
         )
+    # Free is who is free by every column of the service.
     free = everything
     for name in columns:
         free = free & file.frame[name].str.strip().str.casefold().isin(table.free)
