@@ -27,12 +27,15 @@ from dialframe.suppression import E164
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
-_DROPPED: Final = "dropped_by_us"
-_MACHINES: Final = ("machine", "fax")
 _PERSONS: Final = (
     "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
     "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
 )  # fmt: skip
+#: Outcome class to who was heard. Dropped is a call that was answered while no representative was there
+#: within two seconds of the greeting (16 CFR 310.4(b)(1)(iv)).
+_HEARD: Final = {
+    "dropped_by_us": "dropped", "machine": "machine", "fax": "machine", **dict.fromkeys(_PERSONS, "live"),
+}  # fmt: skip
 #: No row is as young as this.
 _NEVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _REQUEST_EVENT: Final = "disposition.logged"
@@ -212,16 +215,11 @@ def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync`
 
 def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
     """Call id to `dropped`, `live` or `machine`; None where no outcome says any of the three."""
-    meaning: dict[str, str] = {}
-    for code in calls["disposition"].dropna().unique():
-        named = taxonomy.outcome("disposition", code)
-        # Answered, and no representative within two seconds of the greeting: 16 CFR 310.4(b)(1)(iv).
-        if named == _DROPPED:
-            meaning[code] = "dropped"
-        elif named in _MACHINES:
-            meaning[code] = "machine"
-        elif named in _PERSONS:
-            meaning[code] = "live"
+    meaning = {
+        code: _HEARD[named]
+        for code in calls["disposition"].dropna().unique()
+        if (named := taxonomy.outcome("disposition", code)) in _HEARD
+    }
     if not meaning:
         return None
     outcome = calls["disposition"].map(meaning, na_action="ignore").astype("str")
@@ -283,16 +281,10 @@ def told_to_the_service(
 ) -> pd.DataFrame | None:
     """The same requests with those that went to the service (`dnc.add`), by the reason that they gave."""
     rows = [
-        (
-            write.fields["phone"],
-            write.at,
-            write.key,
-            write.fields.get("reason") or "dnc.add",
-            "dnc.add",
-        )
+        (write.fields["phone"], write.at, write.key, write.fields.get("reason") or "dnc.add", "dnc.add")
         for write in account.client.writes.evidence()
         if write.operation == "dnc.add" and write.at <= at and write.fields.get("phone")
-    ]
+    ]  # fmt: skip
     return _with_requests(requests, rows)
 
 
