@@ -55,7 +55,7 @@ def test_remarks_are_looked_for_in_all_columns_but_those_that_are_read_by_themse
 
     assert remark_columns(columns) == ["Notes", "Company", "Fax", "Name", "Source"]
     assert [remark_scope(columns, name) for name in remark_columns(columns)] == [
-        *("any", "calls", "any", "names", "any"),
+        *("notes", "calls", "any", "names", "any"),
     ]
 
 

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.opt_outs import (
+    is_suspect,
     phrase_set,
     plain,
     read_remark,
     read_stance,
     scope_of,
     suspect_pattern,
+    words,
 )
 from rows import every_row
 
@@ -129,6 +131,27 @@ def test_every_phrase_of_the_tables_is_read(table):
     assert missed == []
 
 
+def test_the_quick_pattern_misses_no_doubt():
+    """Of each form those words of every part that stand first, and those that stand last."""
+    texts = [
+        " ".join(choices[place] for choices in form).replace("*", "").replace("_", "smith")
+        for form in words._forms_of("doubts")
+        for place in (0, -1)
+    ]
+
+    of_notes = re.compile(suspect_pattern(of_notes=True))
+    seen = [text for text in texts if of_notes.search(text) and is_suspect(text, of_notes=True)]
+    assert seen == texts
+
+
+def test_a_doubt_holds_a_note_and_nothing_else():
+    """Who reads the note decides; a shop of that name, and who asks for a call, may be called."""
+    assert read_remark("RIP 2021", scope_of("Notes")) == "opt_out_unclear"
+    assert read_remark("RIP 2021", scope_of("Company")) is None
+    assert read_remark("his lawyer reviewed it, ready to sign", scope_of("Notes")) is None
+    assert read_remark("no complaints", scope_of("Notes")) is None
+
+
 def test_wrong_numbers_of_the_table_are_read():
     """As a whole cell; in a sentence they are no statement about the number."""
     assert [each for each in phrase_set("wrong") if read_remark(each) != "wrong_number"] == []
@@ -142,7 +165,7 @@ def test_columns_of_things_and_of_other_channels_say_less():
         assert read_remark("DNC Plumbing", scope_of(header)) is None
         assert read_remark("unsubscribed", scope_of(header)) is None
         assert read_remark("do not call", scope_of(header)) == "opt_out"
-    assert scope_of("Notes") == scope_of("Call Status") == "any"
+    assert scope_of("Notes") == scope_of("Call Status") == "notes"
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,11 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from dialframe.opt_outs.words import (
+    BEGIN_CHARS,
     Rule,
     answer_set,
     begins_word,
+    forms_from,
     is_suspect,
     is_word,
     phrase_set,
@@ -34,15 +36,20 @@ from dialframe.opt_outs.words import (
 #: What a cell can say; each is a reason code.
 Remark = Literal["opt_out", "opt_out_unclear", "deceased", "wrong_number"]
 #: What of it counts in a column: anything; of names, no single word that may be one; of things and
-#: of other channels, only prohibitions of calls in so many words; of wishes, more than anything.
-Scope = Literal["any", "names", "calls", "wishes"]
+#: of other channels, only prohibitions of calls in so many words; of notes and statuses, doubts too; of
+#: wishes, more than anything.
+Scope = Literal["any", "names", "calls", "notes", "wishes"]
 Stance = Literal["yes", "no", "unclear"]
 
+#: Scopes in which a note may be a refusal without so many words.
+_OF_PEOPLE: Final = frozenset({"any", "notes", "wishes"})
 _LONGEST_CHARS: Final = 4000
 #: `bloq. a pedido`, and a letter that somebody leans on.
 _SHORTENED: Final = re.compile(r"(\b\w{1,4})\.(?=\s*[a-zà-ÿ])")
 _LEANED_ON: Final = re.compile(r"(?<=\w)([^\W\d])\1{2,}")
-_PIECES: Final = re.compile(r"[+,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
+_PIECES: Final = re.compile(
+    r"\b(?:but|aber|pero)\b|[+,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s"
+)
 _LINKS: Final = re.compile(
     r"(?:https?://|www\.)\S*|\b[\w-]{1,60}\.(?:com|org|net)\b|[^\s@]{1,100}@\S*"
 )
@@ -51,12 +58,20 @@ _IN_LINKS: Final = frozenset(".@:")
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
 _CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|mich|uns|ihn|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
+#: Letters that stand for words: `d/n/c`, `R.I.P.`, `C+D`.
+_SLASHED: Final = re.compile(r"\b[A-Za-z](?:[/.+][A-Za-z]\b){1,3}\.?")
+#: `Don't forget to call` asks for a call.
+_REMINDED: Final = re.compile(
+    r"\b(?:do not|don['’]?t|never) forget\b(?! (?:me|about))", re.IGNORECASE
+)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
 _SHORT_WORDS: Final = 6
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
+#: A day inside a sentence, which the pieces must not be parted at: `DNC scrub 6/1: clear`.
+_DAY_OF: Final = re.compile(r"\b\d{1,2}/\d{1,2}(?:/\d{2,4})?\b")
 _NEGATED_VERBS: Final = frozenset({"not", "nicht", "niet", "inte", "ej", "nie", "ikke", "non"})
 
 
@@ -94,7 +109,7 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
         >>> read_remark("niet meer bellen"), read_remark("Do not call before 9am")
         ('opt_out', 'opt_out_unclear')
     """
-    if not is_suspect(cell[:_LONGEST_CHARS]):
+    if not is_suspect(cell[:_LONGEST_CHARS], of_notes=counts_doubts(scope)):
         return None
     pieces = list(_pieces(cell))
     stances = [_stance(tokens, scope) for tokens in pieces]
@@ -110,7 +125,8 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
         or (scope != "names" and any(map(_has_died, pieces)))
     ):
         return "deceased"
-    if scope in ("any", "wishes"):
+    # `landline is dead, call her mobile`: who goes on with an invitation has refused nothing.
+    if scope in _OF_PEOPLE and "invitation" not in parts and not any(map(_invites, pieces)):
         meanings = [
             meaning
             for tokens, stance in zip(pieces, stances, strict=True)
@@ -123,6 +139,14 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
             meanings
             or "opt_out_unclear" in parts
             or _is_doubtful(cell, bare)
+            or (
+                counts_doubts(scope)
+                and (
+                    "doubt" in parts
+                    or phrase_set("note_states").intersection(bare)
+                    or any(map(_is_doubt, pieces))
+                )
+            )
             or (
                 phrase_set("unwished").intersection(bare)
                 and any(word_set("other_channels").intersection(tokens) for tokens in pieces)
@@ -151,6 +175,11 @@ def read_stance(cell: str) -> Stance | None:
     return next((stance for stance in wanted if stance in stances), None)
 
 
+def counts_doubts(scope: Scope) -> bool:
+    """Whether a doubt counts in the column: in those of notes and of wishes."""
+    return scope in ("notes", "wishes")
+
+
 def scope_of(header: str) -> Scope:
     """What of a remark counts in the column: in names of things and of other channels, less.
 
@@ -162,11 +191,19 @@ def scope_of(header: str) -> Scope:
         return "wishes"
     if plain("連絡方法") in plain(header).replace(" ", ""):
         return "wishes"
+    of_things = tokens & (word_set("things") | word_set("mail_words"))
+    if tokens & _note_columns() and not of_things:
+        return "notes"
     if tokens & word_set("calls"):
         return "any"
     if tokens & word_set("persons"):
         return "names"
-    return "calls" if tokens & (word_set("things") | word_set("mail_words")) else "any"
+    return "calls" if of_things else "any"
+
+
+@cache
+def _note_columns() -> frozenset[str]:
+    return frozenset(map(plain, word_set("note_columns")))
 
 
 def prohibits(tokens: Sequence[str]) -> Stance | None:
@@ -190,13 +227,19 @@ def _pieces(cell: str) -> Iterator[list[str]]:
     if not _IN_LINKS.isdisjoint(text):
         text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", text))
     text = text.replace("ne +", "ne plus")  # `ne + appeler`
+    text = _REMINDED.sub(" ", _SLASHED.sub(_joined, text))
     text = _LEANED_ON.sub(r"\1\1", _SHORTENED.sub(r"\1 ", text))
-    denied = _CLAUSE.sub(" ", _denials(text))
+    denied = _CLAUSE.sub(" ", _denials(_DAY_OF.sub(" ", text)))
     for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
         tokens = plain(piece).split()
         # `Do not hesitate to call` is the opposite.
         if tokens and not any(begins_word(token, "urging") for token in tokens):
             yield tokens
+
+
+def _joined(written: re.Match[str]) -> str:
+    letters = [char for char in written.group() if char.isalpha()]
+    return ("" if len(letters) > 2 else " ").join(letters)
 
 
 def _denials(text: str) -> str:
@@ -305,7 +348,8 @@ def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
         for token in tokens
         if not (token in known or token.isdecimal() or is_word(token, "erased_from"))
     ]
-    return bool(rest) and all(is_word(token, "erasing") for token in rest)
+    named = word_set("firm").intersection(tokens)
+    return bool(rest) and not named and all(is_word(token, "erasing") for token in rest)
 
 
 @cache
@@ -336,6 +380,8 @@ def _meanings(tokens: Sequence[str], *, denied: bool) -> Iterator[str]:
     # `No contact`, `not contacted yet` and `do not contact by email` are no refusal of calls.
     others = word_set("other_channels").intersection(tokens)
     elsewhere = bool(others) and not word_set("calls").intersection(tokens)
+    if word_set("trades").intersection(tokens):
+        return
     if not denied and ((not elsewhere and _refuses_in_a_row(tokens)) or _is_by_mail_alone(tokens)):
         yield "opt_out_unclear"
     found = [tables_of(token) for token in tokens]
@@ -385,11 +431,35 @@ def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
     words = {_bare(tokens), " ".join(tokens)}
     if scope == "wishes" and words & phrase_set("unwished"):
         return "yes"
-    if scope in ("any", "wishes") and words & phrase_set("whole"):
+    if scope in _OF_PEOPLE and words & phrase_set("whole"):
         return "yes"
-    if scope == "any" and words & _only_other_channels():
+    if scope in ("any", "notes") and words & _only_other_channels():
         return "unclear"
     return None
+
+
+def _is_doubt(tokens: Sequence[str]) -> bool:
+    """Whether a doubt of the table stands in a piece of a note."""
+    # Words of business make a doubt none: `probate lawyer wants leads`. A refusal stays one.
+    if word_set("business").intersection(tokens):
+        return False
+    text, start, before = " ".join(tokens), 0, ""
+    for token in tokens:
+        doubts = forms_from("doubts", token[:BEGIN_CHARS])
+        doubt = None if doubts is None else doubts.match(text, start)
+        # `No complaints` and `not TPS registered` take back what stands behind them.
+        if doubt is not None and not (
+            before in word_set("negators") and token not in word_set("negators")
+        ):
+            return True
+        start, before = start + len(token) + 1, token
+    return False
+
+
+def _invites(tokens: Sequence[str]) -> bool:
+    """Whether a piece of a note begins with a word of goodwill: `wants our bundle`, `ok to dial`."""
+    invitations = forms_from("invitations", tokens[0][:BEGIN_CHARS])
+    return invitations is not None and invitations.match(" ".join(tokens)) is not None
 
 
 @cache
@@ -431,13 +501,11 @@ def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
     """What a phrase says in its sentence."""
     if kind == "threats":
         return "yes"
-    if _is_denied(tokens, stop) or (kind == "states" and _is_negated(tokens, start)):
+    # `DNC Plumbing Ltd` and `our do-not-call product` name a firm and what it sells.
+    named = word_set("trade_names").intersection(tokens[stop : stop + 3])
+    if named or _is_denied(tokens, stop) or (kind == "states" and _is_no_state(tokens, start)):
         return "no"
-    before = tokens[start - 1] if start else ""
-    if before == "to" and start > 1:
-        before = tokens[start - 2]
-    if kind == "states" and before in word_set("offers"):
-        return "no"
+    before = _before(tokens, start)
     if tokens[start] in _NEGATED_VERBS and before in word_set("happened"):
         return "no"
     if tokens[start] == "never" and list(tokens[stop : stop + 1]) == ["back"]:
@@ -452,6 +520,19 @@ def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
     return "unclear" if conditional and kind != "states" else "yes"
 
 
+def _before(tokens: Sequence[str], start: int) -> str:
+    """The word before a phrase, over a `to`."""
+    before = tokens[start - 1] if start else ""
+    return tokens[start - 2] if before == "to" and start > 1 else before
+
+
+def _is_no_state(tokens: Sequence[str], start: int) -> bool:
+    """`Not on DNC`, `may opt out`, `removed from DNC`."""
+    ended = {"removed", "taken"}.intersection(tokens[max(start - 2, 0) : start])
+    offered = _before(tokens, start) in word_set("offers")
+    return offered or bool(ended) or _is_negated(tokens, start)
+
+
 def _is_negated(tokens: Sequence[str], start: int) -> bool:
     for token in reversed(tokens[:start]):
         if token in word_set("negators"):
@@ -463,4 +544,4 @@ def _is_negated(tokens: Sequence[str], start: int) -> bool:
 
 def _is_denied(tokens: Sequence[str], stop: int) -> bool:
     behind = [token for token in tokens[stop:] if token not in ("list", "status", "flag", "is")]
-    return bool(behind) and behind[0] in word_set("denials") and len(behind) == 1
+    return bool(behind) and word_set("denials").issuperset(behind)

@@ -6,7 +6,7 @@ import csv
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import combinations
@@ -272,12 +272,12 @@ def _by_first() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def text_parts() -> dict[str, str]:
-    """What parts of texts without blanks between words say: `opt_out`, `deceased`, `wrong_number`."""
-    return {
-        plain(part).replace(" ", ""): group["says"]
-        for group in _table("phrases.toml")["parts"]
-        for part in group["parts"].split("|")
-    }
+    """What parts of texts without blanks say: a reason code, `doubt` or `invitation`."""
+    says: dict[str, str] = {}
+    for group in _table("phrases.toml")["parts"]:  # a doubt is also part of what says more
+        for part in group["parts"].split("|"):
+            says.setdefault(plain(part).replace(" ", ""), group["says"])
+    return says
 
 
 @cache
@@ -288,14 +288,21 @@ def text_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @cache
-def suspect_pattern() -> str:
+def suspect_pattern(*, of_notes: bool = False) -> str:
     """A regular expression that finds something in every cell that refuses.
 
     It has no look-around, so that Arrow's engine, linear in the text, can search whole columns. A
     cell in which it finds nothing says nothing.
+
+    Args:
+        of_notes: Whether to find what is a doubt in columns of notes alone, too.
     """
-    latin = ("".join(map(_letter_class, anchor)) for anchor in _anchors())
+    latin = ["".join(map(_letter_class, anchor)) for anchor in _anchors(of_notes=of_notes)]
     others = sorted(word_set("anchors_of_other_scripts"))
+    if of_notes:
+        short = ("".join(map(_letter_class, word)) for word in _short_anchors())
+        latin.append(f"(?:^|[^a-z])(?:{'|'.join(short)})(?:$|[^a-z])")
+        others += sorted(_anchors_of_parts())
     return "(?i)" + "|".join([*latin, *others, _ODD_LETTERS])
 
 
@@ -367,11 +374,12 @@ def _alternatives(pieces: Iterator[str]) -> list[str]:
     return closed + begun
 
 
-def is_suspect(text: str) -> bool:
+def is_suspect(text: str, *, of_notes: bool = False) -> bool:
     """Whether `suspect_pattern` may find something in the text; for one text, much faster.
 
     Args:
         text: Any cell.
+        of_notes: As for `suspect_pattern`.
 
     Returns:
         False only where the text says nothing about calls.
@@ -384,29 +392,151 @@ def is_suspect(text: str) -> bool:
     if not folded.isascii():
         return True
     if len(folded) < _LONG_CHARS:
-        return _plain_anchors().search(folded) is not None
+        return _plain_anchors(of_notes=of_notes).search(folded) is not None
     # A pattern tries every anchor at every character; a megabyte is searched once for each.
     bare = _BLANKS.sub("", folded)
-    return any(anchor.replace(" ", "") in bare for anchor in _anchors())
+    anchors = (*_anchors(of_notes=of_notes), *(_short_anchors() if of_notes else ()))
+    return any(anchor.replace(" ", "") in bare for anchor in anchors)
 
 
 @cache
-def _plain_anchors() -> re.Pattern[str]:
+def _plain_anchors(*, of_notes: bool) -> re.Pattern[str]:
     by_first: dict[str, list[str]] = {}
-    for anchor in _anchors():
-        rest = re.escape(anchor[1:]).replace(r"\ ", r"[\s_-]*")
+    for anchor in _anchors(of_notes=of_notes):
+        rest = re.escape(anchor[1:]).replace(r"\ ", _GAP)
         by_first.setdefault(re.escape(anchor[0]), []).append(rest)
     # Parted by their first letter: every character of a list is tried against these.
-    return re.compile("|".join(f"{first}(?:{'|'.join(own)})" for first, own in by_first.items()))
+    parts = [f"{first}(?:{'|'.join(own)})" for first, own in by_first.items()]
+    short = "|".join(re.escape(word).replace(r"\ ", _GAP) for word in _short_anchors())
+    return re.compile("|".join([*parts, f"(?<![a-z])(?:{short})(?![a-z])"] if of_notes else parts))
 
 
 @cache
-def _anchors() -> tuple[str, ...]:
+def _anchors_of_parts() -> frozenset[str]:
+    """The begin of each part of a text that is written without blanks, as far as a cell may have none there."""
+    texts = (
+        part.split()
+        for group in _table("phrases.toml")["parts"]
+        if group["says"] == "doubt"
+        for part in group["parts"].split("|")
+    )
+    return frozenset(words[0][:4] for words in texts if words and not words[0].isascii())
+
+
+@cache
+def _short_anchors() -> tuple[str, ...]:
+    """Doubts of words that are too short to be looked for inside of others: `rip`, and not `trip`."""
+    return tuple(sorted(each for each in _anchors_of_doubts() if _is_short(each)))
+
+
+def _is_short(anchor: str) -> bool:
+    return len(anchor.replace(" ", "")) < _LEAST_DOUBT
+
+
+@cache
+def _anchors_of_doubts() -> frozenset[str]:
+    """Pieces of text of which every doubt holds one: of each, those of its most telling part."""
+    states = map(_anchor_of, phrase_set("note_states"))
+    return frozenset(
+        anchor for form in _forms_of("doubts") for anchor in _most_telling(form)
+    ).union(states)
+
+
+def _most_telling(form: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Anchors of the part of which the shortest is longest."""
+    anchors = [tuple(map(_anchor_of, choices)) for choices in form if all(choices)]
+    return max(anchors, key=lambda part: min(map(_telling, part)))
+
+
+def _telling(anchor: str) -> int:
+    """How seldom an anchor is met: its letters, and none for a word that every text has."""
+    return 0 if anchor in word_set("common") else len(anchor.replace(" ", ""))
+
+
+def _anchor_of(words: str) -> str:
+    words = words.replace("*", "").replace("_", "").strip()
+    longest = max(words.split(), key=len, default="")
+    return words if len(longest) < _LEAST_DOUBT else longest[:_ANCHOR_CHARS]
+
+
+@cache
+def _forms_of(kind: str) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Each form of the table as a row of parts, each with its choices."""
+    return tuple(
+        tuple(
+            tuple(" ".join(choice.split()) for choice in _alternatives(iter(_MARKS.split(part))))
+            for part in _in_row(" ".join(form.split()))
+        )
+        for group in _table("phrases.toml")["phrases"]
+        if group["kind"] == kind
+        for form in _parted(fold(group["phrases"]))
+        if form.strip()
+    )
+
+
+def _in_row(form: str) -> Iterator[str]:
+    """The groups of a form, without their brackets, and what stands between them."""
+    depth, begun = 0, ""
+    for piece in _MARKS.split(form):
+        ends = (piece == "(" and not depth) or (piece == ")" and depth == 1)
+        depth += (piece == "(") - (piece == ")")
+        if not ends:
+            begun += piece
+            continue
+        if begun.strip():
+            yield begun
+        begun = ""
+    if begun.strip():
+        yield begun
+
+
+@cache
+def forms_from(kind: str, begin: str) -> re.Pattern[str] | None:
+    """A pattern of the forms whose first word begins so, in plain words parted by single blanks.
+
+    Args:
+        kind: `doubts` or `invitations`.
+        begin: The first `BEGIN_CHARS` letters of a word.
+    """
+    forms = _forms_by_begin(kind).get(begin)
+    return re.compile(f"(?:{'|'.join(forms)})(?= |$)") if forms else None
+
+
+@cache
+def _forms_by_begin(kind: str) -> dict[str, list[str]]:
+    by_begin: dict[str, list[str]] = {}
+    for form in _forms_of(kind):
+        begins: set[str] = set()
+        for choices in form:
+            begins.update(choice.split()[0][:BEGIN_CHARS] for choice in choices if choice)
+            if all(choices):
+                break
+        for begin in begins:
+            by_begin.setdefault(begin, []).append(_expression(form))
+    return by_begin
+
+
+def _expression(form: Sequence[Sequence[str]]) -> str:
+    """The form as a regular expression; a part with an empty choice may be missing."""
+    expression, required = "", False
+    for choices in form:
+        words = "|".join(filter(None, choices)).replace("*", r"\w*").replace("_", r"\w+")
+        blank, missing = " " if required else "", "" if all(choices) else "?"
+        after = "" if required or all(choices) else " "
+        expression += f"(?:{blank}(?:{words}){after}){missing}"
+        required = required or all(choices)
+    return expression
+
+
+@cache
+def _anchors(*, of_notes: bool) -> tuple[str, ...]:
     """Pieces of text of which every refusing cell holds one: those of the table and of telling words."""
     telling = {rule.words[0].removesuffix("=") for rule in rules()}.union(_TELLING)
     words = {word.rstrip("*")[:_ANCHOR_CHARS] for name in telling for word in word_set(name)}
     words = {word for word in words if len(word) >= _LEAST_ANCHOR}
     anchors = word_set("anchors").union(words, ("d n c", "do not"))
+    if of_notes:
+        anchors = anchors.union(each for each in _anchors_of_doubts() if not _is_short(each))
     return tuple(
         sorted(
             each
@@ -424,6 +554,11 @@ _NO_PHRASES: Final[tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]] = ({},
 #: Tables of single words that are looked for in rows.
 _TELLING: Final = ("only", "dials", "called", "erasing", "dead", "misdialed")
 _ANCHOR_CHARS: Final = 5
+_LEAST_DOUBT: Final = 4
+#: By so many letters of its first word a doubt is looked up.
+BEGIN_CHARS: Final = 3
+#: What stands between letters and words that are written apart.
+_GAP: Final = r"[\s_/.+&'’-]*"
 _LEAST_ANCHOR: Final = 3
 _NEAR: Final = 6
 _LEAST_MISSPELLED: Final = 6
@@ -456,5 +591,5 @@ _ODD_LETTERS: Final = "[\uff21-\uff5a\u0300-\u036f\uff61-\uff9f]"
 def _letter_class(char: str) -> str:
     """A letter in every spelling that `plain` makes one."""
     if char == " ":
-        return r"[\s_-]*"
+        return _GAP
     return f"[{_SPELLINGS[char]}]" if char in _SPELLINGS else re.escape(char)

@@ -141,6 +141,20 @@ def read_screened(cell: str) -> Answer:
     return "yes" if read_screening(cell) == "yes" else "no"
 
 
+def read_right_number(cell: str) -> Answer:
+    """What a cell says of a column that tells whether the number is right: a no there is a yes to an opt-out.
+
+    Args:
+        cell: A cell of a column such as `Number valid for contact`.
+
+    Example:
+        >>> read_right_number("No"), read_right_number("Y"), read_right_number("")
+        ('yes', 'no', 'blank')
+    """
+    answer = read_answer(cell)
+    return {"yes": "no", "no": "yes"}.get(answer, answer)  # type: ignore[return-value]
+
+
 def read_channels(cell: str) -> Answer:
     """What a list of refused channels says of calls: `Phone` is a yes, `SMS` a no.
 

@@ -18,6 +18,7 @@ from dialframe.leads.columns.header_match import (
     answer_reader,
     header_score,
     is_call_flag,
+    is_right_number_flag,
     is_wish,
     is_wrong_number_flag,
     needs_answers,
@@ -196,7 +197,8 @@ def claim_columns(
     for place, (column, seen) in enumerate(evidence.items()):
         for name in FIELDS:
             header = header_score(column, name) if name not in told else 0.0
-            if name == "opt_out" and name not in told and is_wrong_number_flag(column):
+            is_flag = is_wrong_number_flag(column) or is_right_number_flag(column)
+            if name == "opt_out" and name not in told and is_flag:
                 # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
                 cells = _sample(lead_file.frame[column])
                 answers = sum(map(opt_outs.is_answer, cells))

@@ -51,7 +51,11 @@ def _prohibits(words: str, tokens: Sequence[str]) -> bool:
         for token in tokens
     ):
         return True
-    if _negates(tokens) and (words_of("consent_words").intersection(tokens) or _may_call(tokens)):
+    if _negates(tokens) and (
+        words_of("consent_words").union(words_of("callable")).intersection(tokens)
+        or _may_call(tokens)
+        or (len(tokens) > 1 and words_of("negations").union(words_of("calling")) >= set(tokens))
+    ):
         return True
     bare = words.replace(" ", "")
     if (
@@ -139,6 +143,8 @@ def answer_reader(header: str) -> Callable[[str], opt_outs.Answer]:
     """How the cells of an opt-out column are read: those of `DNC Scrub Result` as codes."""
     if is_screening(header):
         return opt_outs.read_screening
+    if is_right_number_flag(header):
+        return opt_outs.read_right_number
     if {"channel", "channels"}.intersection(plain(header).split()):
         return opt_outs.read_channels
     return opt_outs.read_screened if was_screened(header) else opt_outs.read_answer
@@ -296,6 +302,13 @@ def is_not_phone(header: str) -> bool:
 def is_wrong_number_flag(header: str) -> bool:
     """Whether the header is what a flag is called that says that the number is wrong."""
     return plain(header) in _WRONG_FLAGS or read_remark(header) == "wrong_number"
+
+
+def is_right_number_flag(header: str) -> bool:
+    """Whether the header is what a flag is called that says that the number is right: `Number valid`."""
+    tokens = set(plain(header).split())
+    kinds = {"valid", "valido", "valide", "gultig", "geldig", "poprawny", "giltigt", "working"}
+    return len(tokens) > 1 and bool(kinds & tokens) and words_of("valid_numbers") >= tokens
 
 
 def is_call_flag(header: str) -> bool:

@@ -356,10 +356,11 @@ def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes
 def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
     """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes."""
     for column in remark_columns(columns):
-        rows = _suspects(cells[column])
+        scope = remark_scope(columns, column)
+        rows = _suspects(cells[column], scope)
         if not len(rows):
             continue
-        read = partial(opt_outs.read_remark, scope=remark_scope(columns, column))
+        read = partial(opt_outs.read_remark, scope=scope)
         which, said = arrow_text.by_distinct(arrow_text.take(cells[column], rows), read)
         for remark in dict.fromkeys(one for one in said if one is not None):
             own = rows[np.isin(which, [at for at, one in enumerate(said) if one == remark])]
@@ -493,30 +494,33 @@ def _of(regions: Regions, rows: np.ndarray) -> Regions:
     return regions if isinstance(regions, str | None) else [regions[row] for row in rows.tolist()]
 
 
-def _suspects(cells: pa.Array) -> np.ndarray:
+def _suspects(cells: pa.Array, scope: Scope) -> np.ndarray:
     """Rows in whose cells `suspect_pattern` finds something; without letters it finds nothing."""
-    few = len(cells) > _SEEN_CELLS and (
+    repeated = len(cells) > _SEEN_CELLS and (
         len(cells.slice(0, _SEEN_CELLS).unique()) < _SEEN_CELLS // 2
     )
-    if not few:
-        return _matching(cells)
+    if not repeated:
+        return _matching(cells, scope)
     encoded = cells.dictionary_encode()
-    found = _matching(encoded.dictionary)
-    if not len(found):
-        return found
-    return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), found))
+    matching = _matching(encoded.dictionary, scope)
+    if not len(matching):
+        return matching
+    return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), matching))
 
 
-def _matching(cells: pa.Array) -> np.ndarray:
+def _matching(cells: pa.Array, scope: Scope) -> np.ndarray:
     rows = plain_cell_detection.worded(cells)
     if not len(rows):
         return rows
+    of_notes = opt_outs.counts_doubts(scope)
     if len(rows) <= _FEW_CELLS:
         # Compiling the pattern takes as long as some thousand cells.
-        suspect = [opt_outs.is_suspect(cell) for cell in arrow_text.take(cells, rows).to_pylist()]
+        values = arrow_text.take(cells, rows).to_pylist()
+        suspect = [opt_outs.is_suspect(cell, of_notes=of_notes) for cell in values]
         return rows[np.array(suspect, np.bool_)]
-    found = pc.match_substring_regex(arrow_text.take(cells, rows), opt_outs.suspect_pattern())
-    return np.asarray(rows[found.to_numpy(zero_copy_only=False)])
+    pattern = opt_outs.suspect_pattern(of_notes=of_notes)
+    matches = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
+    return np.asarray(rows[matches.to_numpy(zero_copy_only=False)])
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

@@ -92,6 +92,10 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
     }
 
 
+#: Reasons of which a person has to read the words; numbers in them stay masked.
+_IN_CLEAR: Final = ("no_consent", "opt_out_unclear")
+
+
 def _reason(code: str, count: int, examples: Sequence[Example]) -> dict[str, Any]:
     reason = BY_CODE[code]
     return {
@@ -100,8 +104,12 @@ def _reason(code: str, count: int, examples: Sequence[Example]) -> dict[str, Any
         "meaning": reason.meaning,
         "remedy": reason.remedy,
         "examples": [
-            {"file": one.file, "line": one.line, "value": mask(one.value, reach="cell")}
-            for one in examples
+            {
+                "file": example.file,
+                "line": example.line,
+                "value": mask(example.value, reach="text" if code in _IN_CLEAR else "cell"),
+            }
+            for example in examples
         ],
     }
 
