@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 from dialframe.files import FILE_MODE, folder
 
-__all__ = ["connect", "is_damage", "is_full", "make_private", "salvaged"]
+__all__ = ["connect", "counted", "is_damage", "is_full", "make_private", "row_hash", "salvaged"]
 
 #: How long to wait for another writer before giving up.
 BUSY_S: Final = 5.0
@@ -77,6 +78,21 @@ def make_private(path: Path) -> None:
     folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE_MODE))
     path.chmod(FILE_MODE)
+
+
+def row_hash(values: Sequence[Any]) -> int:
+    """Hash of one row's values, 64 bits: what a file holds can be compared with it, row by row or as a sum."""
+    # SQLite checks the form of its pages, not their content; a sum does not depend on the order of rows.
+    text = repr(tuple(values)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
+
+
+def counted(rows: Iterable[Sequence[Any]], limit: int) -> tuple[int, int]:
+    """How many rows there are, and the sum of their hashes, modulo a limit."""
+    count = total = 0
+    for row in rows:
+        count, total = count + 1, total + row_hash(row)
+    return count, total % limit
 
 
 def salvaged(path: Path, table: str) -> list[Sequence[Any]]:

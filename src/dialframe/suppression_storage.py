@@ -292,7 +292,7 @@ class ListFile:
             connection.executemany(
                 "insert into entries values (?, ?, ?)", _entries(logged.changes)
             )
-            rows, held = _held(logged.changes, logged.forgotten)
+            rows, held = sqlite.counted((*logged.changes, *logged.forgotten), _LIMIT)
             _set_chain(connection, logged.mark, rows, held)
             connection.execute("commit")
         if self.path.exists():
@@ -318,14 +318,14 @@ class ListFile:
         if anew:
             changes = connection.execute(f"{_CHANGES} order by seq").fetchall()
             forgotten = connection.execute(_FORGOTTEN).fetchall()
-            rows, held = _held(changes, forgotten)
+            rows, held = sqlite.counted((*changes, *forgotten), _LIMIT)
             mark, staged = self._log.stage(_snapshot(changes, forgotten, before), before)
             _set_chain(connection, mark, rows, held)
             return staged
         new = connection.execute(f"{_CHANGES} where seq > ? order by seq", (last,)).fetchall()
         if new:
             mark = self._log.append(_encoded({"rows": [_shown(row) for row in new]}), self._at())
-            more, digest = _held(new, ())
+            more, digest = sqlite.counted(new, _LIMIT)
             _set_chain(connection, mark, rows + more, (held + digest) % _LIMIT)
         return None
 
@@ -359,7 +359,7 @@ class ListFile:
                 if version == 1:  # from before rows had hashes
                     return _State(_EMPTY, whole, changes, forgotten)
                 mark, rows, held = _chain(connection)
-                whole = whole and (rows, held) == _held(changes, forgotten)
+                whole = whole and (rows, held) == sqlite.counted((*changes, *forgotten), _LIMIT)
                 return _State(mark, whole, changes, forgotten)
         except (sqlite3.Error, TypeError, ValueError):
             return _State()
@@ -390,16 +390,6 @@ def _entries(changes: Iterable[Row]) -> list[Row]:
         elif action == "remove":
             on_list.pop(digest, None)
     return list(on_list.values())
-
-
-def _held(changes: Sequence[Row], forgotten: Sequence[Row]) -> tuple[int, int]:
-    """How many rows there are, and the sum of their hashes."""
-    total = 0
-    for row in (*changes, *forgotten):
-        digest = hashlib.blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8)
-        # A sum does not depend on the order, and grows with each row without reading the others.
-        total += int.from_bytes(digest.digest())
-    return len(changes) + len(forgotten), total % _LIMIT
 
 
 def _snapshot(changes: Sequence[Row], forgotten: Sequence[Row], before: Mark) -> Iterator[bytes]:

@@ -15,7 +15,6 @@ service itself does not know), `failed` (refused, or never sent: it did not happ
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 import sqlite3
@@ -40,7 +39,7 @@ from dialframe.client.request_building import (
     write_of,
 )
 from dialframe.errors import ConfigError, StoreError
-from dialframe.sqlite import connect, is_damage, is_full, make_private, salvaged
+from dialframe.sqlite import connect, counted, is_damage, is_full, make_private, row_hash, salvaged
 
 FILE_NAME: Final = "writes.sqlite3"
 #: The second copy of wishes and consents.
@@ -573,16 +572,12 @@ def _bring(database: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any
 
 def _counted(database: sqlite3.Connection) -> tuple[int, int]:
     """How many rows there are, and the sum of their hashes."""
-    rows = total = 0
-    for table in _COLUMNS:
-        for row in database.execute(f"SELECT * FROM {table} NOT INDEXED"):
-            rows, total = rows + 1, total + _hash(*row)
-    return rows, total % _LIMIT
+    tables = (f"SELECT * FROM {table} NOT INDEXED" for table in _COLUMNS)
+    return counted((row for table in tables for row in database.execute(table)), _LIMIT)
 
 
 def _hash(*values: Any) -> int:
-    digest = hashlib.blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest) % _LIMIT
+    return row_hash(values) % _LIMIT
 
 
 def default_folder() -> Path:

@@ -17,11 +17,11 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from dialframe.chained_log import ChainedLog, Mark
+from dialframe.sqlite import counted, row_hash
 from dialframe.store.files.table_layouts import LAYOUTS
 
 #: Tables with few rows, all of which are compared before anything is believed.
@@ -65,13 +65,13 @@ class Changes:
             old, new = values[:width], values[width:]
             if old == new:
                 return
-            self._add(table, 0, hash_of(new) - hash_of(old))
+            self._add(table, 0, row_hash(new) - row_hash(old))
             # What follows a version stands in its last two columns; any other change is an erasure.
             self.erased = self.erased or (table in TAILS and old[:-2] != new[:-2])
             self.rows.append((table, act, new))
             return
         sign = 1 if act == "+" else -1
-        self._add(table, sign, sign * hash_of(values))
+        self._add(table, sign, sign * row_hash(values))
         self.erased = self.erased or (act == "-" and table in PERSONAL)
         self.rows.append((table, act, values))
 
@@ -85,11 +85,6 @@ class Changes:
         # Of this transaction; `settle` adds them to what the file holds.
         known = self.sums.get(table, (0, 0))
         self.sums[table] = (known[0] + rows, known[1] + digest)
-
-
-def hash_of(values: Sequence[Any]) -> int:
-    """Hash of one row's values, 63 bits."""
-    return int.from_bytes(blake2b(repr(tuple(values)).encode(), digest_size=8).digest()) % _LIMIT
 
 
 def watch(connection: sqlite3.Connection) -> Changes:
@@ -176,11 +171,7 @@ def _counted_or_none(connection: sqlite3.Connection, table: str) -> tuple[int, i
 
 
 def _counted(connection: sqlite3.Connection, table: str) -> tuple[int, int]:
-    rows = digest = 0
-    for values in connection.execute(f"SELECT * FROM {table}"):
-        rows += 1
-        digest += hash_of(values)
-    return rows, digest % _LIMIT
+    return counted(connection.execute(f"SELECT * FROM {table}"), _LIMIT)
 
 
 FOLDER: Final = "copy"
