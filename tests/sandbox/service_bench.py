@@ -799,17 +799,3 @@ def eventually(look: Callable[[], Any], timeout_s: float = 60) -> Any:
             return seen
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, 0.5)
-
-
-def fill(party: Party, path: str, body: Json, candidates: Json) -> httpx.Response:
-    """Send a request whose shape is not shown, adding the fields that the service misses."""
-    for _ in range(6):
-        response = party.post(path, body)
-        if response.is_success or response.json()["code"] != "validation_failed":
-            return response
-        names = [error["pointer"].lstrip("#/") for error in response.json()["errors"]]
-        known = {name: candidates[name] for name in names if name in candidates}
-        unheard = [name for name in names if name in body and name not in known]
-        assert known or unheard, f"the service asks for {names}"
-        body = {name: value for name, value in body.items() if name not in unheard} | known
-    return response

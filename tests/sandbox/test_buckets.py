@@ -13,14 +13,6 @@ CLIENT = Bucket("client", 20.0, 40)
 SECOND = 1_000_000
 
 
-def test_burst_then_rate() -> None:
-    """Twenty at once, then one every tenth of a second."""
-    buckets = Buckets()
-    assert [buckets.take([(KEY, "a")], 0) for _ in range(21)] == [None] * 20 + [1]
-    assert buckets.take([(KEY, "a")], SECOND // 10) is None
-    assert buckets.take([(KEY, "a")], SECOND // 10) == 1
-
-
 def test_refused_request_takes_from_no_bucket() -> None:
     """While one level is empty the others keep what they have."""
     buckets = Buckets()
@@ -30,15 +22,6 @@ def test_refused_request_takes_from_no_bucket() -> None:
         assert buckets.take([(KEY, "a"), (CLIENT, "c")], 0) == 1
     taken = [buckets.take([(KEY, "b"), (CLIENT, "c")], 0) for _ in range(21)]
     assert taken == [None] * 20 + [1]
-
-
-def test_owners_do_not_share() -> None:
-    """Two keys have a bucket each."""
-    buckets = Buckets()
-    for _ in range(20):
-        buckets.take([(KEY, "a")], 0)
-    assert buckets.take([(KEY, "a")], 0) == 1
-    assert buckets.take([(KEY, "b")], 0) is None
 
 
 def test_drain_never_goes_below_empty() -> None:

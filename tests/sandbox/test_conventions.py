@@ -320,7 +320,7 @@ def test_correlation_header_is_taken(party: Party, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["x" * 129, "with space", "ümlaut".encode(), "a/b", "a,b", "<x>"]
+    "value", ["", "x" * 129, "with space", "ümlaut".encode(), "a/b", "a,b", "<x>"]
 )
 def test_malformed_correlation_header_is_refused(party: Party, value: Any) -> None:
     """1-128 of `A-Z a-z 0-9 . _ : -`, on reads and writes; anything else is an invalid request."""
@@ -328,14 +328,6 @@ def test_malformed_correlation_header_is_refused(party: Party, value: Any) -> No
         response = party.send(method, path, headers={"X-Correlation-ID": value})
         problem(response, 400, "validation_failed")
         invalid(response, "/X-Correlation-ID")
-
-
-def test_empty_correlation_header_is_refused_or_none(party: Party) -> None:
-    """An empty X-Correlation-ID is an invalid request or no header at all."""
-    response = party.get("/v1/me", headers={"X-Correlation-ID": ""})
-
-    if response.status_code != 200:
-        invalid(response)
 
 
 BY_ID = [operation for operation in REACHED if "-4000-8000-" in operation.path]
@@ -509,14 +501,8 @@ WRONG_IDS = [
 def test_malformed_id_in_a_body_is_refused(
     party: Party, name: str, field: str, value: Any
 ) -> None:
-    """An id of another type is malformed or names nothing."""
-    body = {**BY_NAME[name].body, field: value}
-    response = party.run(name, body=body)
-
-    if response.status_code == 404:
-        problem(response, 404, "not_found")
-    else:
-        invalid(response, field)
+    """An id of another type is an invalid field."""
+    invalid(party.run(name, body={**BY_NAME[name].body, field: value}), field)
 
 
 @pytest.mark.parametrize(
@@ -539,14 +525,11 @@ def test_filter_out_of_its_values_is_refused(
 
 
 def test_instants_are_answered_in_utc(party: Party) -> None:
-    """A time with another offset is refused, or kept as the same instant in UTC."""
+    """A time with another offset is kept as the same instant in UTC."""
     body = {"phone": PHONE, "scheduled_at": "2031-03-01T17:00:00+02:00"}
-    response = party.post("/v1/appointments", body)
+    booked = answered(party.post("/v1/appointments", body), 201)
 
-    if response.is_success:
-        assert moment(response.json()["scheduled_at"]) == moment(SOON)
-    else:
-        invalid(response, "scheduled_at")
+    assert moment(booked["scheduled_at"]) == moment(SOON)
 
 
 def test_every_shape_of_a_list_entry_holds(party: Party, console: Console) -> None:

@@ -529,9 +529,7 @@ def test_if_match_guards_a_lead(party: Party, campaign: str) -> None:
 
 
 def test_if_match_has_at_most_128_characters(party: Party, campaign: str) -> None:
-    """A longer If-Match is an invalid request or matches nothing."""
+    """A longer If-Match is an invalid request."""
     path = f"/v1/leads/{add(party, campaign)['lead_id']}"
-    response = party.patch(path, {"full_name": "x"}, headers={"If-Match": '"' + "e" * 127 + '"'})
-
-    assert response.status_code in (400, 412, 422)
-    assert response.json()["code"] in ("validation_failed", "precondition_failed")
+    headers = {"If-Match": '"' + "e" * 127 + '"'}
+    invalid(party.patch(path, {"full_name": "x"}, headers=headers), "If-Match")

@@ -15,7 +15,6 @@ from sandbox.service_bench import (
     Json,
     Party,
     answered,
-    fill,
     fresh_key,
     iso,
     problem,
@@ -120,26 +119,11 @@ def test_calling_hours_are_the_called_partys(console: Console, party: Party) -> 
 def test_recorded_consent_opens_the_way(console: Console, party: Party) -> None:
     """With consent required, a recorded one lets the message go."""
     number = party.phone()
-    candidates = {
-        **dict.fromkeys(("phone", "to", "number"), number),
-        **dict.fromkeys(("channel", "channels"), "sms"),
-        **dict.fromkeys(("source", "method", "kind", "type", "consent_type"), "web_form"),
-        **dict.fromkeys(("evidence", "text", "statement", "wording", "consent_text"), "I agree."),
-        **dict.fromkeys(
-            ("obtained_at", "captured_at", "consented_at", "given_at", "recorded_at"),
-            iso(console.now()),
-        ),
-    }
-    answered(fill(party, "/v1/consents", {"phone": number}, candidates))
+    consent = {"phone": number, "channel": "sms", "source": "web_form", "evidence": "I agree."}
+    answered(party.post("/v1/consents", {**consent, "obtained_at": iso(console.now())}), 201)
     with console.settings(consent_required=True):
         answered(text_to(party, number), 202)
         refused(party, party.phone(), 422, "message_refused")
-
-
-def test_balance_is_needed(console: Console, party: Party) -> None:
-    """402 insufficient_balance when the account has none."""
-    with console.settings(balance=0):
-        refused(party, NEW_YORK, 402, "insufficient_balance")
 
 
 @pytest.mark.parametrize(
