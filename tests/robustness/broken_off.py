@@ -10,6 +10,7 @@ into the system or SQLite, or by a timer, which also hits native code; or it may
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pickle
@@ -54,9 +55,9 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 #: Faults that came too late, for each one that is wanted, from which on no more are tried.
 _MOST_MISSED = 8
-#: Modules whose calls are steps of writing: system, files, SQLite.
 #: Kills by a timer among all.
 _TIMED = 0.3
+#: Modules whose calls are steps of writing: system, files, SQLite.
 _STEPS = frozenset({"posix", "_io", "sqlite3", "fcntl"})
 KEYS = [f"key-{number}" for number in range(24)]
 PHONES = [f"+1202555{number:04d}" for number in range(100, 148)]
@@ -449,47 +450,34 @@ def killed_after(seconds: float) -> Callable[[], None]:
     return arm
 
 
+def at_each_step(act: Callable[[int], object]) -> None:
+    """Do something before each call into the system that this process makes, counted from 0."""
+    steps = itertools.count()
+
+    def at_call(frame: object, event: str, called: Any) -> None:
+        owner = getattr(called, "__self__", None)
+        module = type(owner).__module__
+        if event == "c_call" and {getattr(owner, "__name__", module), module} & _STEPS:
+            act(next(steps))
+
+    sys.setprofile(at_call)
+
+
 def killed_before(step: int) -> Callable[[], None]:
     """What lets this process be killed before that call into the system, counted from 0."""
-
-    def arm() -> None:
-        left = step
-
-        def at_call(frame: object, event: str, called: Any) -> None:
-            nonlocal left
-            if event == "c_call" and _is_step(called):
-                if not left:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                left -= 1
-
-        sys.setprofile(at_call)
-
-    return arm
+    return lambda: at_each_step(
+        lambda number: number == step and os.kill(os.getpid(), signal.SIGKILL)
+    )
 
 
 def counted(into: Path) -> Callable[[], None]:
-    """What writes down after each call into the system how many there were."""
+    """What writes down at each call into the system how many there were."""
 
     def arm() -> None:
-        steps = 0
         file = os.open(into, os.O_WRONLY | os.O_CREAT)
-
-        def at_call(frame: object, event: str, called: Any) -> None:
-            nonlocal steps
-            if event == "c_call" and _is_step(called):
-                steps += 1
-                os.pwrite(file, f"{steps:10}".encode(), 0)
-
-        sys.setprofile(at_call)
+        at_each_step(lambda number: os.pwrite(file, f"{number + 1:10}".encode(), 0))
 
     return arm
-
-
-def _is_step(called: Any) -> bool:
-    owner = getattr(called, "__self__", None)
-    return getattr(owner, "__name__", type(owner).__module__) in _STEPS or (
-        type(owner).__module__ in _STEPS
-    )
 
 
 def limited_to(size_bytes: int) -> Callable[[], None]:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from client.fakes import a_lead
-from dialframe.cli.entry_point import run
 from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
 
 Go = Callable[..., tuple[int, dict[str, Any], str]]
 Twist = Callable[[dict[str, Any]], Any]
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    """A service that is well until it is told otherwise."""
-    with Fake() as service:
-        yield service
 
 
 @pytest.fixture
@@ -39,24 +31,11 @@ def lead_list(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def go(
-    fake: Fake,
-    lead_list: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Go:
+def go(importing: Callable[..., int], lead_list: Path, capsys: pytest.CaptureFixture[str]) -> Go:
     """Runs the import: its status, its JSON, what it said on standard error."""
-    monkeypatch.setenv("DIALFRAME_BASE_URL", fake.base_url)
-    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_some_secret")
-    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def do(*more: str) -> tuple[int, dict[str, Any], str]:
-        status = run(
-            ["leads", "import", str(lead_list), "--campaign", CAMPAIGN, "--region", "US",
-             "--out", str(tmp_path / "out"), "--json", "--yes", *more]
-        )  # fmt: skip
+        status = importing(lead_list, "--region", "US", "--json", "--yes", *more)
         captured = capsys.readouterr()
         return status, json.loads(captured.out or "{}"), captured.err
 
@@ -111,7 +90,9 @@ def test_line_that_stays_cut_ends_the_run_and_not_the_import(
     assert len(fake.keys) == 3
 
 
-def test_refused_batch_is_a_file_to_send_again(fake: Fake, go: Go, tmp_path: Path) -> None:
+def test_refused_batch_is_a_file_to_send_again(
+    fake: Fake, go: Go, importing: Callable[..., int]
+) -> None:
     """The leads of a batch that was refused as a whole are a list of their own, fit to be imported."""
     fake.trouble = lambda n: (422, "validation_failed") if n == 2 else None
     status, facts, _ = go()
@@ -122,21 +103,7 @@ def test_refused_batch_is_a_file_to_send_again(fake: Fake, go: Go, tmp_path: Pat
     assert facts["answers"]["batch_refused: validation_failed"] == 200
 
     fake.trouble = lambda _: None
-    assert (
-        run(
-            [
-                "leads",
-                "import",
-                str(again),
-                "--campaign",
-                CAMPAIGN,
-                "--yes",
-                "--out",
-                str(tmp_path / "2"),
-            ]
-        )
-        == 0
-    )
+    assert importing(again, "--yes", out="2") == 0
     assert len(fake.leads) == 450
     assert fake.leads["+12125550142"]["custom_fields"] == {"City": "Berlin"}
     assert fake.leads["+13125550150"]["full_name"] == "Ada Lane"
@@ -313,27 +280,19 @@ def test_two_runs_on_one_folder(fake: Fake, go: Go, tmp_path: Path) -> None:
 
 
 def test_other_campaign_in_the_same_folder_leaves_the_files(
-    fake: Fake, go: Go, tmp_path: Path, lead_list: Path, capsys: pytest.CaptureFixture[str]
+    fake: Fake,
+    go: Go,
+    importing: Callable[..., int],
+    tmp_path: Path,
+    lead_list: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Before an output is replaced, a check asked or a lead sent, the journal says whose it is."""
     go()
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
     seen = len(fake.checked), len(fake.imports)
     other = CAMPAIGN.replace("3", "4")
-    status = run(
-        [
-            "leads",
-            "import",
-            str(lead_list),
-            "--campaign",
-            other,
-            "--region",
-            "US",
-            "--yes",
-            "--out",
-            str(tmp_path / "out"),
-        ]
-    )
+    status = importing(lead_list, "--region", "US", "--yes", campaign=other)
 
     assert status == 1
     assert "another campaign" in capsys.readouterr().err
@@ -360,7 +319,7 @@ def test_nothing_is_sent_that_was_not_asked_about(fake: Fake, go: Go, lead_list:
 
 
 def test_each_number_of_a_record_is_a_lead_and_its_clean_list_the_same_leads(
-    fake: Fake, go: Go, tmp_path: Path, lead_list: Path
+    fake: Fake, go: Go, importing: Callable[..., int], tmp_path: Path, lead_list: Path
 ) -> None:
     """Each is asked about and held by itself; an external id is sent once, as the service wants it."""
     lead_list.write_text(
@@ -383,9 +342,5 @@ def test_each_number_of_a_record_is_a_lead_and_its_clean_list_the_same_leads(
     fake.leads.clear()
     lead_list.write_bytes(b"Name,Phone\n")
     clean = tmp_path / "out" / "autumn.clean.csv"
-    again = run(
-        ["leads", "import", str(clean), "--campaign", CAMPAIGN, "--out", str(tmp_path / "again"),
-         "--yes"]
-    )  # fmt: skip
-    assert again == 0
+    assert importing(clean, "--yes", out="again") == 0
     assert {number: lead.get("external_id") for number, lead in fake.leads.items()} == sent

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dialframe.cli import lead_options, leads_commands
-from dialframe.cli.entry_point import run
 from robustness.import_service import CAMPAIGN, Fake
 
 LIST = (
@@ -19,14 +18,6 @@ LIST = (
 WHERE = f"/v1/campaigns/{CAMPAIGN}"
 
 Go = Callable[..., tuple[int, dict[str, Any]]]
-
-
-@pytest.fixture
-def fake() -> Iterator[Fake]:
-    """A service whose campaign is paused."""
-    with Fake() as service:
-        service.told[WHERE] = 200, campaign("paused")
-        yield service
 
 
 def campaign(status: str) -> dict[str, Any]:
@@ -44,26 +35,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def _paused(fake: Fake) -> None:
+    """The service's campaign is paused."""
+    fake.told[WHERE] = 200, campaign("paused")
+
+
 @pytest.fixture
-def go(
-    fake: Fake,
-    file: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Go:
+def go(importing: Callable[..., int], file: Path, capsys: pytest.CaptureFixture[str]) -> Go:
     """Runs the import: its status and its JSON."""
-    monkeypatch.setenv("DIALFRAME_BASE_URL", fake.base_url)
-    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_some_secret")
-    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def do(*more: str) -> tuple[int, dict[str, Any]]:
-        status = run(
-            ["leads", "import", str(file), "--campaign", CAMPAIGN, "--region", "US",
-             "--out", str(tmp_path / "out"), "--json", *more]
-        )  # fmt: skip
+        status = importing(file, "--region", "US", "--json", *more)
         return status, json.loads(capsys.readouterr().out)
 
     return do
@@ -93,10 +76,9 @@ def test_without_a_yes_nothing_is_sent_in_a_pipe(go: Go, fake: Fake) -> None:
 
 @pytest.mark.parametrize(("said", "sent"), [("y", 2), ("n", 0), ("", 0)])
 def test_a_person_confirms(
-    go: Go,
     fake: Fake,
+    importing: Callable[..., int],
     file: Path,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     said: str,
@@ -106,8 +88,7 @@ def test_a_person_confirms(
     monkeypatch.setattr(leads_commands, "at_terminal", lambda: True)
     monkeypatch.setattr(lead_options, "at_terminal", lambda: False)
     monkeypatch.setattr("sys.stdin", __import__("io").StringIO(f"{said}\n"))
-    options = ["--campaign", CAMPAIGN, "--region", "US", "--out", str(tmp_path / "out")]
-    run(["leads", "import", "--region", "US", str(file), *options])
+    importing(file, "--region", "US")
     out = capsys.readouterr().out
     assert "Dental, paused" in out
     assert "countries of the clean numbers: US 2" in out

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dialframe.sandbox import Sandbox, start
-from sandbox.service_bench import BASELINE, Console, Party, Receiver, Service, Site
+from sandbox.service_bench import BASELINE, Console, Party, Receiver, Service, Site, answered
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +33,24 @@ def party(console: Console) -> Party:
 
 
 @pytest.fixture(scope="module")
+def campaign(party: Party) -> str:
+    """A paused campaign of it, which takes leads."""
+    return party.campaign("paused")
+
+
+@pytest.fixture(scope="module")
 def other(console: Console) -> Party:
     """A second client, which must see nothing of the first."""
     return console.client()
+
+
+@pytest.fixture
+def client(console: Console) -> Iterator[Party]:
+    """A client of the test's own, whose webhook endpoints are gone afterwards."""
+    made = console.client()
+    yield made
+    for endpoint in made.walk("/v1/webhooks"):
+        answered(made.delete(f"/v1/webhooks/{endpoint['id']}"))
 
 
 @pytest.fixture(scope="session")

@@ -27,12 +27,6 @@ from sandbox.service_bench import (
 LATER = "2031-04-02T09:30:00Z"
 
 
-@pytest.fixture(scope="module")
-def campaign(party: Party) -> str:
-    """A paused campaign."""
-    return party.campaign("paused")
-
-
 # --- callbacks --------------------------------------------------------------------------------
 
 

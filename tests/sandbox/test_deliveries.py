@@ -48,15 +48,6 @@ DETAILS = {
 RETRIES_S = [60, 300, 900, 3_600, 14_400]
 
 
-@pytest.fixture
-def client(console: Console) -> Iterator[Party]:
-    """A client whose endpoints are gone afterwards."""
-    made = console.client()
-    yield made
-    for endpoint in made.walk("/v1/webhooks"):
-        answered(made.delete(f"/v1/webhooks/{endpoint['id']}"))
-
-
 def endpoint(party: Party, url: str, **more: Any) -> Json:
     """An endpoint for calls, unless told otherwise; with its secret."""
     body = {"url": url, "events": ["call.completed"], **more}

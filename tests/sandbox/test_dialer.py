@@ -26,7 +26,7 @@ from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.runtime_state import FirstStart, World
 from forked import Forked
-from sandbox.service_bench import Json, Party, Site, answered
+from sandbox.service_bench import SCOPES, Json, Party, Site, answered
 
 #: A Monday, 14:00 UTC: working hours in all of the United States but Hawaii.
 MONDAY = dt.datetime(2026, 11, 23, 14, tzinfo=dt.UTC).timestamp()
@@ -197,32 +197,32 @@ def test_nobody_is_dialed_out_of_hours(make: Callable[..., Account]) -> None:
         ({"blocked_countries": ["US"]}, "blocked_country"),
         ({"sanctioned_countries": ["US"]}, "blocked_country"),
         ({"consent_required": True}, "dial_refused"),
+        ({"client": {"enabled": False}}, "api_access_disabled"),
+        ({"client": {"scopes": [name for name in SCOPES if name != "campaigns:resume"]}},
+         "insufficient_scope"),
     ],
-)
+)  # fmt: skip
 def test_a_refused_campaign_dials_nobody(
     make: Callable[..., Account], change: Json, code: str
 ) -> None:
     """Each check is made at dial time; the refusal is kept, and goes away with its reason."""
     account = make().dialing()
     account.campaign(numbers(5))
-    before = account.console.account()
-    account.console.update_account(change)
+    before = {**account.console.account(), "client": {"enabled": True, "scopes": SCOPES}}
+
+    def update(settings: Json) -> None:
+        if "client" in settings:
+            account.console.update_client(account.me, **settings["client"])
+        else:
+            account.console.update_account(settings)
+
+    update(change)
     account.advance(86_400)
     assert account.dialed() == []
     assert set(account.refused()) == {code}
-    account.console.update_account({name: before[name] for name in change})
+    update({name: before[name] for name in change})
     account.advance(2 * 86_400)
     assert account.dialed()
-
-
-def test_a_disabled_client_dials_nobody(make: Callable[..., Account]) -> None:
-    """Client access is checked at dial time as well."""
-    account = make().dialing()
-    account.campaign(numbers(5))
-    account.console.update_client(account.me, enabled=False)
-    account.advance(86_400)
-    assert account.dialed() == []
-    assert set(account.refused()) == {"api_access_disabled"}
 
 
 def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Account]) -> None:
@@ -293,22 +293,6 @@ def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], sha
         assert isinstance(data["requires_human_review"], bool)
     agents = account.rows("SELECT count(agent_extension) FROM calls")
     assert agents == [(30 - len(ai_events),)]
-
-
-def test_a_scope_taken_away_ends_dialing(make: Callable[..., Account]) -> None:
-    """What the client may no longer ask for is not dialed for it any more."""
-    account = make().dialing()
-    account.campaign(numbers(5))
-    scopes = sorted(account.world.access.clients[1].scopes)
-    account.console.update_client(
-        account.me, scopes=[scope for scope in scopes if scope != "campaigns:resume"]
-    )
-    account.advance(86_400)
-    assert account.dialed() == []
-    assert set(account.refused()) == {"insufficient_scope"}
-    account.console.update_client(account.me, scopes=scopes)
-    account.advance(86_400)
-    assert account.dialed()
 
 
 def test_a_number_listed_since_its_import_is_not_dialed(make: Callable[..., Account]) -> None:

@@ -46,6 +46,9 @@ class Bench:
         body = {"campaign_id": campaign or self.campaign, "phone": self.party.phone()}
         return self.party.post("/v1/leads", body, idem=idem)
 
+    def me(self) -> httpx.Response:
+        return self.party.get("/v1/me")
+
     def under(self, act: Callable[[], httpx.Response], **settings: Any) -> httpx.Response:
         with self.console.settings(**settings):
             return act()
@@ -74,10 +77,9 @@ def _conflict(bench: Bench) -> httpx.Response:
 
 
 def _webhook_limit(bench: Bench) -> httpx.Response:
-    body = {"url": PUBLIC_URL, "events": ["call.completed"]}
     for _ in range(10):
-        answered(bench.party.post("/v1/webhooks", body), 201)
-    response = bench.party.post("/v1/webhooks", body)
+        answered(_endpoint(bench), 201)
+    response = _endpoint(bench)
     for endpoint in bench.party.walk("/v1/webhooks"):
         answered(bench.party.delete(f"/v1/webhooks/{endpoint['id']}"))
     return response
@@ -126,33 +128,12 @@ def _duplicate_reference(bench: Bench) -> httpx.Response:
 def _rate_limit(bench: Bench) -> httpx.Response:
     def act() -> httpx.Response:
         for _ in range(200):
-            response = bench.party.get("/v1/me")
+            response = bench.me()
             if response.status_code == 429:
                 break
         return response
 
     return bench.under(act, rate_limits="contract")
-
-
-def _in_body(bench: Bench) -> httpx.Response:
-    return bench.sms(body=bench.party.key)
-
-
-def _too_many(bench: Bench) -> httpx.Response:
-    return bench.party.post("/v1/dnc/check", {"phones": [PHONE] * 101})
-
-
-def _too_large(bench: Bench) -> httpx.Response:
-    return bench.party.post("/v1/dnc/check", content=b" " * (MIB + 1))
-
-
-def _wrong_type(bench: Bench) -> httpx.Response:
-    headers = {"Content-Type": "text/csv"}
-    return bench.party.post("/v1/dnc/check", content=b"{}", headers=headers)
-
-
-def _scopeless(bench: Bench) -> httpx.Response:
-    return bench.console.client(scopes=[]).get("/v1/calls")
 
 
 def _endpoint(bench: Bench, url: str = PUBLIC_URL) -> httpx.Response:
@@ -165,22 +146,16 @@ def _campaign(bench: Bench, operation: str) -> httpx.Response:
 
 PROVOKED: dict[str, tuple[int | tuple[int, ...], Provoke]] = {
     "invalid_api_key": (401, lambda b: b.party.get("/v1/me", auth=None)),
-    "api_access_disabled": (
-        403,
-        lambda b: b.under(lambda: b.party.get("/v1/me"), api_access_enabled=False),
-    ),
-    "ip_not_allowed": (
-        403,
-        lambda b: b.under(lambda: b.party.get("/v1/me"), ip_allow=["192.0.2.1"]),
-    ),
-    "insufficient_scope": (403, _scopeless),
+    "api_access_disabled": (403, lambda b: b.under(b.me, api_access_enabled=False)),
+    "ip_not_allowed": (403, lambda b: b.under(b.me, ip_allow=["192.0.2.1"])),
+    "insufficient_scope": (403, lambda b: b.console.client(scopes=[]).get("/v1/calls")),
     "credential_in_url": (400, lambda b: b.party.get("/v1/calls", {"key": b.party.key})),
-    "credential_in_body": (400, _in_body),
+    "credential_in_body": (400, lambda b: b.sms(body=b.party.key)),
     "validation_failed": ((400, 422), lambda b: b.party.get("/v1/calls", {"limit": "0"})),
-    "batch_too_large": (400, _too_many),
+    "batch_too_large": (400, lambda b: b.party.post("/v1/dnc/check", {"phones": [PHONE] * 101})),
     "invalid_cursor": (400, lambda b: b.party.get("/v1/calls", {"cursor": "x"})),
-    "payload_too_large": (413, _too_large),
-    "unsupported_media_type": (415, _wrong_type),
+    "payload_too_large": (413, lambda b: b.party.post("/v1/dnc/check", content=b" " * (MIB + 1))),
+    "unsupported_media_type": (415, lambda b: b.party.post("/v1/dnc/check", content=b"{}")),
     "idempotency_key_required": (400, lambda b: b.party.post("/v1/sms", {}, idem=None)),
     "tier_not_enabled": (403, lambda b: b.party.post("/v1/whatsapp/messages", {})),
     "not_found": (404, lambda b: b.party.get(f"/v1/calls/{CALL}")),

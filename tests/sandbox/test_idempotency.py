@@ -34,12 +34,6 @@ def named(operation: Operation) -> str:
     return operation.name
 
 
-@pytest.fixture(scope="module")
-def campaign(party: Party) -> str:
-    """A campaign that takes leads."""
-    return party.campaign("paused")
-
-
 def add(party: Party, campaign: str, phone: str, key: str, **more: Any) -> httpx.Response:
     """Add one lead under a key."""
     return party.post("/v1/leads", {"campaign_id": campaign, "phone": phone}, idem=key, **more)

@@ -29,18 +29,6 @@ from sandbox.service_bench import (
 STATES = ("draft", "ready", "running", "paused", "completed")
 
 
-@pytest.fixture(scope="module")
-def campaign(party: Party) -> str:
-    """A paused campaign."""
-    return party.campaign("paused")
-
-
-@pytest.fixture
-def client(console: Console) -> Party:
-    """A client of the test's own."""
-    return console.client()
-
-
 def bring(party: Party, campaign: str, leads: list[Json]) -> Json:
     """Import leads; the answer, held to its shape."""
     params = {"campaign_id": campaign}

@@ -57,42 +57,28 @@ def with_settings(request: Request, **more: Any) -> Request:
     return replace(request, settings={**request.settings, **more})
 
 
-CONDITIONS = [
-    Condition("size", 413, "payload_too_large", lambda r, k: replace(r, pad=MIB + 1)),
-    Condition("route", 404, "route_not_available", lambda r, k: replace(r, path="/v1/nothing")),
-    Condition("method", 405, "method_not_allowed", lambda r, k: replace(r, method="PUT")),
-    Condition("url", 400, "credential_in_url", lambda r, k: with_params(r, api_key=k)),
-    Condition("key", 401, "invalid_api_key", lambda r, k: replace(r, auth=False)),
-    Condition(
-        "access",
-        403,
-        "api_access_disabled",
-        lambda r, k: with_settings(r, api_access_enabled=False),
-    ),
-    Condition(
-        "address", 403, "ip_not_allowed", lambda r, k: with_settings(r, ip_allow=["192.0.2.1"])
-    ),
-    Condition(
-        "rate", 429, "rate_limit_exceeded", lambda r, k: with_settings(r, rate_limits="contract")
-    ),
-    Condition("scope", 403, "insufficient_scope", lambda r, k: replace(r, scoped=False)),
-    Condition(
-        "switch",
-        403,
-        "tier_not_enabled",
-        lambda r, k: with_settings(r, tier2_calls_originate_enabled=False),
-    ),
-    Condition("sending", 403, "tier_not_enabled", lambda r, k: replace(r, sending=False)),
-    Condition("type", 415, "unsupported_media_type", lambda r, k: replace(r, kind="text/plain")),
-    Condition("json", 400, "validation_failed", lambda r, k: replace(r, raw=b"{")),
-    Condition("body", 400, "credential_in_body", lambda r, k: with_body(r, agent_email=k)),
-    Condition("idempotency", 400, "idempotency_key_required", lambda r, k: replace(r, idem=False)),
-    Condition("validation", 400, "validation_failed", lambda r, k: with_params(r, unheard_of="1")),
-    Condition("existence", 404, "not_found", lambda r, k: with_body(r, campaign_id=CAMPAIGN)),
-    Condition(
-        "state", 409, "agent_unavailable", lambda r, k: with_body(r, agent_extension="999999")
-    ),
-]
+#: Name, status, code and how a request is spoiled, in the order of the sandbox's design.
+CONDITIONS = [Condition(*row) for row in (
+    ("size", 413, "payload_too_large", lambda r, k: replace(r, pad=MIB + 1)),
+    ("route", 404, "route_not_available", lambda r, k: replace(r, path="/v1/nothing")),
+    ("method", 405, "method_not_allowed", lambda r, k: replace(r, method="PUT")),
+    ("url", 400, "credential_in_url", lambda r, k: with_params(r, api_key=k)),
+    ("key", 401, "invalid_api_key", lambda r, k: replace(r, auth=False)),
+    ("access", 403, "api_access_disabled", lambda r, k: with_settings(r, api_access_enabled=False)),
+    ("address", 403, "ip_not_allowed", lambda r, k: with_settings(r, ip_allow=["192.0.2.1"])),
+    ("rate", 429, "rate_limit_exceeded", lambda r, k: with_settings(r, rate_limits="contract")),
+    ("scope", 403, "insufficient_scope", lambda r, k: replace(r, scoped=False)),
+    ("switch", 403, "tier_not_enabled",
+     lambda r, k: with_settings(r, tier2_calls_originate_enabled=False)),
+    ("sending", 403, "tier_not_enabled", lambda r, k: replace(r, sending=False)),
+    ("type", 415, "unsupported_media_type", lambda r, k: replace(r, kind="text/plain")),
+    ("json", 400, "validation_failed", lambda r, k: replace(r, raw=b"{")),
+    ("body", 400, "credential_in_body", lambda r, k: with_body(r, agent_email=k)),
+    ("idempotency", 400, "idempotency_key_required", lambda r, k: replace(r, idem=False)),
+    ("validation", 400, "validation_failed", lambda r, k: with_params(r, unheard_of="1")),
+    ("existence", 404, "not_found", lambda r, k: with_body(r, campaign_id=CAMPAIGN)),
+    ("state", 409, "agent_unavailable", lambda r, k: with_body(r, agent_extension="999999")),
+)]  # fmt: skip
 TOGETHER = {("route", "method"), ("json", "body"), ("switch", "sending")}  # no order to see
 
 

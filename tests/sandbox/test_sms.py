@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -89,13 +90,6 @@ def test_listed_number_is_refused(party: Party) -> None:
     refused(party, number, 422, "on_dnc")
 
 
-def test_blocked_country_is_refused(console: Console, party: Party) -> None:
-    """422 blocked_country for that country alone."""
-    with console.settings(blocked_countries=["GB"]):
-        refused(party, LONDON, 422, "blocked_country")
-        answered(text_to(party, NEW_YORK), 202)
-
-
 def test_calling_hours_are_the_called_partys(console: Console, party: Party) -> None:
     """422 message_refused outside them, half-open, with the reason in errors[0].code."""
     here = console.now().astimezone(ZoneInfo("America/New_York"))
@@ -127,49 +121,44 @@ def test_recorded_consent_opens_the_way(console: Console, party: Party) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "code"),
+    ("settings", "status", "code"),
     [
-        ({"sending_suspended": True}, "sending_suspended"),
-        ({"outbound_approved": False}, "outbound_not_approved"),
+        ({"balance": 0}, 402, "insufficient_balance"),
+        ({"sending_suspended": True}, 403, "sending_suspended"),
+        ({"outbound_approved": False}, 403, "outbound_not_approved"),
+        ({"blocked_countries": ["US"]}, 422, "blocked_country"),
     ],
 )
 def test_sending_can_be_stopped(
-    console: Console, party: Party, settings: dict[str, bool], code: str
+    console: Console, party: Party, settings: Json, status: int, code: str
 ) -> None:
-    """An administrator's stop and a missing approval answer 403."""
+    """No balance answers 402, an administrator's stop and a missing approval 403, a country 422."""
     with console.settings(**settings):
-        refused(party, NEW_YORK, 403, code)
+        refused(party, NEW_YORK, status, code)
+        if "blocked_countries" in settings:
+            answered(text_to(party, LONDON), 202)
     answered(text_to(party, NEW_YORK), 202)
 
 
-def test_daily_cap_counts_by_the_day(console: Console, party: Party) -> None:
-    """Two a day: the third answers 429 daily_cap_reached, tomorrow's first goes."""
+@pytest.mark.parametrize(
+    ("cap", "code", "next_one"),
+    [
+        ({"daily_cap": 2}, "daily_cap_reached", Console.to_next_day),
+        ({"per_minute_cap": 2}, "rate_limit_exceeded", lambda console: console.advance(61)),
+        ({"spend_cap": 0.02}, "spend_cap_reached", Console.to_next_day),
+    ],
+)
+def test_caps_count_by_the_day_or_the_minute(
+    console: Console, party: Party, cap: Json, code: str, next_one: Callable[[Console], object]
+) -> None:
+    """Two of them go, the third answers 429; of the next day or minute the first goes again."""
     console.to_next_day()
-    with console.settings(daily_cap=2):
+    with console.settings(**cap):
+        for _ in range(2):
+            answered(text_to(party, NEW_YORK), 202)
+        refused(party, NEW_YORK, 429, code)
+        next_one(console)
         answered(text_to(party, NEW_YORK), 202)
-        answered(text_to(party, NEW_YORK), 202)
-        refused(party, NEW_YORK, 429, "daily_cap_reached")
-        console.to_next_day()
-        answered(text_to(party, NEW_YORK), 202)
-
-
-def test_per_minute_cap_counts_by_the_minute(console: Console, party: Party) -> None:
-    """Two a minute: the third answers 429 rate_limit_exceeded, a minute later it goes."""
-    console.advance(61)
-    with console.settings(per_minute_cap=2):
-        answered(text_to(party, NEW_YORK), 202)
-        answered(text_to(party, NEW_YORK), 202)
-        refused(party, NEW_YORK, 429, "rate_limit_exceeded")
-        console.advance(61)
-        answered(text_to(party, NEW_YORK), 202)
-
-
-def test_spend_cap_counts_by_the_day(console: Console, party: Party) -> None:
-    """A spend limit below one message's price is reached at once or after the first."""
-    console.to_next_day()
-    with console.settings(spend_cap=0.0001):
-        answers = [text_to(party, NEW_YORK) for _ in range(2)]
-    problem(answers[-1], 429, "spend_cap_reached")
 
 
 def test_usage_and_delivery_reports_can_be_read(party: Party) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -24,15 +23,6 @@ from sandbox.service_bench import (
     problem,
     shaped,
 )
-
-
-@pytest.fixture
-def client(console: Console) -> Iterator[Party]:
-    """A client whose endpoints are gone afterwards."""
-    made = console.client()
-    yield made
-    for endpoint in made.walk("/v1/webhooks"):
-        answered(made.delete(f"/v1/webhooks/{endpoint['id']}"))
 
 
 def create(party: Party, url: str = PUBLIC_URL, **more: Any) -> Json:

@@ -188,38 +188,32 @@ def test_a_body_may_have_one_mebibyte(receiver: Receiver, shelf: Shelf) -> None:
     assert len(shelf.kept) == 1
 
 
-def test_a_disk_that_refuses_is_503(receiver: Receiver, shelf: Shelf) -> None:
-    """What was not written is not accepted: the service brings it again, and then it is new."""
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (StoreError("store.sqlite: the disk is full"), "store.sqlite: the disk is full"),
+        (RuntimeError("+12125550142 is too much for me"), "RuntimeError"),
+    ],
+    ids=["full disk", "fault"],
+)
+def test_what_was_not_kept_is_503(
+    receiver: Receiver, shelf: Shelf, error: Exception, named: str
+) -> None:
+    """The service brings it again, and then it is new; a fault of ours is named without its words."""
 
-    def full() -> None:
-        raise StoreError("store.sqlite: the disk is full")
+    def fail() -> None:
+        raise error
 
-    shelf.before = full
+    shelf.before = fail
     answer = post(receiver.url, fresh())
     shelf.before = lambda: None
 
     assert (answer.status_code, answer.text) == (503, "not kept\n")
     assert not shelf.told
     until(lambda: len(shelf.troubles) == 1)
-    assert "the disk is full" in str(shelf.troubles[0])
+    assert str(shelf.troubles[0]).endswith(f"will come again: {named}")
     assert post(receiver.url, fresh()).status_code == 204
     until(lambda: len(shelf.told) == 1)
-
-
-def test_whatever_else_fails_is_503(receiver: Receiver, shelf: Shelf) -> None:
-    """A fault in what keeps deliveries loses none of them, and is named without its words."""
-
-    def broken() -> None:
-        raise RuntimeError("+12125550142 is too much for me")
-
-    shelf.before = broken
-    answer = post(receiver.url, fresh())
-    shelf.before = lambda: None
-
-    assert (answer.status_code, answer.text) == (503, "not kept\n")
-    until(lambda: len(shelf.troubles) == 1)
-    assert str(shelf.troubles[0]).endswith("will come again: RuntimeError")
-    assert post(receiver.url, fresh()).status_code == 204
 
 
 def test_a_disk_that_hangs_is_503_in_time(own: Shelf) -> None:
