@@ -15,15 +15,8 @@ import pytest
 
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox
+from robustness.fuzz_requests import GOOD, IDS
 from sandbox.service_bench import Party
-
-IDS = {
-    name: f"{prefix}00000000-0000-4000-8000-000000000000"
-    for name, prefix in {
-        "lead_id": "lead_", "call_id": "call_", "campaign_id": "cmp_", "callback_id": "cb_",
-        "appointment_id": "appt_", "webhook_id": "wh_", "event_id": "evt_",
-    }.items()
-}  # fmt: skip
 
 VALUES: tuple[object, ...] = (
     None, True, 0, -1, 2**63, 2**70, -(2**70), 1e308, 0.1, "", " ", "x" * 5_000, "\u2028", "\x7f",
@@ -32,13 +25,6 @@ VALUES: tuple[object, ...] = (
     [None], [[]], [{}], {"": ""}, {"a": {"b": None}}, ["call.completed"], "+12025550142",
     "https://[", "https://a.example.com\t", "http://0x7f.1/", "Europe/London\n", "nan", "1e5",
 )  # fmt: skip
-
-GOOD: dict[str, object] = {
-    "to": "+12025550142", "agent_extension": "1", "phone": "+12025550142", "body": "x",
-    "client_reference": "r", "scheduled_at": "2030-01-01T00:00:00Z", "url": "https://a.example.com",
-    "events": ["call.completed"], "phones": ["+12025550142"], "leads": [{"phone": "+12025550142"}],
-    "channel": "sms", "source": "web", "obtained_at": "2026-01-01T00:00:00Z", **IDS,
-}  # fmt: skip
 
 
 class Line:
@@ -84,7 +70,9 @@ def test_any_value_in_any_field(line: Line, name: str) -> None:
     query = f"?campaign_id={IDS['campaign_id']}" if row.query else ""
     for field in (*row.body_names, "unknown"):
         for value in VALUES:
-            good = {each: GOOD[each] for each in row.body_names if each in GOOD}
+            good = {
+                name: value for name, value in {**GOOD, **IDS}.items() if name in row.body_names
+            }
             status, text = line.send(row.method, _path(row) + query, {**good, field: value})
             assert status < 500, (field, value, text)
 
