@@ -52,6 +52,7 @@ _DRAIN_S: Final = 5.0
 #: What makes the apps beside the service, by path.
 NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
 
+# Conventions: `Cache-Control: no-store` on every response.
 _BASE_HEADERS: Final = ((b"cache-control", b"no-store"),)
 
 
@@ -63,6 +64,7 @@ class Connection(TimedProtocol):
         super().connection_made(transport)
         self.app_state = {**self.app_state, "transport": transport}
 
+    # Conventions: every response carries X-Request-ID, `edge_` where the edge answered before the API.
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP request, in the shape of every other refusal."""
         begun = getattr(self.cycle, "response_started", False)
@@ -140,6 +142,7 @@ class MadeLater:
     def _in_thread(self) -> asyncio.Future[Starlette]:
         """The app, made in a thread that nobody waits for when the sandbox ends."""
         loop = asyncio.get_running_loop()
+        # Not an executor: its threads are waited for when the process ends.
         future: asyncio.Future[Starlette] = loop.create_future()
 
         def work() -> None:
@@ -169,6 +172,7 @@ class Hosts:
 
     def answers_to(self, host: bytes) -> bool:
         """Whether a `Host` header names it; a request without one comes from no browser."""
+        # RFC 9110, 7.2: a port may follow; a trailing dot names the same host.
         name = re.sub(r":[0-9]*$", "", host.decode("latin-1").lower()).strip("[]").rstrip(".")
         if "." not in name or name in self._names:
             return True
@@ -207,6 +211,7 @@ class Edge:
             return
         request_id, begun = clients_and_keys.new_request_id(), asyncio.Event()
         beside = self._beside.get(scope["path"])
+        # Apps beside the service answer in their own shape, so nothing of it is put around them.
         if beside is not None and self._answers_to_host(scope):
             try:
                 await beside(scope, receive, send)
@@ -239,10 +244,12 @@ class Edge:
         if not self._answers_to_host(scope):
             # A page in a browser whose name was made to lead here must not reach the service.
             raise invalid("/Host", "not_allowed", "The service does not answer to this name.")
+        # Limits: request body 1,048,576 bytes; the console is no part of the contract.
         limit = CONSOLE_BODY_BYTES if on_console(scope["path"]) else limits.BODY_BYTES
         body = await _body(scope, receive, limit)
         if body is None:
             raise Refusal("payload_too_large", f"The body is longer than {limit} bytes.")
+        # `$` of a regular expression also matches before a line end.
         if "\n" in scope["path"]:
             # A route's pattern would take a path with a line end for the path without it.
             raise Refusal("route_not_available", "No operation has this path.")
@@ -283,6 +290,7 @@ def refused(scope: Scope, refusal: Refusal, request_id: str) -> Reply:
 async def send_reply(reply: Reply, send: Send) -> None:
     """Send an answer whole."""
     headers = _encoded(reply.headers)
+    # RFC 9110, 8.6: a 204 has no Content-Length.
     if reply.stream is None and reply.status != 204:
         headers.append((b"content-length", str(len(reply.body)).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
@@ -347,6 +355,7 @@ async def _body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
                 over = over or len(whole) + len(message.get("body", b"")) > limit
                 if over and deadline.when() is None:
                     deadline.reschedule(asyncio.get_running_loop().time() + _DRAIN_S)
+                # Beyond the limit the rest is read and dropped: who is still sending sees no answer.
                 if not over:
                     whole += message.get("body", b"")
                 if not message.get("more_body", False):
@@ -402,6 +411,7 @@ class Endpoint:
                 return request_handling.perform(world, step)
             return step
 
+        # One hop to a thread for most requests; only a delay that was asked for waits outside.
         step = await asyncio.get_running_loop().run_in_executor(self._pool, at_once)
         if isinstance(step, Outcome):
             return step
@@ -474,6 +484,7 @@ _PAGE: Final = """<!doctype html>
 <body><h1>{title}</h1>{body}</body></html>
 """
 
+# Errors: the last part of a problem's type is its code with hyphens.
 _CODES: Final = {problem_slug(code): code for code in BY_CODE}
 
 
@@ -483,6 +494,7 @@ def _documents(world: World) -> list[Route]:
     async def description(request: Request) -> Response:
         del request
         base_url = world.docs_base.removesuffix(DOCS)
+        # Derived from the contract's rows at each request: the address depends on the port.
         return Response(json.dumps(openapi.document(base_url)), media_type="application/json")
 
     return [

@@ -75,6 +75,7 @@ Count = Annotated[int, Field(ge=0, le=10**9)]
 Size = Literal["empty", "tiny", "small", "medium", "large"]
 
 
+# Strict, since the console is typed by tests: a misspelled field or a number in quotes is a mistake.
 class Body(BaseModel):
     """Root of all bodies: no unknown fields, no conversions."""
 
@@ -167,6 +168,7 @@ class AnyCall(Body):
     agent_extension: Name | None = None
 
 
+# A body that is a list, not an object.
 class Leads(RootModel[list[AnyLead]]):
     """A list of leads."""
 
@@ -306,6 +308,7 @@ class Call:
 
     @contextmanager
     def _opened(self, world: World) -> Iterator[tuple[sqlite3.Connection, int]]:
+        # Nested writes would wait for themselves: those calls take the writer on their own.
         if self.method == "GET" or self.alone:
             with world.database.read() as db:
                 yield db, world.clock.now_us()
@@ -417,6 +420,7 @@ def create_campaign(visit: Visit, body: NewCampaign) -> Json:
         "created_at": visit.now_us,
         "updated_at": visit.now_us,
         "started_at": visit.now_us if started else None,
+        # The contract does not show what else a transition sets.
         "completed_at": visit.now_us if body.status == "completed" else None,
     }
     sandbox_database.insert(visit.db, "campaigns", visit.client, values)
@@ -438,6 +442,7 @@ def putting(table: str) -> Callable[[Visit, BaseModel], Json]:
 
     def put(visit: Visit, body: BaseModel) -> Json:
         values = body.model_dump()
+        # As it stands: the names of its fields are those of the columns.
         sandbox_database.insert(visit.db, table, visit.client, values, replace=True)
         return values
 
@@ -508,6 +513,7 @@ def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyC
         for row in values:
             sandbox_database.insert(visit.db, f"{kind}s", visit.client, row)
     except sqlite3.IntegrityError:
+        # Ids are unique by client; with a unique index nobody has to look first.
         refusal = invalid("/id", "duplicate_id", "An id is there already, or given twice.")
         raise unprocessable(refusal) from None
     return [row["id"] for row in values]
@@ -519,6 +525,7 @@ def _values(kind: str, row: BaseModel, new_id: str, now_us: int) -> Json:
         for name, value in row.model_dump().items()
     }
     values["id"] = values["id"] or new_id
+    # 0 is an instant too: 1970-01-01.
     values["created_at"] = now_us if values["created_at"] is None else values["created_at"]
     if kind == "lead":
         values["updated_at"] = values["updated_at"] or values["created_at"]
@@ -543,6 +550,7 @@ def reconcile(visit: Visit, body: Reconciled) -> Json:
 def arm_fault(visit: Visit, body: Rule) -> Json:
     """Have the next matching requests fail."""
     armed = add_fault(visit.db, body)
+    # In memory for the next request, in the table for the next start.
     visit.world.faults.arm(armed)
     return body.model_dump(mode="json")
 

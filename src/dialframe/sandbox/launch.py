@@ -75,6 +75,7 @@ class Sandbox:
                 name="the sandbox",
                 http=Connection,
                 lifespan="on",
+                # uvicorn's 5 s would close connections that a client's pool takes for open.
                 timeout_keep_alive=_KEEP_ALIVE_S,
             )
         except BaseException:
@@ -93,6 +94,7 @@ class Sandbox:
             Entries with `fault`, `resource`, `id`, `expected` and `detail`.
         """
         names = ("fault", "resource", "id", "expected", "detail")
+        # By row: the order in which the faults were planted.
         with self._world.database.read() as db:
             rows = db.execute(
                 f"SELECT {', '.join(names)} FROM ground_truth WHERE client = ? ORDER BY rowid",
@@ -199,6 +201,7 @@ def start(
             shutil.rmtree(temporary, ignore_errors=True)
         raise
     if dial:
+        # Off unless asked: a history stands still.
         sandbox.console.update_account({"dialer": {"enabled": True}})
     return sandbox
 

@@ -54,6 +54,7 @@ class Announcer:
         except Full:
             self._missed += 1
         else:
+            # A listener that fails is told of as trouble; the event is stored whatever happens.
             announced.add_done_callback(self._done)
 
     def trouble(self, error: DialframeError) -> None:
@@ -90,6 +91,7 @@ class Announcer:
             )
 
 
+# Loopback alone unless asked: a tunnel or a proxy brings deliveries here.
 HOST: Final = "127.0.0.1"
 PORT: Final = 8788
 PATH: Final = "/"
@@ -220,6 +222,7 @@ def start(
             f"the path must begin with / and hold letters, digits and ._~-/ only, not {path!r}"
         )
     reception = Reception(keep, usable(secrets), now, path, answer_s)
+    # After every check of the settings: a wrong one leaves no port open.
     listener = listen("the receiver", host, port)
     try:
         return Receiver(reception, Announcer(on_event, on_trouble), listener)

@@ -177,6 +177,7 @@ def verify(
 def usable(secrets: Sequence[str] | str) -> tuple[str, ...]:
     """The secrets without blanks around them: with an empty one, anybody could sign."""
     all_secrets = (secrets,) if isinstance(secrets, str) else secrets
+    # A secret out of a file ends with a line end.
     keys = tuple(key.strip() for key in all_secrets)
     if not keys or not all(key and key.isascii() for key in keys):
         raise ConfigError(
@@ -208,6 +209,7 @@ def _timestamp(text: str, now: datetime) -> int:
     if not _UNIX_SECONDS.fullmatch(text):
         raise _refused("bad_timestamp", "the delivery's timestamp is no number of Unix seconds")
     # Contract, Events, Delivery 2.
+    # Either way: a clock that is ahead is as wrong as one that is behind.
     away_s = abs(now.timestamp() - int(text))
     if away_s > limits.SIGNATURE_TOLERANCE_S:
         raise WebhookError(
@@ -233,6 +235,7 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         body = json.loads(raw_body.decode("utf-8"), parse_constant=_no_constant)
         envelope = Envelope.model_validate(body)
     except ValidationError as error:
+        # The place alone: values of a signed body may be numbers of people.
         where = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
         raise _refused(
             "bad_body", f"the signed body is no event: {where or 'its top'} is wrong"

@@ -48,6 +48,7 @@ _BUSY_US: Final = 2 * _MINUTE_US
 _FIRST_AGAIN_US: Final = 10 * SECOND_US
 #: Leads that one minute looks at; what is left is looked at in the next.
 _LOOKED_AT: Final = 3_000
+# One query per so many leads, instead of one per lead.
 _CHUNK: Final = 200
 #: Refusals that concern one number only, with the wait until it is tried again.
 _OWN_REFUSALS: Final = frozenset({"on_dnc", "blocked_country", "dial_refused"})
@@ -67,6 +68,7 @@ def play(db: sqlite3.Connection, access: Access, until_us: int) -> dict[str, int
     """Play everything that lies between the last time and an instant; returns what was counted."""
     from_us = int(read_meta(db, "played_until_us"))
     played: Counter[str] = Counter()
+    # Clocks of threads may differ by a moment: what was played is never played again.
     if until_us > from_us:
         _Playback(db, access, from_us, until_us, played).run()
         write_meta(db, "played_until_us", until_us)
@@ -178,6 +180,7 @@ class _Playback:
         self._played = played
         self._agenda = Agenda(db, until_us)
         self._seed = int(read_meta(db, "seed"))
+        # At most one tick of each client lies ahead; an earlier one replaces it.
         self._tick_at: dict[int, int] = {}
 
     def run(self) -> None:
@@ -453,6 +456,7 @@ class _Playback:
         if next_at is None and contact_checks.zones(phone):
             # No hour is open by today's settings, which may change.
             next_at = due.at_us + _HOLD_US
+        # A promise for yesterday is not kept today: whoever was promised has waited in vain already.
         late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
         if late or refusal.code == "on_dnc":
             # It stays pending, and nobody dials it.
@@ -532,6 +536,7 @@ def _next_tick(
         ).fetchone()[0]
         for campaign in _running(db, client)
     ]
+    # Campaigns without anybody to call set no tick, so an idle account costs nothing.
     due_us = min((first for first in firsts if first is not None), default=None)
     if due_us is None:
         return None
@@ -541,6 +546,7 @@ def _next_tick(
     last = db.execute("SELECT at FROM ticks WHERE client = ?", (client,)).fetchone()
     if last is not None and last[0] >= minute_us:
         return minute_us + _MINUTE_US
+    # To the next whole second: steps of one second need no finer order.
     return -(-earliest_us // SECOND_US) * SECOND_US
 
 

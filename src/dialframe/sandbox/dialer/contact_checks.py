@@ -44,6 +44,7 @@ class Number:
     country: str | None
 
 
+# phonenumbers is loaded late: it takes long, and whoever only reads never needs it.
 def read(text: str) -> Number | None:
     """A number in international form, however it is punctuated, or None for anything else."""
     import phonenumbers
@@ -302,6 +303,7 @@ def contact_allowed(
             code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
         )
     if settings.consent_required:
+        # POST /v1/consents has no shape in the contract: any channel and source counts.
         consents = sender.db.execute(
             "SELECT 1 FROM consents WHERE client = ? AND phone = ?", (sender.client, phone)
         )
@@ -317,6 +319,7 @@ def account_may_dial(sender: Sender, occasion: Occasion) -> None:
     # Authentication 5 to 7: what was switched off since holds for what is dialed now.
     if not (settings.api_access_enabled and sender.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
+    # Scopes: taken away after the request, it holds for what is dialed now.
     scope = SCOPE[occasion]
     if scope.name not in sender.scopes:
         raise Refusal("insufficient_scope", f"The client no longer holds {scope.name}.")
@@ -384,6 +387,7 @@ def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
 def _within_caps(sender: Sender, kind: Kind) -> None:
     settings, now_us, cost = sender.settings, sender.now_us, COST[kind]
     midnight_us = clock.next_midnight(now_us)
+    # `_since` is exclusive: one microsecond earlier takes midnight itself in.
     before_today_us = midnight_us - clock.DAY_US - 1
     # Errors, `daily_cap_reached` and `spend_cap_reached`: Retry-After reaches to the next UTC day.
     wait_s = math.ceil((midnight_us - now_us) / SECOND_US)

@@ -36,6 +36,7 @@ def recording(context: Context[CallRef]) -> Reply:
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
     length = str(recordings_and_transcripts.wav_bytes(spoken))
+    # Endpoints: `streamed`; the format is not shown.
     headers = (("Content-Type", "audio/wav"), ("Content-Length", length))
     return Reply(200, headers=headers, stream=recordings_and_transcripts.wav(spoken))
 
@@ -74,6 +75,7 @@ def start(context: Context[CallStart]) -> Reply:
     contact_checks.affordable(context.sender, "call")
     called = CalledParty(request.to, request.campaign_id)
     if request.lead_id is not None:
+        # The request's number and campaign count, the attempt is the lead's.
         lead = call_life.lead_called(context.db, context.client, request.lead_id)
         called = replace(lead, phone=request.to, campaign_id=request.campaign_id)
     dialing = automatic_dialing.context_at(context.sender)
@@ -141,6 +143,7 @@ def me(context: Context[Empty]) -> Reply:
             "client_id": caller.client.client_id,
             "client_name": caller.client.name,
             "credential_id": caller.credential.credential_id,
+            # A live service would name its own.
             "environment": "sandbox",
             "scopes": sorted(caller.client.scopes),
             "sending_key": caller.credential.sending,
@@ -197,6 +200,7 @@ def progress(context: Context[CampaignRef]) -> Reply:
         " WHERE client = ? AND campaign_id = ? GROUP BY status ORDER BY status",
         campaign_key,
     ).fetchall()
+    # Counted from the calls: a lead does not keep how often it answered.
     (answered,) = context.db.execute(
         "SELECT count(*) FROM calls"
         " WHERE client = ? AND campaign_id = ? AND answered_at IS NOT NULL",

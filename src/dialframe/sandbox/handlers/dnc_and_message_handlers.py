@@ -79,6 +79,7 @@ def add(context: Context[DncAdd]) -> Reply:
         " VALUES (?, ?, ?, 'api', ?)",
         (context.client, context.request.phone, context.now_us, context.request.reason),
     )
+    # Of a number that was listed before, the first reason and instant are answered.
     reason, listed_us = context.db.execute(
         "SELECT reason, listed_at FROM dnc WHERE client = ? AND phone = ?",
         (context.client, context.request.phone),
@@ -136,6 +137,7 @@ def delivery(message_id: str, created_us: int, now_us: int) -> tuple[str, int, s
         return "queued", created_us, None
     if now_us < created_us + SETTLED_US:
         return "sent", created_us + SENT_US, None
+    # Of its id, so that a report says the same whenever it is asked for.
     status, error_code = _FATES[bisect(_REACHED, int(message_id[-2:], 16))]
     return status, created_us + SETTLED_US, error_code
 
@@ -163,6 +165,7 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
 @on(operations.SMS_USAGE)
 def usage(context: Context[Empty]) -> Reply:
     """Texts accepted today and this month (UTC), with the daily cap. The shape is assumed."""
+    # Limits: daily caps go by the UTC day, and so do these counts.
     today = clock.day_of(context.now_us)
     counts = context.db.execute(
         "SELECT coalesce(sum(day = ?), 0), count(*) FROM"
@@ -183,6 +186,7 @@ def usage(context: Context[Empty]) -> Reply:
 @on(operations.WHATSAPP_SEND)
 def whatsapp(context: Context[WhatsAppSend]) -> Reply:
     """Refused for every account, which happens before a request gets here."""
+    # `CHECKS` refuses it with the switches; this row only completes the table.
     del context
     # What the service does: 403 for every account until the operator announces it.
     raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
@@ -225,6 +229,7 @@ def cancel_callback(context: Context[CallbackRef]) -> Reply:
     callback = context.find(CALLBACK, callback_id)
     if callback["status"] == "pending":
         callback = context.change(CALLBACK, callback_id, {"status": "cancelled"})
+        # States, Callback: lead no longer scheduled.
         _plan_lead(context, callback["lead_id"], None)
     elif callback["status"] != "cancelled":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
@@ -300,6 +305,7 @@ def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     identifier = context.request.appointment_id
     # Resources, Appointment: `If-Match` is the ETag that was read.
     booked = context.find(APPOINTMENT, identifier)
+    # Before the state: who read an older one is told so first (412).
     check_if_match(context.if_match, booked)
     # States, Appointment: a cancelled one stays so, with 200.
     if booked["status"] == "cancelled":

@@ -175,6 +175,7 @@ def _without_repeats(judged: list[JudgedLead]) -> list[JudgedLead]:
         if lead.status != "accepted":
             outcomes.append(lead)
             continue
+        # Only of accepted leads: a number that was refused is not taken by its first row.
         again = lead.phone in phones or lead.row.external_id in names
         outcomes.append(_refused(lead, "duplicate", "duplicate_in_request") if again else lead)
         phones.add(lead.phone)
@@ -353,11 +354,13 @@ def update(context: Context[LeadUpdate]) -> Reply:
     }
     if "custom_fields" in fields:
         # Endpoints, Leads: a key that is null is removed, keys not sent are kept.
+        # RFC 7396: a merge, with null for removal.
         merged = {**(lead["custom_fields"] or {}), **request.custom_fields}
         present = {name: value for name, value in merged.items() if value is not None}
         if len(present) > limits.CUSTOM_FIELDS:
             raise invalid("/custom_fields", "too_long")
         changes["custom_fields"] = present
+    # A change of nothing keeps `updated_at`, and with it the ETag.
     if all(lead[name] == value for name, value in changes.items()):
         return requests_and_replies.shown(context, lead)
     if "custom_fields" in changes:
@@ -400,6 +403,7 @@ def _judged_single(context: Context[CreateRow]) -> JudgedLead:
             raise invalid("/custom_fields", "too_long")
         request = request.model_copy(update={"custom_fields": custom})
     lead = judge(context, request.campaign_id, [request])[0]
+    # Resources, LeadCreated: a shorter list of states than the import's.
     status, reason = _SINGLE.get(lead.reason or "", (lead.status, lead.reason))
     return replace(lead, status=status, reason=reason)
 

@@ -91,6 +91,7 @@ def update(context: Context[WebhookUpdate]) -> Reply:
     endpoint = context.find(ENDPOINT, request.webhook_id)
     if request.url is not None:
         _check_url(context, request.url)
+    # Endpoints, Webhooks: any of url, description, events, enabled; what is not sent stays.
     columns: dict[str, Any] = {
         "url": request.url,
         "description": request.description or "",
@@ -109,6 +110,7 @@ def delete(context: Context[WebhookRef]) -> Reply:
     """Delete an endpoint; what it was still to receive is cancelled. Its answer is assumed."""
     webhook = (context.client, context.request.webhook_id)
     context.find(ENDPOINT, context.request.webhook_id)
+    # States, Webhook delivery: what leads to `cancelled` is not shown.
     context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", webhook)
     context.db.execute(
         "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL,"
@@ -125,6 +127,7 @@ def test(context: Context[WebhookRef]) -> Reply:
     webhook_id = context.request.webhook_id
     context.find(ENDPOINT, webhook_id)
     data = {"webhook_id": webhook_id, "message": "This is a test event."}
+    # Events, Event types: webhook.test is not subscribable, so it goes to the one endpoint alone.
     event_id = events.keep(context.db, context.client, "webhook.test", data, context.now_us)
     delivery_id = events.schedule(context.db, context.client, event_id, webhook_id, context.now_us)
     sent = [{"event_id": event_id, "delivery_id": delivery_id}]
@@ -192,6 +195,7 @@ def replay(context: Context[EventReplay]) -> Reply:
     # Resources, Webhook delivery: a replay is a new delivery of the same event.
     event_id, endpoint_id = context.request.event_id, context.request.webhook_id
     event = events.find(context.db, context.client, event_id, context.now_us)
+    # The earliest delivery to each endpoint comes last and stays: `replay_of` names it.
     before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}
     receivers = [endpoint_id] if endpoint_id is not None else list(reversed(before))
     rows = context.db.execute(
@@ -199,6 +203,7 @@ def replay(context: Context[EventReplay]) -> Reply:
         (context.client, json.dumps(receivers)),
     )
     present = dict(rows)
+    # An endpoint that was deleted since is left out.
     urls = {webhook_id: present[webhook_id] for webhook_id in receivers if webhook_id in present}
     if endpoint_id is not None and endpoint_id not in urls:
         raise Refusal("not_found", "The id names no endpoint of the account.")

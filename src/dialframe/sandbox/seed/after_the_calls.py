@@ -70,6 +70,7 @@ def mark(rng: np.random.Generator, world: World, traffic: Traffic, plan: FaultPl
     logged = np.where(calls.outcome == ABANDONED, NOT_LOGGED, calls.outcome)
     hidden = world.campaigns.with_trait(VOICEMAIL_AS_COMPLETED)
     machine = ANSWERED[calls.outcome] & ~HUMAN[calls.outcome] & ~traffic.detached
+    # One campaign notes machines as PU (pick-up), as if nobody had listened.
     logged[machine & (world.people.campaign[calls.lead] == hidden)] = CODE["PU"]
     spoken = HUMAN[calls.outcome] & ~calls.inbound & (calls.script < 0) & ~traffic.detached
     long = spoken & (calls.talk >= HUMAN_LENGTH)
@@ -118,6 +119,7 @@ def _durations(world: World, traffic: Traffic) -> Ints:
     calls = traffic.calls
     whole = world.people.campaign[calls.lead] == world.campaigns.with_trait(DURATION_IS_TOTAL)
     total = whole & ~traffic.detached
+    # Elsewhere the duration is the talk; here ringing counts in.
     length = np.where(total, calls.ring + calls.talk, calls.talk)
     return np.where(total | calls.answered, (length + SECOND // 2) // SECOND, -1)
 
@@ -225,6 +227,7 @@ def lead_states(
     refused[list(cast.parts[DNC_NOT_LISTED])] = False
     waiting = np.full(count, -1)
     open_ = callbacks.state == PENDING
+    # Of several promises to one lead, the last one stands.
     waiting[callbacks.lead[open_]] = callbacks.due[open_]
     done = dialed & ((last_code >= 0) & FINAL[last_code] | (attempts >= ATTEMPT_CAP))
     done[list(cast.parts[DNC_NOT_LISTED])] = False
@@ -254,6 +257,7 @@ def appointments(
     booked = calls.ended[row]
     moved = rng.random(count) < 0.15
     day = calendar.to_local(zone, booked) // DAY + rng.integers(1, 15, count)
+    # A moved appointment is a week later at most.
     day += np.where(moved, rng.integers(1, 8, count), 0)
     day += is_sunday(day * DAY)
     due = calendar.to_utc(zone, day * DAY + 9 * HOUR + rng.integers(0, 17, count) * 30 * MINUTE)
@@ -290,6 +294,7 @@ def dnc_list(
     asked = asked[~np.isin(calls.lead[asked], list(cast.parts[DNC_NOT_LISTED]))]
     later, later_at = _listed_later(rng, world, traffic, created, asked)
     phone = world.people.phone
+    # The last five of them stand for numbers that an administrator listed by hand.
     registry = _registry(rng, size.registry + _CONSOLE_NUMBERS)
     old = world.calendar.starts - rng.integers(10 * DAY, 3_000 * DAY, len(registry))
     old[-_CONSOLE_NUMBERS:] = ends - rng.integers(DAY, 60 * DAY, _CONSOLE_NUMBERS)
@@ -337,6 +342,7 @@ def _listed_later(
     often = np.flatnonzero(free & (last - first > DAY))
     # Their calls lie on both sides of the listing: no audit can tell which from what is shown.
     across = rng.choice(often, -(-wanted // 4), replace=False)
+    # Drawn already: not a second time below.
     months[across] = 0.0
     rest = rng.choice(len(created), wanted - len(across), replace=False, p=months / months.sum())
     listed_at = created[rest] + DAY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +26,15 @@ from dialframe.sandbox.seed.after_the_calls import (
 from dialframe.sandbox.seed.answer_sheet import History
 from dialframe.sandbox.seed.call_history import Callbacks
 from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
-from dialframe.sandbox.seed.people_and_calendar import PLACES, SOURCES, WEB_FORM, ZONES, Place, iso
+from dialframe.sandbox.seed.people_and_calendar import (
+    DAY,
+    PLACES,
+    SOURCES,
+    WEB_FORM,
+    ZONES,
+    Place,
+    iso,
+)
 from dialframe.sandbox.seed.sizes_and_columns import (
     EMPTY,
     SIZES,
@@ -56,7 +63,8 @@ LAST_NAMES = _words(
     "Green Hall Harris Hill Howard Hughes Jones Khan King Lee Lopez Mason Moore Nolan Novak "
     "Owens Park Perez Reed Ross Shaw Silva Stone Walsh Young"
 )
-_AGENT_STATES = ("ready", "on_call", "wrap_up", "break", "offline")
+#: States of agents that take no call.
+_AT_WORK = ("on_call", "wrap_up", "break", "offline")
 _FIRST_EXTENSION = 1001
 
 
@@ -77,17 +85,16 @@ def emails(rng: np.random.Generator, names: Sequence[str]) -> list[Value]:
     return some(rng, made, 0.7)
 
 
-def external_ids(rng: np.random.Generator, count: int) -> list[Value]:
-    """Ids of a customer system, all different, for nine leads in ten."""
-    return some(rng, [f"crm-{number:07d}" for number in range(1, count + 1)], 0.9)
-
-
 def custom_fields(
     rng: np.random.Generator, source: Ints, places: Sequence[Place], created: Ints
 ) -> list[Value]:
     """JSON with lead source, state, day of import (not of web forms) and a score; 1 % null."""
     score = rng.integers(1, 101, len(source)).tolist()
-    rows = zip(source.tolist(), places, _days(created), score, strict=True)
+    # There are few days, so each is written once.
+    days, position = np.unique(created // DAY, return_inverse=True)
+    words = [iso(day * DAY)[:10] for day in days.tolist()]
+    imported_on = [words[number] for number in position.tolist()]
+    rows = zip(source.tolist(), places, imported_on, score, strict=True)
     made: list[Value] = [
         f'{{"lead_source":"{SOURCES[kind].code}","state":"{place_code.state}"'
         + (f',"batch":"{day}"' if kind != WEB_FORM else "")
@@ -99,6 +106,7 @@ def custom_fields(
 
 def some(rng: np.random.Generator, values: Sequence[Value], share: float) -> list[Value]:
     """The values, each kept with a chance of `share` and null otherwise."""
+    # Real exports have gaps: what reads them has to live with null.
     kept = (rng.random(len(values)) < share).tolist()
     return [value if keep else None for value, keep in zip(values, kept, strict=True)]
 
@@ -108,22 +116,6 @@ def extensions(count: int) -> list[str]:
     return [str(_FIRST_EXTENSION + number) for number in range(count)]
 
 
-def agent_states(count: int) -> list[str]:
-    """The first half ready, so that a click-to-call finds somebody; the rest of every kind."""
-    ready = -(-count // 2)
-    rest = (
-        _AGENT_STATES[1 + number % (len(_AGENT_STATES) - 1)] for number in range(count - ready)
-    )
-    return ["ready"] * ready + list(rest)
-
-
-def _days(created: Ints) -> list[str]:
-    """The UTC days of instants; there are few of them, so each is written once."""
-    days, position = np.unique(created // 86_400_000, return_inverse=True)
-    words = [iso(day * 86_400_000)[:10] for day in days.tolist()]
-    return [words[number] for number in position.tolist()]
-
-
 _MICROSECONDS = 1_000
 
 _NOTES = ("asked for a call back", "driving, call later", "wants to ask a partner first")
@@ -131,27 +123,23 @@ _WISHES = ("ring the bell twice", "prefers e-mail reminders", "bring the offer")
 _SERVICES = ("consultation", "home visit", "phone review")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leavings:
-    """What the calls left behind, beside the Do-Not-Call list."""
-
-    states: LeadStates
-    callbacks: Callbacks
-    appointments: Appointments
-
-
 def write(
-    rng: np.random.Generator, history: History, left: Leavings, size: Size
+    rng: np.random.Generator,
+    history: History,
+    states: LeadStates,
+    callbacks: Callbacks,
+    booked: Appointments,
+    size: Size,
 ) -> dict[str, Table]:
     """Every table of the account."""
     names = full_names(rng, len(history.lead_ids))
-    booked, agents, planted = left.appointments, size.agents, answer_sheet.truths(history)
+    agents, planted = size.agents, answer_sheet.truths(history)
     booked_ids = sizes_and_columns.draw(rng, "appt_", len(booked.row))
     return {
         "campaigns": _campaigns(history),
-        "leads": _leads(rng, history, left.states, names),
+        "leads": _leads(rng, history, states, names),
         "calls": _calls(rng, history, agents),
-        "callbacks": _callbacks(rng, history, left.callbacks),
+        "callbacks": _callbacks(rng, history, callbacks),
         "appointments": _appointments(rng, history, booked, booked_ids, names),
         "dnc": Table.of(
             {
@@ -189,6 +177,7 @@ def _campaigns(history: History) -> Table:
     status = [plan.status for plan in campaigns.plans]
     over = np.array([state in ("paused", "completed") for state in status])
     done = np.array([state == "completed" for state in status])
+    # A campaign changes when it begins, and when it is paused or completed.
     changed = np.where(over, campaigns.closes, campaigns.opens)
     return Table.of(
         {
@@ -211,11 +200,13 @@ def _leads(
     count, dialed = len(last), last >= 0
     places = [PLACES[place] for place in people.place.tolist()]
     fields = custom_fields(rng, people.source, places, history.created)
+    # Ids of a customer system, which nine leads in ten came with.
+    external_ids = some(rng, [f"crm-{number:07d}" for number in range(1, count + 1)], 0.9)
     return Table.of(
         {
             "id": Texts(history.lead_ids),
             "campaign_id": Coded(people.campaign, history.campaign_ids),
-            "external_id": Texts(external_ids(rng, count)),
+            "external_id": Texts(external_ids),
             "phone": Texts(people.phone),
             "full_name": Texts(some(rng, names, 0.97)),
             "email": Texts(emails(rng, names)),
@@ -267,6 +258,7 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
 
 def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks) -> Table:
     count = len(callbacks.lead)
+    # -1 is null.
     note = rng.integers(-1, len(_NOTES), count)
     return Table.of(
         {
@@ -313,12 +305,14 @@ def _appointments(
 
 
 def _agents(count: int) -> Table:
-    names = extensions(count)
+    names, ready = extensions(count), -(-count // 2)
+    # The first half is ready, so that a click-to-call finds somebody; the rest is of every kind.
+    rest = [_AT_WORK[number % len(_AT_WORK)] for number in range(count - ready)]
     return Table.of(
         {
             "extension": Texts(names),
             "email": Texts([f"agent{name}@example.com" for name in names]),
-            "state": Texts(agent_states(count)),
+            "state": Texts(["ready"] * ready + rest),
         }
     )
 
@@ -356,6 +350,7 @@ def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
     calendar = people_and_calendar.calendar(as_of, size.history_days)
     campaigns = people_and_calendar.campaigns(calendar, size)
     everyone = people_and_calendar.people(rng, calendar, size, campaigns)
+    # Parts are given out before any call is drawn: those leads are left out of the drawing.
     cast = planted_faults.cast(rng, calendar, size, everyone)
     callers = people_and_calendar.callers(calendar, size)
     world = call_history.World(calendar, campaigns, callers, cast.people)
@@ -380,5 +375,4 @@ def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
         lead_ids=sizes_and_columns.draw(rng, "lead_", size.leads),
         campaign_ids=sizes_and_columns.draw(rng, "cmp_", len(size.campaigns)),
     )
-    left = Leavings(states, dialed.callbacks, booked)
-    return write(rng, history, left, size)
+    return write(rng, history, states, dialed.callbacks, booked, size)

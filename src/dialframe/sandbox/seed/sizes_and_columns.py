@@ -113,6 +113,7 @@ _SIX = (
     CampaignPlan("New year renewals", "draft", "preview", 0.01, None),
 )
 
+# The six at half their size, and six more.
 _TWELVE = (
     *(replace(plan, share=plan.share / 2) for plan in _SIX),
     CampaignPlan("Gym win-back", "running", "predictive", 0.12, 0.20),
@@ -128,6 +129,7 @@ _FULL = FaultPlan(
     decoys_summer_side=2, before_hours=3, mixed_zone=4, too_often=9, dnc_not_listed=2,
     unmapped=4,
 )  # fmt: skip
+# One of each, two where they come in pairs (evening and morning, two patterns).
 _FEW = FaultPlan(
     after_dnc=1, late_summer_side=1, late_standard_side=1, decoys_standard_side=1,
     decoys_summer_side=1, before_hours=1, mixed_zone=2, too_often=2, dnc_not_listed=1,
@@ -197,6 +199,7 @@ class Coded:
 
     def values(self, first: int, last: int) -> list[Value]:
         """The values of rows `first` to `last`, the last one left out."""
+        # Null is one word more: a look-up without a branch for each row.
         words: list[Value] = [*self.vocabulary, None]
         null = len(self.vocabulary)
         codes = self.codes[first:last]
@@ -234,6 +237,7 @@ class Table:
     @classmethod
     def of(cls, parts: Mapping[str, Column]) -> Table:
         """A table from its columns."""
+        # A table of uneven columns would end at its shortest in silence.
         lengths = {name: len(part) for name, part in parts.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"columns of different lengths: {lengths}")

@@ -39,6 +39,7 @@ def emit(db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int
         " AND EXISTS (SELECT 1 FROM json_each(webhooks.events) WHERE value = ?)",
         (client, kind),
     ).fetchall()
+    # Events, Delivery: one delivery each, with an id of its own.
     for (webhook_id,) in subscribed:
         schedule(db, client, event_id, webhook_id, now_us)
     return event_id
@@ -191,6 +192,7 @@ def appointment(booked: Json) -> Json:
 
 
 def _call_details(db: sqlite3.Connection, client: int, data: Json) -> Json:
+    # Present in every shown example, also where no call is known.
     call = _call_of(db, client, data)
     spoken = None if call is None else recordings_and_transcripts.conversation_of(db, client, call)
     code = data.get("disposition_code") or (call or {}).get("disposition")
@@ -252,8 +254,10 @@ def by_name_server(host: str) -> Sequence[str]:
             answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             return
+        # Every address counts: a name with one private address could be answered with that one.
         addresses.extend(str(answer[4][0]) for answer in answers)
 
+    # getaddrinfo has no timeout; a daemon thread may be left behind.
     lookup = threading.Thread(target=look_up, daemon=True)
     lookup.start()
     lookup.join(_RESOLVE_S)
@@ -282,6 +286,7 @@ def _split(url: str) -> tuple[SplitResult, str]:
         raise _refused("The URL holds characters that no URL has.")
     try:
         parts = urlsplit(url)
+        # RFC 3490: names beyond ASCII as their A-labels, which the resolver looks up.
         host = (parts.hostname or "").encode("idna").decode() if parts.hostname else ""
         port = parts.port
     except ValueError:

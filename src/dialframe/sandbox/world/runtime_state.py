@@ -129,6 +129,7 @@ class Faults:
                 else:
                     rule = armed.rule
                     changed.append(replace(armed, times=armed.times - 1))
+            # Rules that are used up are dropped, in memory as in the table.
             after = {armed.number: armed for armed in changed}
             left = (after.get(armed.number, armed) for armed in self._armed)
             self._armed = [armed for armed in left if armed.times]
@@ -304,6 +305,7 @@ class World:
         self.buckets = Buckets()
         self.running = RunningKeys()
         self.docs_base = ""
+        # The loop that delivers webhooks; none while no app runs.
         self._listener: Callable[[], None] | None = None
         try:
             self._remember()
@@ -365,6 +367,7 @@ class World:
                 )
             self.access = clients_and_keys.load(db)
             self.faults = load_faults(db)
+        # The clock goes on where it stood, plus the real time since.
         self.clock.ahead_us = int(self._meta.get("clock_ahead_us", "0"))
 
 
