@@ -182,6 +182,13 @@ OPERATIONS = (
     _op("whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send"),
     _op("reports.dispositions", "GET /v1/reports/dispositions", "reports:read"),
 )  # fmt: skip
+
+
+def named(operation: Operation) -> str:
+    """The id of a test of one operation."""
+    return operation.name
+
+
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 # --- shapes -----------------------------------------------------------------------------------

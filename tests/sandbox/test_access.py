@@ -21,15 +21,12 @@ from sandbox.service_bench import (
     Party,
     answered,
     common,
+    named,
     problem,
 )
 
 SCOPED = [operation for operation in OPERATIONS if operation.scope is not None]
 SWITCHED = [operation for operation in OPERATIONS if operation.switch is not None]
-
-
-def named(operation: Operation) -> str:
-    return operation.name
 
 
 @contextlib.contextmanager

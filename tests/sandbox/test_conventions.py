@@ -30,6 +30,7 @@ from sandbox.service_bench import (
     invalid,
     iso,
     moment,
+    named,
     problem,
     shaped,
 )
@@ -37,10 +38,6 @@ from sandbox.service_bench import (
 REACHED = [operation for operation in OPERATIONS if operation.name != "whatsapp.send"]
 WITH_BODY = [operation for operation in REACHED if operation.body is not None]
 JSON_TYPE = {"Content-Type": "application/json"}
-
-
-def named(operation: Operation) -> str:
-    return operation.name
 
 
 def raw(party: Party, name: str, content: Any, headers: dict[str, str] | None = None) -> Any:

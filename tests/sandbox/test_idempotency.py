@@ -23,15 +23,12 @@ from sandbox.service_bench import (
     eventually,
     fresh_key,
     invalid,
+    named,
     problem,
 )
 
 WRITES = [op for op in OPERATIONS if op.write and op.name != "whatsapp.send"]
 REPLAYED = "idempotency-replayed"
-
-
-def named(operation: Operation) -> str:
-    return operation.name
 
 
 def add(party: Party, campaign: str, phone: str, key: str, **more: Any) -> httpx.Response:

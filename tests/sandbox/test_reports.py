@@ -24,10 +24,16 @@ def test_range_within_92_days_is_answered(reported: Party, end: str) -> None:
 
 @pytest.mark.parametrize(
     ("start", "end"),
-    [("2026-01-01", "2026-04-05"), ("2026-01-01", "2027-01-01"), ("2026-02-01", "2026-01-01")],
+    [
+        *(("2026-01-01", end) for end in ("2026-04-03", "2026-04-05", "2027-01-01")),
+        ("2026-01-02", "2026-01-01"),
+        ("2026-02-30", "2026-03-01"),
+        ("1767225600", "2026-01-01"),
+        ("2026-01-01T00:00:00Z", "2026-01-02"),
+    ],
 )
 def test_range_is_at_most_92_days(reported: Party, start: str, end: str) -> None:
-    """A longer range, and one that ends before it starts, is an invalid request."""
+    """A longer range, one that ends before it starts, and days that are none are invalid."""
     params = {"start_date": start, "end_date": end}
     invalid(reported.get("/v1/reports/dispositions", params))
 
