@@ -13,6 +13,7 @@ import os
 import re
 import select
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -24,6 +25,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -794,6 +796,21 @@ class Receiver:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+
+def spoken(base_url: str, sent: bytes, *, last: bool = False) -> bytes:
+    """Whatever comes back for these bytes until the line is closed; `last` says that no more come."""
+    parts = urlsplit(base_url)
+    came = b""
+    with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            line.sendall(sent)
+            if last:
+                line.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            while part := line.recv(65_536):
+                came += part
+    return came
 
 
 def eventually(look: Callable[[], Any], timeout_s: float = 60) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import socket
 import uuid
 from typing import Any
 
@@ -33,6 +31,7 @@ from sandbox.service_bench import (
     named,
     problem,
     shaped,
+    spoken,
 )
 
 REACHED = [operation for operation in OPERATIONS if operation.name != "whatsapp.send"]
@@ -122,15 +121,7 @@ RAW = {
 @pytest.mark.parametrize("what", RAW)
 def test_answer_to_anything_carries_the_headers(party: Party, what: str) -> None:
     """Whatever comes in, an answer has its request id, no-store and a problem document."""
-    host, port = party.service.base_url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as connection:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.sendall(RAW[what])
-        answer = b""
-        with contextlib.suppress(ConnectionResetError):
-            while piece := connection.recv(65_536):
-                answer += piece
-    head, _, body = answer.partition(b"\r\n\r\n")
+    head, _, body = spoken(party.service.base_url, RAW[what]).partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
     status = int(lines[0].split()[1])
     headers = [tuple(line.split(": ", 1)) for line in lines[1:]]

@@ -60,6 +60,15 @@ class Account:
         self.console.add_leads(self.me, [{"campaign_id": campaign_id, "phone": p} for p in phones])
         return campaign_id
 
+    def promise(self, lead: object, campaign: object, due: int) -> None:
+        """A callback that a request asked for."""
+        with automatic_dialing.up_to_now(self.world) as (db, _):
+            db.execute(
+                "INSERT INTO callbacks VALUES"
+                " (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
+                (lead, campaign, due, due),
+            )
+
     def advance(self, seconds: float) -> dict[str, int]:
         """Move the clock; what was played."""
         return automatic_dialing.advance(self.world, seconds)[1]
@@ -232,12 +241,9 @@ def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Acco
     campaign = account.campaign([phone], max_attempts=1)
     ((lead,),) = account.rows("SELECT id FROM leads")
     evening = int(MONDAY + 11 * 3_600) * 1_000_000
+    account.promise(lead, campaign, evening)
     with automatic_dialing.up_to_now(account.world) as (db, _):
         db.execute("UPDATE leads SET status = 'completed'")
-        db.execute(
-            "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
-            (lead, campaign, evening, evening),
-        )
     account.console.update_account({"balance": 0})
     account.advance(15 * 3_600)
     account.console.update_account({"balance": 10})
@@ -258,11 +264,7 @@ def test_hours_that_never_open_hold_nobody_for_ever(make: Callable[..., Account]
         f"SELECT id, campaign_id FROM leads WHERE phone = '{second}'"
     )
     due = int(MONDAY + 3_600) * 1_000_000
-    with automatic_dialing.up_to_now(account.world) as (db, _):
-        db.execute(
-            "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
-            (lead, campaign, due, due),
-        )
+    account.promise(lead, campaign, due)
     account.console.update_account({"calling_hours": {"start": "00:00", "end": "00:00"}})
     account.advance(4 * 3_600)
     assert account.dialed() == []

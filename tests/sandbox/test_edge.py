@@ -21,7 +21,7 @@ from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.asgi_app import Edge
-from sandbox.service_bench import Party, problem
+from sandbox.service_bench import Party, problem, spoken
 
 
 def run(app: Any, incoming: list[Message], path: str = "/v1/me", **headers: str) -> list[Message]:
@@ -228,13 +228,7 @@ def test_app_beside_is_made_at_its_first_request() -> None:
 
 def test_what_is_no_http_is_answered_by_the_edge(sandbox: Sandbox) -> None:
     """400 as a problem document with an `edge_` request id."""
-    parts = urlsplit(sandbox.base_url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
-        line.sendall(b"THIS IS NOT HTTP\r\n\r\n")
-        answer = b""
-        while part := line.recv(4096):
-            answer += part
-    head, _, body = answer.partition(b"\r\n\r\n")
+    head, _, body = spoken(sandbox.base_url, b"THIS IS NOT HTTP\r\n\r\n").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
     assert b"application/problem+json" in head
     assert b"x-request-id: edge_" in head

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import socket
 import time
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ import pytest
 from dialframe.contract import error_codes, operations
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
-from sandbox.service_bench import Party, answered, problem
+from sandbox.service_bench import Party, answered, problem, spoken
 
 
 def me(api: Party) -> httpx.Response:
@@ -97,30 +96,14 @@ def test_failed_write_wrote_nothing_and_kept_no_key(settings: Sandbox, api: Part
     assert (answer.status_code, answer.headers.get("Idempotency-Replayed")) == (201, None)
 
 
-def _raw_answer(api: Party, path: str) -> bytes:
-    parts = urlsplit(api.service.base_url)
-    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n\r\n"
-    with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
-        line.sendall(request.encode())
-        answer = b""
-        while True:
-            try:
-                part = line.recv(65_536)
-            except ConnectionResetError:
-                return answer
-            if not part:
-                return answer
-            answer += part
-
-
 def test_where_a_connection_is_cut(settings: Sandbox, api: Party) -> None:
     """Before: not a byte; during: half of the answer, shorter than it says; after-commit: none."""
-    settings.console.arm_fault("me", drop="before")
-    assert _raw_answer(api, "/v1/me") == b""
-    settings.console.arm_fault("me", drop="after-commit")
-    assert _raw_answer(api, "/v1/me") == b""
+    request = f"GET /v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.key}\r\n\r\n".encode()
+    for drop in ("before", "after-commit"):
+        settings.console.arm_fault("me", drop=drop)
+        assert spoken(api.service.base_url, request) == b""
     settings.console.arm_fault("me", drop="during")
-    head, _, body = _raw_answer(api, "/v1/me").partition(b"\r\n\r\n")
+    head, _, body = spoken(api.service.base_url, request).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200")
     length = next(
         line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
