@@ -168,7 +168,6 @@ class AnyCall(Body):
     agent_extension: Name | None = None
 
 
-# A body that is a list, not an object.
 class Leads(RootModel[list[AnyLead]]):
     """A list of leads."""
 
@@ -301,8 +300,17 @@ class Call:
         try:
             body = self.shape.model_validate_json(text)
         except ValidationError as error:
-            raise _misshapen(error) from None
-        client = _client_of(world, path) if "client_id" in path else 0
+            # Without input and context: a value may be a number or a key, and the answer repeats neither.
+            (first, *_) = error.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+            pointer = "".join(f"/{part}" for part in first["loc"])
+            reason = f"The body is not valid at {pointer or 'its root'}: {first['msg']}."
+            raise unprocessable(invalid(pointer, first["type"], reason)) from None
+        numbers = {client.client_id: client.number for client in world.access.clients.values()}
+        client = numbers.get(path["client_id"]) if "client_id" in path else 0
+        if client is None:
+            raise Refusal("not_found", "No client has this id.")
         with self._opened(world) as (db, now_us):
             return self.run(Visit(world, db, now_us, path, client), body)
 
@@ -315,13 +323,6 @@ class Call:
         else:
             with automatic_dialing.up_to_now(world) as opened:
                 yield opened
-
-
-def _client_of(world: World, path: Mapping[str, str]) -> int:
-    for client in world.access.clients.values():
-        if client.client_id == path["client_id"]:
-            return client.number
-    raise Refusal("not_found", "No client has this id.")
 
 
 def create_client(visit: Visit, body: NewClient) -> Json:
@@ -420,7 +421,6 @@ def create_campaign(visit: Visit, body: NewCampaign) -> Json:
         "created_at": visit.now_us,
         "updated_at": visit.now_us,
         "started_at": visit.now_us if started else None,
-        # The contract does not show what else a transition sets.
         "completed_at": visit.now_us if body.status == "completed" else None,
     }
     sandbox_database.insert(visit.db, "campaigns", visit.client, values)
@@ -598,11 +598,3 @@ CALLS: Final[tuple[Call, ...]] = (
 def unprocessable(refusal: Refusal) -> Refusal:
     """The same refusal with the console's status."""
     return Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors)
-
-
-def _misshapen(error: ValidationError) -> Refusal:
-    # Without input and context: a value may be a number or a key, and the answer repeats neither.
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    pointer = "".join(f"/{part}" for part in first["loc"])
-    reason = f"The body is not valid at {pointer or 'its root'}: {first['msg']}."
-    return unprocessable(invalid(pointer, first["type"], reason))
