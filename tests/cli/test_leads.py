@@ -59,10 +59,18 @@ def test_decisions_are_shown(tmp_path: Path) -> None:
         first.append(row)
     second = book.create_sheet("More")
     second.append(["something else"])
+    third = book.create_sheet("Spring")
+    for row in (["phone", "name"], ["(212) 555-0143", "Ben"]):
+        third.append(row)
+    third.row_dimensions[2].hidden = True
     book.save(tmp_path / "list.xlsx")
 
     out = invoke("leads check --region US", tmp_path / "list.xlsx").out
-    for words in ("workbook", "sheet 'Leads'", "LEFT ALONE", "'More'", "--sheet", "header line 1"):
+    assert (
+        "list.xlsx: 2 records; workbook; sheets 'Leads', 'Spring'; LEFT ALONE: sheets 'More'"
+        in out
+    )
+    for words in ("--sheet", "1 hidden row read too", "header line 1"):
         assert words in out, words
 
 

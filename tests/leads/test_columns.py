@@ -218,3 +218,12 @@ def test_who_does_not_want_to_be_called_is_never_clean(
 
     assert len(cleaned.do_not_call) == 1
     assert len(cleaned.clean) == 0
+
+
+def test_a_column_is_no_rival_of_itself(lead_file):
+    """Its header says the country, and so do its cells."""
+    rows = "".join(f"Ann,1,212,55501{at:02}\n" for at in range(10))
+    columns = map_columns(lead_file(f"Name,Country Code,Area,Number\n{rows}"), region="US")
+
+    assert columns.country == "Country Code"
+    assert "country" not in columns.uncertain

@@ -37,7 +37,10 @@ def test_an_empty_column_is_evidence_of_nothing():
 def test_ids_count_and_phones_do_not():
     """Growing in small steps is what ids do; a sorted list of phones grows in large ones."""
     assert evidence(*map(str, range(2125550100, 2125550120))).counting
+    assert evidence(*(f"2024-{at:04}" for at in range(20))).counting
     assert not evidence("2125550142", "3125550111", "4045550101", "6175550100").counting
+    for phones in ("212-555-01{:02}", "020 7946 00{:02}", "(212) 55501{:02}", "+4420794600{:02}"):
+        assert not evidence(*(phones.format(at) for at in range(20))).counting
     assert not evidence("a1", "b2", "c", "d4").counting
 
 

@@ -152,6 +152,7 @@ def test_sheets_with_the_same_header_are_one_list(lead_file):
     decisions = file.decisions
 
     assert file.frame["Name"].tolist() == ["Ann of North", "Ann of South"]
+    assert leads.clean_files([file.path], None, region="US").counts["records"] == 2
     assert [part.name for part in file.parts] == ["North", "South"]
     assert (decisions.hidden_rows, decisions.hidden_columns) == (1, 1)
 

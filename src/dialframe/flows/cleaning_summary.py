@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -170,11 +170,7 @@ def decided(decisions: Decisions) -> list[str]:
             )
         )
     if decisions.sheet:
-        sentences.append(f"sheet {decisions.sheet!r}")
-    if decisions.other_sheets:
-        sentences.append(
-            f"LEFT ALONE: sheets {', '.join(map(repr, decisions.other_sheets))} (--sheet takes one)"
-        )
+        sentences += _sheets(decisions, decisions.sheet)
     # Their columns have names without a header line.
     if decisions.format not in _KEYED:
         where = header(decisions.header_line)
@@ -188,6 +184,17 @@ def decided(decisions: Decisions) -> list[str]:
     if decisions.doubt:
         sentences.append(f"LOOK AT THIS: {decisions.doubt}")
     return sentences
+
+
+def _sheets(decisions: Decisions, first: str) -> Iterator[str]:
+    """Which sheets of a workbook are the list, which are left alone, and what of it is hidden."""
+    sheets = (first, *decisions.alike_sheets)
+    yield f"sheet{'s' * (len(sheets) > 1)} {', '.join(map(repr, sheets))}"
+    if others := [name for name in decisions.other_sheets if name not in sheets]:
+        yield f"LEFT ALONE: sheets {', '.join(map(repr, others))} (--sheet takes one)"
+    for word, count in (("row", decisions.hidden_rows), ("column", decisions.hidden_columns)):
+        if count:
+            yield f"{count:,} hidden {word}{'s' * (count > 1)} read too"
 
 
 def _guess(answer: str, confidence: float, runner_up: str | None) -> str:

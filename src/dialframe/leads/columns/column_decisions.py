@@ -338,6 +338,7 @@ def _column_map(
         if claim.field in SINGLE
         and claim.field in chosen
         and claim.column not in used
+        and claim.column != chosen[claim.field][0].column
         and chosen[claim.field][0].score - claim.score < _LEAD
     }
     return ColumnMap.of(

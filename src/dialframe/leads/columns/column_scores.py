@@ -45,6 +45,8 @@ _FIGURE: Final = re.compile(r"\d")
 _COUNTED_VALUES: Final = 4
 _LARGEST_STEP: Final = 1000
 _LONGEST_ID: Final = 18
+#: Digits in groups as people write phones: `(212) 555 0142`, `020 7946 0018`, `212-555-0142`.
+_IN_GROUPS: Final = re.compile(r"\)\s*\d|^\+|\d[ .-]\d+[ .-]\d")
 _LEAST_DIGITS: Final = 8
 _MOST_DIGITS: Final = 15
 #: Less than what makes a phone of a column without a telling header.
@@ -147,6 +149,8 @@ def _phone_share(cells: list[str], region: str | None) -> float:
 
 
 def _is_counting(cells: list[str]) -> bool:
+    if any(_IN_GROUPS.search(cell) for cell in cells):
+        return False  # no id is written so
     digits = [_NOT_DIGITS.sub("", cell) for cell in cells]
     # What is longer than any id is no id, and Python refuses to read thousands of digits.
     numbers = [int(each) for each in digits if each and len(each) <= _LONGEST_ID]

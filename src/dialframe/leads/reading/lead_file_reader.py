@@ -139,17 +139,19 @@ def read_as(
 ) -> LeadFile:
     """`read`, with what is known of the file as one value; not in blocks where that was tried in vain."""
     files = [
-        file if options.sheet is not None else _with_alike_sheets(source, file, options)
+        _with_alike_sheets(source, options, in_blocks=in_blocks)
         for source in sources(path, max_line_bytes=options.max_line_bytes)
-        for file in (_read(source, options, in_blocks=in_blocks),)
     ]
     return together(Path(path), files)
 
 
-def _with_alike_sheets(source: Source, file: LeadFile, options: ReadOptions) -> LeadFile:
-    """A workbook whose list goes on in other sheets with the same header, as one list."""
+def _with_alike_sheets(
+    source: Source, options: ReadOptions, *, in_blocks: bool = True
+) -> LeadFile:
+    """A table; of a workbook whose list goes on in other sheets with the same header, all of them."""
+    file = _read(source, options, in_blocks=in_blocks)
     alike = file.decisions.alike_sheets
-    if not alike:
+    if not alike or options.sheet is not None:
         return file
     book = _workbook(source)
     sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
@@ -160,8 +162,12 @@ def _with_alike_sheets(source: Source, file: LeadFile, options: ReadOptions) -> 
         return replace(file, decisions=decisions)
     named = [replace(one, path=source.path / str(one.decisions.sheet)) for one in same]
     whole = together(source.path, named)
-    hidden = sum(one.decisions.hidden_rows for one in same)
-    return replace(whole, sha256=file.sha256, decisions=replace(decisions, hidden_rows=hidden))
+    decisions = replace(
+        decisions,
+        hidden_rows=sum(one.decisions.hidden_rows for one in same),
+        hidden_columns=max(one.decisions.hidden_columns for one in same),
+    )
+    return replace(whole, sha256=file.sha256, decisions=decisions)
 
 
 def _is_alike(one: LeadFile, other: LeadFile) -> bool:
@@ -183,7 +189,8 @@ def read_all(
         max_line_bytes: Longest line of a text file that is read.
 
     Returns:
-        One for each table, in the order of the paths and sheets.
+        One for each table, in the order of the paths; the sheets of a workbook that have the same header
+        are one table.
 
     Raises:
         LeadFileError: One of them is missing, damaged or no table.
@@ -193,7 +200,7 @@ def read_all(
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return [
-        _read(source, ReadOptions())
+        _with_alike_sheets(source, ReadOptions())
         for path in several
         for source in sources(path, max_line_bytes=max_line_bytes)
     ]
