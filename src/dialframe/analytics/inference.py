@@ -344,6 +344,19 @@ class Effects:
         """Directions in which the compared levels can differ."""
         return max(int(self.compared.sum()) - 1, 0)
 
+    @property
+    def share(self) -> Floats:
+        """Part of each compared level in their trials; 0 of the others."""
+        total = max(int(self.trials[self.compared].sum()), 1)
+        return np.asarray(np.where(self.compared, self.trials, 0) / total, dtype=float)
+
+    @property
+    def error(self) -> Floats:
+        """Standard error of each level's log ratio; NaN of those that are not compared."""
+        error = np.full(len(self.log_ratio), np.nan)
+        error[self.compared] = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return error
+
     def rates(self, *, shrink: bool = False) -> Floats:
         """Mean chance if every trial were of a level."""
         return self.base * np.exp(self.shrunk if shrink else self.log_ratio)
@@ -374,11 +387,8 @@ class Effects:
 
     def against_rest(self) -> tuple[Floats, Floats]:
         """Each level against all others together: log ratio and its standard error, NaN without."""
-        share = np.where(self.compared, self.trials, 0) / max(self.trials[self.compared].sum(), 1)
-        rest = np.where(share < 1, 1 - share, np.nan)
-        error = np.full(len(self.log_ratio), np.nan)
-        error[self.compared] = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
-        return self.log_ratio / rest, error / rest
+        rest = np.where(self.share < 1, 1 - self.share, np.nan)
+        return self.log_ratio / rest, self.error / rest
 
     def rest_p(self) -> Floats:
         """Of each level, the chance of so much a difference from the others where there is none.
@@ -386,8 +396,7 @@ class Effects:
         By the signed root of the binomial deviance of as many trials as the error is worth, which is
         near to normal for counts that are far too small for the estimate itself to be.
         """
-        log_ratio, error = self.against_rest()
-        share = np.where(self.compared, self.trials, 0) / max(self.trials[self.compared].sum(), 1)
+        (log_ratio, error), share = self.against_rest(), self.share
         p = np.full(len(log_ratio), np.nan)
         for i in np.flatnonzero((error > 0) & ~np.isnan(log_ratio)):
             x = float(np.clip(log_ratio[i], -20, 20))
@@ -412,7 +421,7 @@ class Effects:
         reached more often are tried less often.
         """
         _, error = self.against_rest()
-        share = float(self.trials[level] / max(self.trials[self.compared].sum(), 1))
+        share = float(self.share[level])
         trials = (1 - self.base) / (self.base * float(error[level]) ** 2)
         needed, low, high = detectable_effect(1.0, alpha), 0.0, -float(np.log(self.base))
         # As many attempts as give each lead its trials where a hit ends them.
@@ -429,8 +438,7 @@ class Effects:
 
     def rest_difference(self, level: int, log_ratio: float | None = None) -> float:
         """Rate of a level less the rate of the others together, shrunk unless a ratio is given."""
-        trials = np.where(self.compared, self.trials, 0)
-        share = trials[level] / max(trials.sum(), 1)
+        share = self.share[level]
         if log_ratio is None:
             log_ratio = float(self.shrunk[level] / max(1 - share, 1e-9))
         of_level = (1 - share) * log_ratio

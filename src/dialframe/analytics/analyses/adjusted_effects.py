@@ -470,9 +470,7 @@ def adjusted_rates(j: Judged, size: int) -> tuple[Floats, Floats, Floats, Floats
     """Shrunk rate of each level, its rate ratio to the mean, and the bounds of that; NaN without."""
     ratio, low, high, rate = (np.full(size, np.nan) for _ in range(4))
     effects = j.effects
-    keep = np.flatnonzero(effects.compared)
-    error = np.full(len(effects.log_ratio), np.nan)
-    error[keep] = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
+    keep, error = np.flatnonzero(effects.compared), effects.error
     keep = keep[keep < size]
     rate[keep] = np.clip(effects.rates(shrink=True)[keep], 0, 1)
     ratio[keep] = np.exp(effects.log_ratio[keep])
