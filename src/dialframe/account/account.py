@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dialframe.account.dispositions_and_dnc import check_numbers, of_store
 from dialframe.account.freshness import covered, facts, freshness
-from dialframe.account.sync import Plan, sync
+from dialframe.account.sync import sync
 from dialframe.account.sync_report import SyncReport
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ApiError, AuthenticationError, ContractError
@@ -119,9 +119,11 @@ class Account:
             DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
-        plan = Plan(self.store, self._now(), self._now, after, everything=tables is None)
         with self.client.lane("bulk"):
-            return sync(self.client, plan, tables, on_progress, self._greet)
+            return sync(
+                self.client, self.store, tables, reconcile_after=after, now=self._now,
+                greet=self._greet, on_progress=on_progress or silent,
+            )  # fmt: skip
 
     @_documented
     def calls(

@@ -64,37 +64,41 @@ if TYPE_CHECKING:
     from dialframe.client import Client, Listing, ListPage
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What all tables of one sync share.
-
-    Attributes:
-        store: Where rows go.
-        began_at: When the sync began.
-        now: The clock.
-        reconcile_after: When lists are read whole; None for each table's own rule.
-        everything: Whether no table was asked for by name.
-    """
-
-    store: Store
-    began_at: datetime
-    now: Callable[[], datetime]
-    reconcile_after: timedelta | None
-    everything: bool = True
-
-
 def sync(
     client: Client,
-    plan: Plan,
+    store: Store,
     tables: Iterable[str] | None,
-    on_progress: OnProgress | None,
+    *,
+    reconcile_after: timedelta | None,
+    now: Callable[[], datetime],
     greet: Callable[[], None],
+    on_progress: OnProgress = silent,
 ) -> SyncReport:
-    """Bring tables up to date: those that others need first, the rest side by side."""
+    """Bring tables up to date: those that others need first, the rest side by side.
+
+    Args:
+        client: The service.
+        store: Where rows go.
+        tables: Names of tables; None for all that are listed.
+        reconcile_after: When lists are read whole; None for each table's own rule.
+        now: The clock.
+        greet: Asks whose key it is, beside the first tables.
+        on_progress: Told how each table comes on.
+    """
+    began_at = now()
     wanted = _with_needs(tables)
     outcomes: dict[str, Outcome] = {}
     answered = Event()
-    first = [name for name in wanted if name not in NEEDS]
+    details = EVENT_DETAILS if tables is None else None
+
+    def bring(name: str, tell: OnProgress, stopped: Event) -> None:
+        def heard(progress: Progress) -> None:
+            if progress.done:
+                answered.set()
+            tell(progress)
+
+        work = Work(store, began_at, now, heard, stopped, details)
+        outcomes[name] = bring_table_up(TABLES[name], client, work, reconcile_after)
 
     def greeting(_: OnProgress, __: Event) -> None:
         try:
@@ -103,9 +107,10 @@ def sync(
             if not answered.is_set():
                 raise
 
+    first = [name for name in wanted if name not in NEEDS]
     for wave in (first, [name for name in wanted if name in NEEDS]):
-        jobs = [_job(name, client, plan, outcomes, answered) for name in wave]
-        side_by_side([*jobs, greeting] if wave is first else jobs, on_progress or silent)
+        jobs = [partial(bring, name) for name in wave]
+        side_by_side([*jobs, greeting] if wave is first else jobs, on_progress)
         _raise_if_nothing_came([outcomes[name] for name in wave])
     entries = [outcomes[name].entry for name in wanted]
     if tables is None:
@@ -113,23 +118,7 @@ def sync(
             replace(entry, optional=outcomes[entry.table].optional and entry.table in OPTIONAL)
             for entry in entries
         ]
-    return SyncReport(plan.began_at, tuple(entries))
-
-
-def _job(
-    name: str, client: Client, plan: Plan, outcomes: dict[str, Outcome], answered: Event
-) -> Callable[[OnProgress, Event], None]:
-    def bring(tell: OnProgress, stopped: Event) -> None:
-        def heard(progress: Progress) -> None:
-            if progress.done:
-                answered.set()
-            tell(progress)
-
-        details = EVENT_DETAILS if plan.everything else None
-        work = Work(plan.store, plan.began_at, plan.now, heard, stopped, details)
-        outcomes[name] = bring_table_up(TABLES[name], client, work, plan.reconcile_after)
-
-    return bring
+    return SyncReport(began_at, tuple(entries))
 
 
 def _with_needs(tables: Iterable[str] | None) -> list[str]:
