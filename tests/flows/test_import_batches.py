@@ -106,6 +106,12 @@ class Service:
         )
 
 
+@pytest.fixture
+def service() -> Service:
+    """A service into which nothing was imported yet."""
+    return Service()
+
+
 def _leads(count: int) -> list[LeadInput]:
     return [
         LeadInput("list.csv", n + 2, n + 1, {"phone": f"+1{n:010d}", "external_id": str(n)})
@@ -151,9 +157,8 @@ def _run(
     )
 
 
-def test_every_answer_is_joined_to_its_source_line(tmp_path: Path) -> None:
+def test_every_answer_is_joined_to_its_source_line(service: Service, tmp_path: Path) -> None:
     """450 leads go in three batches, and each row of the ledger names line, key and request."""
-    service = Service()
     ledger = _run(service, tmp_path, _leads(450))
 
     assert ledger.counts == {"sent": 450, "accepted": 450, "refused": 0, "unknown": 0}
@@ -165,9 +170,8 @@ def test_every_answer_is_joined_to_its_source_line(tmp_path: Path) -> None:
     assert ledger.frame["key"].nunique() == 3
 
 
-def test_finished_import_is_not_sent_again(tmp_path: Path) -> None:
+def test_finished_import_is_not_sent_again(service: Service, tmp_path: Path) -> None:
     """A second run of a finished import sends nothing and says the same."""
-    service = Service()
     first = _run(service, tmp_path, _leads(250))
     again = _run(service, tmp_path, _leads(250))
 
@@ -175,9 +179,10 @@ def test_finished_import_is_not_sent_again(tmp_path: Path) -> None:
     assert again.frame.equals(first.frame)
 
 
-def test_lost_answer_is_asked_for_with_the_same_key_and_bytes(tmp_path: Path) -> None:
+def test_lost_answer_is_asked_for_with_the_same_key_and_bytes(
+    service: Service, tmp_path: Path
+) -> None:
     """When the answer is lost after the write, the next run repeats the request exactly."""
-    service = Service()
     service.trouble = lambda n: (TransportError("cut", sent=True), True) if n == 2 else None
     with pytest.raises(TransportError):
         _run(service, tmp_path, _leads(450))
@@ -189,9 +194,8 @@ def test_lost_answer_is_asked_for_with_the_same_key_and_bytes(tmp_path: Path) ->
     assert all(len(set(bodies)) == 1 for bodies in service.bodies.values())
 
 
-def test_plan_survives_a_change_of_the_list(tmp_path: Path) -> None:
+def test_plan_survives_a_change_of_the_list(service: Service, tmp_path: Path) -> None:
     """A later run sends the plan that was begun, although screening now leaves out a lead."""
-    service = Service()
     service.trouble = lambda n: (TransportError("cut", sent=True), True) if n == 1 else None
     leads = _leads(250)
     with pytest.raises(TransportError):
@@ -207,9 +211,10 @@ def _unknown(code: str = "outcome_unknown") -> ApiError:
     return kind("not known", code=code, status=409)
 
 
-def test_outcome_unknown_is_set_aside_and_asked_with_its_own_key(tmp_path: Path) -> None:
+def test_outcome_unknown_is_set_aside_and_asked_with_its_own_key(
+    service: Service, tmp_path: Path
+) -> None:
     """The run that hears it goes on with the others; a later run asks with the same key and bytes."""
-    service = Service()
     service.trouble = lambda n: (_unknown(), True) if n == 1 else None
     ledger = _run(service, tmp_path, _leads(250))
     again = _run(service, tmp_path, _leads(250))
@@ -223,9 +228,10 @@ def test_outcome_unknown_is_set_aside_and_asked_with_its_own_key(tmp_path: Path)
 
 
 @pytest.mark.parametrize("code", ["outcome_unknown", "idempotency_conflict"])
-def test_what_stays_unknown_is_settled_by_a_look(tmp_path: Path, code: str) -> None:
+def test_what_stays_unknown_is_settled_by_a_look(
+    service: Service, tmp_path: Path, code: str
+) -> None:
     """In a later run the campaign tells of leads that are in it; of the others nobody knows."""
-    service = Service()
     service.trouble = lambda n: (_unknown(code), False)
     _run(service, tmp_path, _leads(10))
     service.shown = [_lead(1), _lead(2), _lead(3, external_id="somebody else's")]
@@ -239,9 +245,8 @@ def test_what_stays_unknown_is_settled_by_a_look(tmp_path: Path, code: str) -> N
     assert len(service.bodies) == 1
 
 
-def test_a_look_that_fails_leaves_what_is_unknown(tmp_path: Path) -> None:
+def test_a_look_that_fails_leaves_what_is_unknown(service: Service, tmp_path: Path) -> None:
     """Without the right to read leads an import ends as it would, with unknown ones."""
-    service = Service()
     service.trouble = lambda n: (_unknown(), False)
     _run(service, tmp_path, _leads(10))
     service.shown = PermissionDenied("scope", code="insufficient_scope", status=403)
@@ -249,9 +254,8 @@ def test_a_look_that_fails_leaves_what_is_unknown(tmp_path: Path) -> None:
     assert _run(service, tmp_path, _leads(10)).counts["unknown"] == 10
 
 
-def test_key_older_than_a_day_is_not_used_again(tmp_path: Path) -> None:
+def test_key_older_than_a_day_is_not_used_again(service: Service, tmp_path: Path) -> None:
     """The service forgets a key after 24 hours, so an open batch is settled by a look alone."""
-    service = Service()
     service.trouble = lambda n: (TransportError("cut", sent=True), True) if n == 1 else None
     with pytest.raises(TransportError):
         _run(service, tmp_path, _leads(10))
@@ -278,10 +282,12 @@ def test_key_older_than_a_day_is_not_used_again(tmp_path: Path) -> None:
     ids=["missing", "twice", "of another lead"],
 )
 def test_a_result_that_is_not_this_leads_makes_it_unknown(
-    tmp_path: Path, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], reason: str
+    service: Service,
+    tmp_path: Path,
+    spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]],
+    reason: str,
 ) -> None:
     """Of a lead without exactly one result under its index nobody knows what became of it."""
-    service = Service()
     service.spoil = spoil
     ledger = _run(service, tmp_path, _leads(5))
 
@@ -289,9 +295,8 @@ def test_a_result_that_is_not_this_leads_makes_it_unknown(
     assert ledger.frame["reason"].iloc[0] == reason
 
 
-def test_refused_batch_leaves_the_others(tmp_path: Path) -> None:
+def test_refused_batch_leaves_the_others(service: Service, tmp_path: Path) -> None:
     """A batch that is refused as a whole is refused in the ledger, by name where a pointer names it."""
-    service = Service()
     problems = (FieldProblem("/leads/3/custom_fields/City", "too_long"),)
     invalid = InvalidRequest("no", code="validation_failed", status=422, errors=problems)
     service.trouble = lambda n: (invalid, False) if n == 1 else None
@@ -303,9 +308,8 @@ def test_refused_batch_leaves_the_others(tmp_path: Path) -> None:
     assert ledger.frame["reason"].iloc[4] == "validation_failed"
 
 
-def test_batch_after_batch_refused_ends_the_import(tmp_path: Path) -> None:
+def test_batch_after_batch_refused_ends_the_import(service: Service, tmp_path: Path) -> None:
     """Three refused batches in a row say that it is not the leads."""
-    service = Service()
     invalid = InvalidRequest("no", code="unsupported_media_type", status=415)
     service.trouble = lambda n: (invalid, False)
 
@@ -314,9 +318,8 @@ def test_batch_after_batch_refused_ends_the_import(tmp_path: Path) -> None:
     assert service.sent == 3
 
 
-def test_refused_state_is_asked_again_with_its_key_first(tmp_path: Path) -> None:
+def test_refused_state_is_asked_again_with_its_key_first(service: Service, tmp_path: Path) -> None:
     """A service that forgets refusals takes the batch under the key that it had."""
-    service = Service()
     running = Conflict("running", code="campaign_not_importable", status=409)
     service.trouble = lambda n: (running, False) if n == 1 else None
     with pytest.raises(Conflict):
@@ -327,9 +330,10 @@ def test_refused_state_is_asked_again_with_its_key_first(tmp_path: Path) -> None
     assert len(service.bodies) == 1
 
 
-def test_refused_state_that_the_key_repeats_goes_under_a_new_key(tmp_path: Path) -> None:
+def test_refused_state_that_the_key_repeats_goes_under_a_new_key(
+    service: Service, tmp_path: Path
+) -> None:
     """A service that keeps refusals under the key has written nothing: a new key may be used."""
-    service = Service()
     running = Conflict("running", code="campaign_not_importable", status=409)
     service.trouble = lambda n: (running, False) if n <= 2 else None
     with pytest.raises(Conflict):
@@ -340,9 +344,8 @@ def test_refused_state_that_the_key_repeats_goes_under_a_new_key(tmp_path: Path)
     assert len(service.bodies) == 2
 
 
-def test_numbers_listed_meanwhile_are_not_sent(tmp_path: Path) -> None:
+def test_numbers_listed_meanwhile_are_not_sent(service: Service, tmp_path: Path) -> None:
     """What was not sent yet is held against the list again; what may have arrived is asked as it was."""
-    service = Service()
     service.trouble = lambda n: (TransportError("cut", sent=True), False) if n == 1 else None
     with pytest.raises(TransportError):
         _run(service, tmp_path, _leads(450))
@@ -357,29 +360,29 @@ def test_numbers_listed_meanwhile_are_not_sent(tmp_path: Path) -> None:
     assert again.frame.equals(ledger.frame)
 
 
-def test_batch_of_listed_numbers_alone_is_not_sent(tmp_path: Path) -> None:
+def test_batch_of_listed_numbers_alone_is_not_sent(service: Service, tmp_path: Path) -> None:
     """When nothing of a batch may be sent, no request is made of it."""
-    service = Service()
     ledger = _run(service, tmp_path, _leads(3), listed=[f"+1{n:010d}" for n in range(3)])
 
     assert ledger.counts["sent"] == service.sent == 0
     assert ledger.not_sent == {"set_aside": 3, "waiting": 0}
 
 
-def test_second_process_is_refused(tmp_path: Path) -> None:
+def test_second_process_is_refused(service: Service, tmp_path: Path) -> None:
     """A journal is of one run at a time."""
     with (
         alone(tmp_path, ".list.import.jsonl.lock"),
         pytest.raises(StoreError, match="another run"),
     ):
-        _run(Service(), tmp_path, _leads(3))
-    assert _run(Service(), tmp_path, _leads(3)).counts["accepted"] == 3
+        _run(service, tmp_path, _leads(3))
+    assert _run(service, tmp_path, _leads(3)).counts["accepted"] == 3
 
 
-def test_lead_that_no_request_carries_is_named_by_its_line(tmp_path: Path) -> None:
+def test_lead_that_no_request_carries_is_named_by_its_line(
+    service: Service, tmp_path: Path
+) -> None:
     """A lead out of the contract's bounds stops the plan before anything is sent."""
     leads = [LeadInput("list.csv", 7, 6, {"phone": "+12125550142", "email": "x" * 300})]
-    service = Service()
 
     with pytest.raises(ConfigError, match=r"list\.csv, line 7: email"):
         _run(service, tmp_path, leads)
@@ -395,10 +398,9 @@ def test_lead_that_no_request_carries_is_named_by_its_line(tmp_path: Path) -> No
     ],
 )
 def test_key_stays_open_where_the_refusal_says_nothing_of_it(
-    tmp_path: Path, error: ApiError
+    service: Service, tmp_path: Path, error: ApiError
 ) -> None:
     """What is refused before the key is looked at leaves the key to be asked with again."""
-    service = Service()
     service.trouble = lambda n: (error, False) if n == 1 else None
     with pytest.raises(type(error)):
         _run(service, tmp_path, _leads(10))
@@ -407,25 +409,23 @@ def test_key_stays_open_where_the_refusal_says_nothing_of_it(
     assert len(service.bodies) == 1
 
 
-def test_journal_of_another_import_is_refused(tmp_path: Path) -> None:
+def test_journal_of_another_import_is_refused(service: Service, tmp_path: Path) -> None:
     """A journal is never continued with leads that are not its own."""
-    service = Service()
     _run(service, tmp_path, _leads(10))
 
     with pytest.raises(StoreError, match="belongs to an import of other leads"):
         _run(service, tmp_path, _leads(10), source="file-2")
 
 
-def test_journal_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_journal_is_for_its_owner_alone(service: Service, tmp_path: Path) -> None:
     """The journal holds numbers, so nobody else may read it."""
-    _run(Service(), tmp_path, _leads(3))
+    _run(service, tmp_path, _leads(3))
 
     assert (tmp_path / "list.import.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_damaged_journal_is_named(tmp_path: Path) -> None:
+def test_damaged_journal_is_named(service: Service, tmp_path: Path) -> None:
     """A line in the middle that cannot be read stops the import and is named."""
-    service = Service()
     _run(service, tmp_path, _leads(3))
     journal = tmp_path / "list.import.jsonl"
     lines = journal.read_text().splitlines()
@@ -435,9 +435,10 @@ def test_damaged_journal_is_named(tmp_path: Path) -> None:
         _run(service, tmp_path, _leads(3))
 
 
-def test_a_journal_deleted_with_its_head_is_known_by_the_ledger(tmp_path: Path) -> None:
+def test_a_journal_deleted_with_its_head_is_known_by_the_ledger(
+    service: Service, tmp_path: Path
+) -> None:
     """What was sent is not sent again because nobody knows of it."""
-    service = Service()
     _run(service, tmp_path, _leads(3))
     (tmp_path / "list.import.csv").write_text("the ledger that the command writes beside it")
     for name in ("list.import.jsonl", "list.import.jsonl.head"):
@@ -448,7 +449,7 @@ def test_a_journal_deleted_with_its_head_is_known_by_the_ledger(tmp_path: Path) 
     assert len(service.imported) == 3
 
 
-def test_large_leads_make_smaller_batches(tmp_path: Path) -> None:
+def test_large_leads_make_smaller_batches(service: Service, tmp_path: Path) -> None:
     """No request grows beyond a mebibyte, however large the custom fields are."""
     leads = [
         LeadInput(
@@ -456,7 +457,6 @@ def test_large_leads_make_smaller_batches(tmp_path: Path) -> None:
         )
         for n in range(300)
     ]
-    service = Service()
     ledger = _run(service, tmp_path, leads)
 
     assert ledger.counts["accepted"] == 300

@@ -15,6 +15,7 @@ import pytest
 
 from dialframe import sandbox
 from dialframe.account import Account, connect
+from dialframe.contract.models.webhook_models import WebhookCreated
 from dialframe.errors import DialframeError
 from dialframe.flows.gate_server import keep_event
 from dialframe.webhooks import Delivery, receiver, verify
@@ -62,6 +63,13 @@ class Heard:
         )
 
 
+def endpoint(heard: Heard, account: Account, *types: str) -> tuple[WebhookCreated, int]:
+    """An endpoint of these types, whose secret nobody here knew, and the port that it is at."""
+    with heard.listen(account, "whsec_not-known-yet") as first:
+        made = account.client.webhooks.create(url=first.url, events=list(types))
+        return made, int(first.url.rstrip("/").rsplit(":", 1)[1])
+
+
 def me(account: Account) -> str:
     """The client's id."""
     return str(account.client.me().client_id)
@@ -78,11 +86,8 @@ def test_what_the_service_emits_is_in_the_table(
 ) -> None:
     """Every type arrives, is verified, counts as delivered, and stands in the table as it was emitted."""
     heard = Heard()
-    with heard.listen(account, "whsec_not-known-yet") as first:
-        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
-        made = account.client.webhooks.create(url=first.url, events=list(TYPES))
-    assert made.secret is not None
-    with heard.listen(account, made.secret, port=port):
+    made, port = endpoint(heard, account, *TYPES)
+    with heard.listen(account, str(made.secret), port=port):
         ids = {
             kind: service.console.emit_event(me(account), kind, {"n": n, "to": PERSON})
             for n, kind in enumerate(TYPES)
@@ -108,9 +113,7 @@ def test_replays_are_accepted_and_change_nothing(
 ) -> None:
     """A replay is a new delivery of the same event: answered 2xx, stored once, told once."""
     heard = Heard()
-    with heard.listen(account, "whsec_not-known-yet") as first:
-        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
-        made = account.client.webhooks.create(url=first.url, events=["call.completed"])
+    made, port = endpoint(heard, account, "call.completed")
     with heard.listen(account, str(made.secret), port=port):
         event_id = service.console.emit_event(me(account), "call.completed", {"n": 1})
         until(lambda: delivered(account, event_id))
@@ -127,9 +130,7 @@ def test_replays_are_accepted_and_change_nothing(
 def test_a_rotation_loses_nothing(service: sandbox.Sandbox, account: Account) -> None:
     """Held with the old secret, with both, and with the new one, every delivery is genuine."""
     heard = Heard()
-    with heard.listen(account, "whsec_not-known-yet") as first:
-        port = int(first.url.rstrip("/").rsplit(":", 1)[1])
-        made = account.client.webhooks.create(url=first.url, events=["call.completed"])
+    made, port = endpoint(heard, account, "call.completed")
     rotated = account.client.webhooks.rotate_secret(made.id)
     old, new = str(made.secret), str(rotated.secret)
     for count, held in enumerate([(old,), (old, new), (new,)], start=1):
