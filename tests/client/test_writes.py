@@ -245,6 +245,19 @@ def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
         client.writes.settle("k")
 
 
+def test_wishes_are_asked_of_the_client_until_their_number_is_forgotten(tmp_path: Path) -> None:
+    """What the journal keeps of them is whole, and is said without asking the service."""
+    service = Service(answer({}))
+    client = connected(service, tmp_path)
+    client.dnc.add(PHONE)
+
+    assert [wish.fields["phone"] for wish in client.writes.evidence()] == [PHONE]
+    assert client.writes.problems() == []
+    client.writes.forget(PHONE)
+    assert client.writes.evidence() == []
+    assert len(service.requests) == 1
+
+
 def test_settled_long_ago_has_nothing_to_ask_with(tmp_path: Path) -> None:
     """Its bytes are gone with the day."""
     clock = FakeClock()

@@ -11,7 +11,7 @@ import pytest
 
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS
-from dialframe.store import Checkpoint, Store
+from dialframe.store import Checkpoint, Store, verify_and_repair
 from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
 from dialframe.store.files.parts import FOLDER
@@ -196,6 +196,26 @@ def test_half_written_files_are_swept_away(store: Store) -> None:
     with Store.open(store.folder) as again:
         assert sorted(folder.iterdir()) == sorted(files(again))
         assert len(again.frame(CALLS)) == 30
+
+
+def test_a_part_that_no_catalog_names_is_kept_and_brought_in_again(store: Store) -> None:
+    """What only it holds is missing until then, and is said; nothing is deleted."""
+    path = files(store)[1]
+    with store._database.writing() as connection:
+        connection.execute("DELETE FROM part WHERE name = ?", (path.name,))
+    store.close()
+
+    with Store(Database(store.folder), TENS) as again:
+        (damage,) = again.info().damaged
+        assert (damage.file, damage.rows) == (path.name, 10)
+        assert "dialframe store repair brings it in" in damage.reason
+        assert len(again.frame(CALLS)) == 20
+    assert (store.folder / "set-aside" / path.name).exists()
+    done = verify_and_repair.repair(store.folder, at(99))
+    assert done == [f"{path.name}: 10 versions of calls brought in again"]
+    with Store(Database(store.folder), TENS) as again:
+        assert len(again.frame(CALLS)) == 30
+        assert again.info().damaged == ()
 
 
 @pytest.mark.parametrize("limit", [100_000, 900_000])

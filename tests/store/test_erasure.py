@@ -177,6 +177,18 @@ def test_a_number_never_seen_can_be_forgotten_ahead(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 0
 
 
+def test_without_its_key_nothing_is_stored(tmp_path: Path) -> None:
+    """Forgotten numbers would not be recognized any more, and come back."""
+    with Store.open(tmp_path / "part") as store:
+        store.forget(PERSON, at=at(1))
+        store._database.key_file.unlink()
+
+        with pytest.raises(StoreError, match="the key of forgotten numbers is missing"):
+            put(store, [call(1, to_number=PERSON)], 2)
+
+        assert len(store.frame(CALLS)) == 0
+
+
 def test_a_number_abroad_with_the_same_national_digits_stays(tmp_path: Path) -> None:
     """`+212 555 0142` would be Morocco: it is not the forgotten number of Manhattan."""
     morocco = "+2125550142"

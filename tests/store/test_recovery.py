@@ -310,6 +310,31 @@ def test_a_changed_backup_is_not_restored(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_what_lies_beside_the_stores_is_backed_up_and_put_back_where_it_is_missing(
+    tmp_path: Path,
+) -> None:
+    """SQLite files as they are at one moment; what is there stays."""
+    database, note = tmp_path / "list.sqlite", tmp_path / "note.txt"
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE numbers AS SELECT 1 AS n")
+    note.write_text("as it was")
+    there = {"list.sqlite": database, "note.txt": note, "absent": tmp_path / "absent"}
+    beside = backups.Beside(there, frozenset({"list.sqlite"}))
+
+    made = backups.backup_beside(beside, tmp_path / "backups")
+    assert made is not None
+    with pytest.raises(ConfigError, match="holds an older backup"):
+        backups.backup_beside(beside, tmp_path / "backups")
+    database.unlink()
+    note.write_text("as it is")
+
+    assert backups.restore_beside(beside, made) == ["list.sqlite"]
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT n FROM numbers").fetchall() == [(1,)]
+    assert note.read_text() == "as it is"
+    assert backups.backup_beside(backups.Beside({}, frozenset()), tmp_path) is None
+
+
 def test_what_audits_said_is_kept_twice_and_chained(folder: Path) -> None:
     """Without the SQLite file, or without the second copy, no verdict is lost; a forged one is named."""
     with Store(Database(folder), TENS) as store:
