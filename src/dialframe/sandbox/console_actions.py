@@ -21,6 +21,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    FiniteFloat,
     RootModel,
     StringConstraints,
     ValidationError,
@@ -41,7 +42,7 @@ from dialframe.sandbox.world.api_objects import (
     Resource,
     invalid,
 )
-from dialframe.sandbox.world.clients_and_keys import Address, Settings
+from dialframe.sandbox.world.clients_and_keys import Address, Number, Settings
 from dialframe.sandbox.world.runtime_state import Rule, World, add_fault
 
 
@@ -117,10 +118,8 @@ class NewCampaign(Body):
     status: Literal["draft", "ready", "running", "paused", "completed", "archived"] = "draft"
     dialer_mode: Name = "predictive"
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
-    retry_gap_minutes: Annotated[float, Field(ge=0, le=525_600, allow_inf_nan=False)] | None = None
-    calls_per_minute: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = (
-        None
-    )
+    retry_gap_minutes: Annotated[FiniteFloat, Field(ge=0, le=525_600)] | None = None
+    calls_per_minute: Annotated[FiniteFloat, Field(gt=0, le=1_000_000)] | None = None
 
 
 class AnyLead(Body):
@@ -155,12 +154,8 @@ class AnyCall(Body):
     created_at: Moment | None = None
     answered_at: Moment | None = None
     ended_at: Moment | None = None
-    # Resources, Call record: a number. The union keeps whole ones whole: `8` is not answered as `8.0`.
-    duration_seconds: (
-        Annotated[int, Field(ge=0, le=10**9)]
-        | Annotated[float, Field(ge=0, allow_inf_nan=False)]
-        | None
-    ) = None
+    # Resources, Call record: a number, in contrast to the integers of other resources.
+    duration_seconds: Count | Annotated[FiniteFloat, Field(ge=0)] | None = None
     campaign_id: CampaignId | None = None
     disposition: Text | None = None
     hangup_cause: Text | None = None
@@ -248,10 +243,7 @@ class Reconciled(Body):
 class Advance(Body):
     """Seconds to move the clock forward by; ten years at most."""
 
-    advance_seconds: (
-        Annotated[int, Field(ge=0, le=315_360_000)]
-        | Annotated[float, Field(ge=0, le=315_360_000, allow_inf_nan=False)]
-    )
+    advance_seconds: Annotated[Number, Field(ge=0, le=315_360_000)]
 
 
 class NoBody(Body):

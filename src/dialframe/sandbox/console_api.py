@@ -78,8 +78,7 @@ class Console:
         Returns:
             The key, in plain text for the last time.
         """
-        body = {"sending": sending}
-        answer = self._call(console_actions.create_key, body, client_id=client_id)
+        answer = self._call(console_actions.create_key, {"sending": sending}, client_id=client_id)
         return str(answer["api_key"])
 
     def update_client(
@@ -288,8 +287,7 @@ class Console:
             The callback.
         """
         path = {"client_id": client_id, "callback_id": callback_id}
-        body = {"status": status}
-        return self._call(console_actions.set_callback, body, **path)
+        return self._call(console_actions.set_callback, {"status": status}, **path)
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -303,8 +301,7 @@ class Console:
             The appointment.
         """
         path = {"client_id": client_id, "appointment_id": appointment_id}
-        body = {"status": status}
-        return self._call(console_actions.set_appointment, body, **path)
+        return self._call(console_actions.set_appointment, {"status": status}, **path)
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -408,8 +405,7 @@ class Console:
         Returns:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
-        body = {"outcome": outcome}
-        return self._call(console_actions.reconcile, body, idempotency_key=key)
+        return self._call(console_actions.reconcile, {"outcome": outcome}, idempotency_key=key)
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""

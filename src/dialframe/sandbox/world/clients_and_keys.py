@@ -17,7 +17,14 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+)
 
 from dialframe.contract.models.base_models import PREFIXES
 from dialframe.contract.models.webhook_models import SECRET_PREFIX
@@ -99,8 +106,9 @@ def _network(text: str) -> str:
 
 Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 TimeOfDay = Annotated[str, StringConstraints(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
-Amount = int | Annotated[float, Field(allow_inf_nan=False)]
-Cap = Annotated[int, Field(ge=0)] | Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+#: A finite number of JSON; whole ones stay whole: `8` is not answered as `8.0`.
+Number = int | FiniteFloat
+Cap = Annotated[Number, Field(ge=0)] | None
 #: An address or a network such as `127.0.0.1` or `10.0.0.0/8`.
 Address = Annotated[str, AfterValidator(_network)]
 
@@ -136,26 +144,12 @@ class DialerSettings(BaseModel):
 
     # Histories stand still unless asked.
     enabled: bool = False
-    calls_per_minute: (
-        Annotated[int, Field(gt=0, le=1_000_000)]
-        | Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
-    ) = 60
-    answer_rate: (
-        Annotated[int, Field(ge=0, le=1)]
-        | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-        | None
-    ) = None
-    ai_share: (
-        Annotated[int, Field(ge=0, le=1)]
-        | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    ) = 0.1
+    calls_per_minute: Annotated[Number, Field(gt=0, le=1_000_000)] = 60
+    answer_rate: Annotated[Number, Field(ge=0, le=1)] | None = None
+    ai_share: Annotated[Number, Field(ge=0, le=1)] = 0.1
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 8
     max_attempts_per_day: Annotated[int, Field(ge=1, le=100)] = 3
-    retry_gap_minutes: (
-        Annotated[int, Field(ge=0, le=525_600)]
-        | Annotated[float, Field(ge=0, le=525_600, allow_inf_nan=False)]
-        | None
-    ) = None
+    retry_gap_minutes: Annotated[Number, Field(ge=0, le=525_600)] | None = None
     hours: CallingHours | None = CallingHours(start="08:00", end="21:00")
 
 
@@ -192,7 +186,7 @@ class Settings(BaseModel):
     # Tiers: the stop-all-sending switch, approval, minimum balance, caps and estimated-spend limit.
     sending_suspended: bool = False
     outbound_approved: bool = True
-    balance: Amount = 100
+    balance: Number = 100
     daily_cap: Cap = None
     spend_cap: Cap = None
     per_minute_cap: Cap = None
@@ -273,29 +267,29 @@ class Access:
 
 def load(db: sqlite3.Connection) -> Access:
     """What the database says of clients, credentials and settings."""
-    clients = db.execute("SELECT number, client_id, name, scopes, ip_allow, enabled FROM clients")
-    credentials = db.execute(
-        "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
-    )
+    clients = [
+        Client(
+            number,
+            client_id,
+            name,
+            frozenset(json.loads(scopes)),
+            tuple(json.loads(ip_allow)),
+            bool(enabled),
+        )
+        for number, client_id, name, scopes, ip_allow, enabled in db.execute(
+            "SELECT number, client_id, name, scopes, ip_allow, enabled FROM clients"
+        )
+    ]
+    credentials = [
+        Credential(credential_id, client, secret_hash, bool(sending), bool(revoked))
+        for credential_id, client, secret_hash, sending, revoked in db.execute(
+            "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
+        )
+    ]
     return Access(
         Settings.model_validate_json(sandbox_database.read_meta(db, "settings")),
-        {
-            number: Client(
-                number,
-                client_id,
-                name,
-                frozenset(json.loads(scopes)),
-                tuple(json.loads(ip_allow)),
-                bool(enabled),
-            )
-            for number, client_id, name, scopes, ip_allow, enabled in clients
-        },
-        {
-            credential_id: Credential(
-                credential_id, client, secret_hash, bool(sending), bool(revoked)
-            )
-            for credential_id, client, secret_hash, sending, revoked in credentials
-        },
+        {client.number: client for client in clients},
+        {credential.credential_id: credential for credential in credentials},
     )
 
 
