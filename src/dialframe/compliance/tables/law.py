@@ -6,7 +6,7 @@ holiday that holds in a part of its place alone is a rule number of its own with
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
@@ -154,7 +154,37 @@ class Law:
             }
         )
 
-    def turns(self) -> list[date]:
+    def tables(self) -> Iterator[tuple[str, Mapping[str, str], Iterable[tuple[Any, ...]]]]:
+        """The tables of rules that do not depend on the calls: name, columns with their kinds, rows."""
+        yield "rules", {
+            "rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
+            "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day",
+            "weak": "flag",
+        }, self._rows()  # fmt: skip
+        yield "asked_by", {"rule": "int", "check_name": "text"}, self._asked_by()
+        yield "windows", {"rule": "int", "weekday": "int", "spans": "spans"}, self._windows()
+        yield "fixed_clocks", {"rule": "int", "offset_us": "int"}, self._fixed_clocks()
+        yield "cap_limits", {
+            "rule": "int", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
+            "most": "int", "by_subject": "flag", "within": "text",
+        }, self._cap_limits()  # fmt: skip
+        for name, kind, columns, row in _BY_KIND:
+            rows = [(rule, *row(law, self)) for rule, law in self.of_kind(kind)]
+            yield name, {"rule": "int", **columns}, rows
+        # The file of declared days speaks of an emergency, or nobody knows of one.
+        yield (
+            "emergency_rules",
+            {"rule": "int", "declared": "flag", "in_part": "flag"},
+            [
+                (rule, self.declared.has(law.id), bool(law.parameters.area))
+                for rule, law in self.of_kind(HolidayRule)
+                if law.parameters.type == "emergency_ban"
+            ],
+        )
+        stretches = [(0, date(1, 1, 1)), *enumerate(self._turns(), start=1)]
+        yield "turns", {"stretch": "int", "starts_on": "day"}, stretches
+
+    def _turns(self) -> list[date]:
         """Days on which a rule begins, or the day after it ended."""
         found = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
         found |= {
@@ -164,7 +194,7 @@ class Law:
         }
         return sorted(found)
 
-    def rows(self) -> list[tuple[Any, ...]]:
+    def _rows(self) -> list[tuple[Any, ...]]:
         """Table `rules`."""
         return [
             (
@@ -208,26 +238,7 @@ class Law:
         callers = [part for place in self.practice.callers_in for part in (place[:2], place)]
         return called | {(place, True): None for place in callers if (place, False) not in called}
 
-    def recordings(self) -> Iterator[tuple[int, bool, bool]]:
-        """Table `recording_rules`: whose consent a recording needs, and whether an announcement gets it."""
-        for rule, law in self.of_kind(RecordingRule):
-            p = law.parameters
-            yield rule, p.consent == "all_parties", p.announcement
-
-    def caller_ids(self) -> Iterator[tuple[int, bool, bool, bool, bool]]:
-        """Table `caller_id_rules`: what the number has to be that the called person sees."""
-        for rule, law in self.of_kind(CallerIdRule):
-            p = law.parameters
-            yield rule, p.shown, p.own, p.valid, p.not_called_party
-
-    def voices(self) -> Iterator[tuple[int, bool, bool, int | None]]:
-        """Table `voice_rules`: whether an artificial voice is disclosed, unasked or not, and the consent that it needs."""
-        for rule, law in self.of_kind(ArtificialVoiceRule):
-            p = law.parameters
-            strength = STRENGTH[p.required] if p.required else None
-            yield rule, p.disclosure, p.on_request, strength
-
-    def windows(self) -> Iterator[tuple[Any, ...]]:
+    def _windows(self) -> Iterator[tuple[Any, ...]]:
         """Table `windows`: for each rule and weekday (0 is Monday) the hours in which calls may start."""
         for rule, law in self.of_kind(HoursRule):
             p = law.parameters
@@ -246,7 +257,7 @@ class Law:
             for number in range(len(DAYS)) if law.parameters.type != "emergency_ban" else ():
                 yield rule, number, [{"opens": 0, "closes": DAY_US}]
 
-    def fixed_clocks(self) -> Iterator[tuple[int, int]]:
+    def _fixed_clocks(self) -> Iterator[tuple[int, int]]:
         """Table `fixed_clocks`: rules that go by one clock wherever the called party is."""
         for rule, law in self.of_kind(HoursRule):
             if law.parameters.timezone is not None:
@@ -267,13 +278,7 @@ class Law:
                 for day in sorted(set(_own_hours(law, first, last))):
                     yield rule, day, False, ""
 
-    def emergencies(self) -> Iterator[tuple[int, bool, bool]]:
-        """Table `emergency_rules`: whether the file of declared days speaks of a rule, and whether it holds in a part of the state."""
-        for rule, law in self.of_kind(HolidayRule):
-            if law.parameters.type == "emergency_ban":
-                yield rule, self.declared.has(law.id), bool(law.parameters.area)
-
-    def asked_by(self) -> Iterator[tuple[int, str]]:
+    def _asked_by(self) -> Iterator[tuple[int, str]]:
         """Table `asked_by`: the checks that a rule would be asked by."""
         for each in self.rules:
             names = ("emergency",) if each.check == "emergency" else CHECKS_OF[each.law.kind]
@@ -282,17 +287,7 @@ class Law:
             for name in names:
                 yield each.rule, name
 
-    def caps(self) -> Iterator[tuple[Any, ...]]:
-        """Table `caps`: caps on attempts, and what on an earlier call starts them."""
-        for rule, law in self.of_kind(CapRule):
-            p = law.parameters
-            words = f"{_window_words(law)} of {EVENTS[p.trigger]}" if p.trigger else ""
-            yield (
-                rule, p.max_attempts, _length(law), p.trigger, p.cooldown_after_conversation_days,
-                words,
-            )  # fmt: skip
-
-    def cap_limits(self) -> Iterator[tuple[Any, ...]]:
+    def _cap_limits(self) -> Iterator[tuple[Any, ...]]:
         """Table `cap_limits`: how many attempts a cap allows in which window, and to which calls it speaks."""
         for rule, law in self.of_kind(CapRule):
             p = law.parameters
@@ -313,51 +308,6 @@ class Law:
             ):
                 yield rule, number, True, "days", timedelta(days=days), days, most, False, within
 
-    def registries(self) -> Iterator[tuple[Any, ...]]:
-        """Table `registries`: rules on lists, and what the firm declared of the service's check and screen."""
-        for rule, law in self.of_kind(FreshnessRule):
-            p = law.parameters
-            check, screen = (self.practice.cover(p.registry, by) for by in ("check", "screen"))
-            yield (
-                rule, p.registry, p.check, timedelta(days=p.max_age_days),
-                p.basis == "quarter_of_call", timedelta(days=p.listed_grace_days),
-                None if check is None else _start(check.since) or utc_offsets.ALWAYS,
-                None if check is None else timedelta(days=check.refreshed_days),
-                None if screen is None else _start(screen.since) or utc_offsets.ALWAYS,
-            )  # fmt: skip
-
-    def request_rules(self) -> Iterator[tuple[Any, ...]]:
-        """Table `request_rules`: for how long a request not to be called binds."""
-        for rule, law in self.of_kind(HonorRule):
-            p = law.parameters
-            days = p.cooldown_days or p.honor_days
-            yield rule, p.max_days > 0, _days(days), p.honor_years if days is None else None
-
-    def abandonment(self) -> Iterator[tuple[Any, ...]]:
-        """Table `abandonment_rules`."""
-        for rule, law in self.of_kind(AbandonmentRule):
-            p = law.parameters
-            yield (
-                rule, p.max_rate, p.comparison, p.period_type, p.period_days or 0, p.scope,
-                p.denominator == "live_calls", p.safe_harbour,
-            )  # fmt: skip
-
-    def consent(self) -> Iterator[tuple[Any, ...]]:
-        """Table `consent_rules`."""
-        for rule, law in self.of_kind(ConsentRule):
-            p = law.parameters
-            yield (
-                rule, p.check, p.waived_by_check, _start(p.revoke_all_waived_until, after=True),
-                _days(p.aging_days), timedelta(days=p.refresh_days or 30),
-                p.safe_harbour_response or "no", p.mandatory, timedelta(days=p.grace_days or 0),
-                p.max_consent_age_years, _start(p.max_consent_age_from),
-            )  # fmt: skip
-
-    def retention(self) -> Iterator[tuple[Any, ...]]:
-        """Table `retention_rules`: for how long records are kept."""
-        for rule, law in self.of_kind(RetentionRule):
-            yield rule, law.parameters.years, law.id == DETAIL
-
     def deadlines(
         self, asked: Iterable[tuple[int, str, date]]
     ) -> Iterator[tuple[int, str, date, datetime]]:
@@ -374,6 +324,76 @@ class Law:
             )
             yield rule, zone, day, midnight.replace(tzinfo=None) - timedelta(microseconds=1)
 
+
+def _cap(rule: CapRule, _: Law) -> tuple[Any, ...]:
+    p = rule.parameters
+    words = f"{_window_words(rule)} of {EVENTS[p.trigger]}" if p.trigger else ""
+    return p.max_attempts, _length(rule), p.trigger, p.cooldown_after_conversation_days, words
+
+
+def _registry(rule: FreshnessRule, law: Law) -> tuple[Any, ...]:
+    """What a rule on a list asks, and what the firm declared of the service's check and screen."""
+    p = rule.parameters
+    check, screen = (law.practice.cover(p.registry, by) for by in ("check", "screen"))
+    return (
+        p.registry, p.check, timedelta(days=p.max_age_days),
+        p.basis == "quarter_of_call", timedelta(days=p.listed_grace_days),
+        None if check is None else _start(check.since) or utc_offsets.ALWAYS,
+        None if check is None else timedelta(days=check.refreshed_days),
+        None if screen is None else _start(screen.since) or utc_offsets.ALWAYS,
+    )  # fmt: skip
+
+
+def _request(rule: HonorRule, _: Law) -> tuple[Any, ...]:
+    """For how long a request not to be called binds."""
+    p = rule.parameters
+    days = p.cooldown_days or p.honor_days
+    return p.max_days > 0, _days(days), p.honor_years if days is None else None
+
+
+def _consent(rule: ConsentRule, _: Law) -> tuple[Any, ...]:
+    p = rule.parameters
+    return (
+        p.check, p.waived_by_check, _start(p.revoke_all_waived_until, after=True),
+        _days(p.aging_days), timedelta(days=p.refresh_days or 30),
+        p.safe_harbour_response or "no", p.mandatory, timedelta(days=p.grace_days or 0),
+        p.max_consent_age_years, _start(p.max_consent_age_from),
+    )  # fmt: skip
+
+
+#: Tables with one row for each rule of a kind: name, kind, columns behind the rule's number, their values.
+_BY_KIND: Final[Sequence[
+    tuple[str, type[Any], Mapping[str, str], Callable[[Any, Law], tuple[Any, ...]]]
+]] = (
+    ("caps", CapRule,
+     {"most": "int", "length": "span", "trigger": "text", "cooldown_days": "int", "within": "text"}, _cap),
+    ("registries", FreshnessRule,
+     {"registry": "text", "asks": "text", "max_age": "span", "by_quarter": "flag", "listed_grace": "span",
+      "check_since": "instant", "refreshed": "span", "screen_since": "instant"}, _registry),
+    ("request_rules", HonorRule, {"has_days": "flag", "binds_for": "span", "binds_years": "int"}, _request),
+    ("abandonment_rules", AbandonmentRule,
+     {"max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
+      "scope": "text", "by_live_calls": "flag", "safe_harbour": "flag"},
+     lambda rule, _: (
+         (p := rule.parameters).max_rate, p.comparison, p.period_type, p.period_days or 0,
+         p.scope, p.denominator == "live_calls", p.safe_harbour)),
+    ("consent_rules", ConsentRule,
+     {"asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
+      "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
+      "max_age_years": "int", "max_age_from": "instant"}, _consent),
+    # Whose consent a recording needs, and whether an announcement gets it.
+    ("recording_rules", RecordingRule, {"all_parties": "flag", "by_announcement": "flag"},
+     lambda rule, _: (rule.parameters.consent == "all_parties", rule.parameters.announcement)),
+    ("caller_id_rules", CallerIdRule,
+     {"shown": "flag", "own": "flag", "valid": "flag", "not_called_party": "flag"},
+     lambda rule, _: ((p := rule.parameters).shown, p.own, p.valid, p.not_called_party)),
+    # Whether an artificial voice is disclosed, unasked or not, and the consent that it needs.
+    ("voice_rules", ArtificialVoiceRule, {"disclosure": "flag", "on_request": "flag", "required": "int"},
+     lambda rule, _: ((p := rule.parameters).disclosure, p.on_request, STRENGTH.get(p.required))),
+    # The detail record of each call is a check of its own.
+    ("retention_rules", RetentionRule, {"years": "int", "is_detail": "flag"},
+     lambda rule, _: (rule.parameters.years, rule.id == DETAIL)),
+)  # fmt: skip
 
 #: What a cap follows, in words.
 EVENTS: Final[Mapping[str, str]] = {

@@ -22,6 +22,7 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe.compliance.practice import Practice, Setting
+from dialframe.compliance.rules.rule_model import ConsentRule
 from dialframe.compliance.tables import Database, utc_offsets
 from dialframe.compliance.tables.law import KINDS, Law
 from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
@@ -271,65 +272,17 @@ def _text(value: object) -> str | None:
 
 def _law(db: Database, law: Law) -> None:
     """The tables of rules that do not depend on the calls."""
-    db.load("rules",
-         {"rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
-          "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day",
-          "weak": "flag"},
-         law.rows())  # fmt: skip
-    db.load("asked_by", {"rule": "int", "check_name": "text"}, law.asked_by())
-    db.load("windows", {"rule": "int", "weekday": "int", "spans": "spans"}, law.windows())
-    db.load("fixed_clocks", {"rule": "int", "offset_us": "int"}, law.fixed_clocks())
-    db.load("caps",
-         {"rule": "int", "most": "int", "length": "span", "trigger": "text", "cooldown_days": "int",
-          "within": "text"}, law.caps())  # fmt: skip
-    db.load("cap_limits",
-         {"rule": "int", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
-          "most": "int", "by_subject": "flag", "within": "text"}, law.cap_limits())  # fmt: skip
-    db.load("registries",
-         {"rule": "int", "registry": "text", "asks": "text", "max_age": "span", "by_quarter": "flag",
-          "listed_grace": "span", "check_since": "instant", "refreshed": "span", "screen_since": "instant"},
-         law.registries())  # fmt: skip
-    db.load(
-        "request_rules",
-        {"rule": "int", "has_days": "flag", "binds_for": "span", "binds_years": "int"},
-        law.request_rules(),
-    )
-    db.load("abandonment_rules",
-         {"rule": "int", "max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
-          "scope": "text", "by_live_calls": "flag", "safe_harbour": "flag"}, law.abandonment())  # fmt: skip
-    db.load("consent_rules",
-         {"rule": "int", "asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
-          "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
-          "max_age_years": "int", "max_age_from": "instant"}, law.consent())  # fmt: skip
+    for name, columns, rows in law.tables():
+        db.load(name, columns, rows)
     db.load("consent_given", {"rule": "int", "missing": "text"}, _consent_given(db, law))
-    db.load("recording_rules", {"rule": "int", "all_parties": "flag", "by_announcement": "flag"},
-         law.recordings())  # fmt: skip
-    db.load("caller_id_rules",
-         {"rule": "int", "shown": "flag", "own": "flag", "valid": "flag", "not_called_party": "flag"},
-         law.caller_ids())  # fmt: skip
-    db.load("voice_rules",
-         {"rule": "int", "disclosure": "flag", "on_request": "flag", "required": "int"},
-         law.voices())  # fmt: skip
-    db.load(
-        "retention_rules",
-        {"rule": "int", "years": "int", "is_detail": "flag"},
-        law.retention(),
-    )
-    db.load(
-        "emergency_rules",
-        {"rule": "int", "declared": "flag", "in_part": "flag"},
-        law.emergencies(),
-    )
-    turns = [(0, date(1, 1, 1)), *((n, day) for n, day in enumerate(law.turns(), start=1))]
-    db.load("turns", {"stretch": "int", "starts_on": "day"}, turns)
 
 
 def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
     """Rules on consent, each with the table without which it cannot be held against any call."""
     given = {name for (name,) in db.execute("select name from inputs").fetchall()}
-    for rule, asks, waived, *_ in law.consent():
-        missing = None
-        if waived:
+    for rule, each in law.of_kind(ConsentRule):
+        asks, missing = each.parameters.check, None
+        if each.parameters.waived_by_check:
             pass
         elif asks == "ported_number_grace":
             missing = None if "look_ups" in given else "the day on which the number was ported"
