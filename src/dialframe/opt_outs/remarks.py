@@ -43,7 +43,8 @@ Stance = Literal["yes", "no", "unclear"]
 
 #: Scopes in which a note may be a refusal without so many words.
 _OF_PEOPLE: Final = frozenset({"any", "notes", "wishes"})
-_LONGEST_CHARS: Final = 4000
+#: A longer cell is cut: a refusal stands at the begin of a note, and a megabyte would take minutes.
+LONGEST_CHARS: Final = 4000
 #: `bloq. a pedido`, and a letter that somebody leans on.
 _SHORTENED: Final = re.compile(r"(\b\w{1,4})\.(?=\s*[a-zà-ÿ])")
 _LEANED_ON: Final = re.compile(r"(?<=\w)([^\W\d])\1{2,}")
@@ -109,7 +110,7 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
         >>> read_remark("niet meer bellen"), read_remark("Do not call before 9am")
         ('opt_out', 'opt_out_unclear')
     """
-    if not is_suspect(cell[:_LONGEST_CHARS], of_notes=counts_doubts(scope)):
+    if not is_suspect(cell[:LONGEST_CHARS], of_notes=counts_doubts(scope)):
         return None
     pieces = list(_pieces(cell))
     stances = [_stance(tokens, scope) for tokens in pieces]
@@ -216,14 +217,14 @@ def _parts_in(cell: str) -> set[str]:
     """What the parts of the table say that stand in a text without blanks between its words."""
     if cell.isascii():
         return set()
-    text = plain(cell[:_LONGEST_CHARS]).replace(" ", "")
+    text = plain(cell[:LONGEST_CHARS]).replace(" ", "")
     said = {says for part, says in text_parts().items() if part in text}
-    whole = "".join(unicodedata.normalize("NFKC", cell[:_LONGEST_CHARS]).casefold().split())
+    whole = "".join(unicodedata.normalize("NFKC", cell[:LONGEST_CHARS]).casefold().split())
     return said | {says for form, says in text_forms() if form.search(whole)}
 
 
 def _pieces(cell: str) -> Iterator[list[str]]:
-    text = cell[:_LONGEST_CHARS]
+    text = cell[:LONGEST_CHARS]
     if not _IN_LINKS.isdisjoint(text):
         text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", text))
     text = text.replace("ne +", "ne plus")  # `ne + appeler`

@@ -51,8 +51,15 @@ def fold(text: str) -> str:
     """The text without accents and capitals."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKD", text.translate(_STROKES))
-    return "".join(char for char in folded if not unicodedata.combining(char)).casefold()
+    return _without_accents(text).casefold()
+
+
+def _without_accents(text: str) -> str:
+    """Letters alone: NFKD parts a letter from its marks (Unicode Standard Annex 15)."""
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def plain(text: str) -> str:
@@ -72,10 +79,7 @@ def plain(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
-        text = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).casefold()))
+    return " ".join(_WORDS.findall(_CAMEL.sub(" ", _without_accents(text)).casefold()))
 
 
 #: A name of a column is asked for some fifty times, and may be a megabyte.
@@ -92,10 +96,7 @@ def plain_parts(text: str) -> list[str]:
         >>> plain_parts("São Paulo|Rio-de-Janeiro")
         ['sao paulo', 'rio de janeiro']
     """
-    if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
-        text = "".join(char for char in decomposed if not unicodedata.combining(char))
-    words = _NO_WORDS.sub(" ", _CAMEL.sub(" ", text).casefold())
+    words = _NO_WORDS.sub(" ", _CAMEL.sub(" ", _without_accents(text)).casefold())
     return [part.strip() for part in words.split("|")]
 
 
@@ -565,25 +566,11 @@ _LEAST_MISSPELLED: Final = 6
 _VOWELS: Final = re.compile(r"[aeiouy]")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 _LEAST_SKELETON: Final = 4
-_SPELLINGS: Final = {
-    "a": "aàáâãäåą",
-    "c": "cçćč",
-    "d": "dđď",
-    "e": "eèéêëęě",
-    "g": "gğ",
-    "i": "iìíîïı",
-    "l": "lł",
-    "n": "nñńň",
-    "o": "oòóôõöøő",
-    "r": "rř",
-    "s": "sśşš",
-    "t": "tť",
-    "u": "uùúûüűů",
-    "y": "yý",
-    "z": "zźżž",
-    "и": "ий",
-    "е": "её",
-}
+#: Letters, each first in all of its spellings, of the alphabets of the ten languages and their neighbors.
+_SPELLINGS: Final = {spellings[0]: spellings for spellings in (
+    "aàáâãäåą", "cçćč", "dđď", "eèéêëęě", "gğ", "iìíîïı", "lł", "nñńň", "oòóôõöøő", "rř", "sśşš", "tť",
+    "uùúûüűů", "yý", "zźżž", "ий", "её",
+)}  # fmt: skip
 #: Letters of full width and accents that stand behind their letter: always worth a look.
 _ODD_LETTERS: Final = "[\uff21-\uff5a\u0300-\u036f\uff61-\uff9f]"
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from dialframe.opt_outs.remarks import read_stance
+from dialframe.opt_outs.remarks import LONGEST_CHARS, read_stance
 from dialframe.opt_outs.words import answer_set, codes_by_text, fold, phrase_set, plain, word_set
 
 Answer = Literal["yes", "no", "blank", "unclear"]
 
 _EXPLAINED: Final = re.compile(r"\s[-–—]+\s|[,;:(]")
 _CHANNELS: Final = re.compile(r"[;,/|+&]")
+#: What a spreadsheet's column of numbers puts behind a whole one.
 _WHOLE: Final = (".0", ".00")
-_LONGEST_CHARS: Final = 4000
+#: Quotes, marks and blanks around an answer, among them the zero-width space and the byte order mark.
+_AROUND: Final = "'\"“”.!*[]() \t\u200b\ufeff\ufe0f"
 #: A day, with or without the time, as lists and databases write it.
 _DATE: Final = re.compile(
     r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:[t ]\d.*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: \d.*)?"
@@ -41,20 +43,11 @@ def read_answer(cell: str) -> Answer:
         ('yes', 'no', 'yes')
     """
     word = _word(cell)
-    if word in answer_set("blank") or not word:
+    if not word or _is_of(word, "blank"):
         return "blank"
-    if (
-        word in answer_set("yes")
-        or word in answer_set("opted_out")
-        or word in answer_set("listed")
-        or _DATE.fullmatch(word)
-    ):
+    if _is_of(word, "yes", "opted_out", "listed") or _DATE.fullmatch(word):
         return "yes"
-    if (
-        word in answer_set("no")
-        or word in answer_set("opted_in")
-        or word in answer_set("unlisted")
-    ):
+    if _is_of(word, "no", "opted_in", "unlisted"):
         return "no"
     stance = read_stance(cell)
     if stance in ("yes", "no"):
@@ -76,21 +69,15 @@ def read_consent(cell: str) -> Answer:
         ('yes', 'no', 'no')
     """
     word = _word(cell)
-    if word in answer_set("refuses"):
+    if _is_of(word, "refuses"):
         return "no"
-    if word in answer_set("blank") or not word:
+    if not word or _is_of(word, "blank"):
         return "blank"
-    if (
-        word in answer_set("yes")
-        or word in answer_set("opted_in")
-        or word in answer_set("consents")
-    ):
+    if _is_of(word, "yes", "opted_in", "consents"):
         return "yes"
-    if plain(word) in phrase_set("unwished"):
-        return "no"
     if (
-        word in answer_set("no")
-        or word in answer_set("opted_out")
+        plain(word) in phrase_set("unwished")
+        or _is_of(word, "no", "opted_out")
         or read_stance(cell) in ("yes", "unclear")
     ):
         return "no"
@@ -112,9 +99,9 @@ def read_screening(cell: str) -> Answer:
         ('yes', 'no', 'unclear')
     """
     word = _word(cell)
-    if word in answer_set("passed"):
+    if _is_of(word, "passed"):
         return "no"
-    if word in answer_set("failed"):
+    if _is_of(word, "failed"):
         return "yes"
     meaning = codes_by_text().get(word)
     if meaning is not None:
@@ -136,7 +123,7 @@ def read_screened(cell: str) -> Answer:
         ('yes', 'no')
     """
     word = _word(cell)
-    if word in answer_set("yes") or _DATE.fullmatch(word):
+    if _is_of(word, "yes") or _DATE.fullmatch(word):
         return "no"
     return "yes" if read_screening(cell) == "yes" else "no"
 
@@ -171,8 +158,7 @@ def read_channels(cell: str) -> Answer:
 
 def is_answer(cell: str) -> bool:
     """Whether the cell is a known answer of either kind, in so many words."""
-    word = _word(cell)
-    return any(word in answer_set(name) for name in ("yes", "no", "opted_out", "opted_in"))
+    return _is_of(_word(cell), "yes", "no", "opted_out", "opted_in")
 
 
 def plain_yes(cell: str) -> bool:
@@ -180,15 +166,20 @@ def plain_yes(cell: str) -> bool:
     return _word(cell) in answer_set("plain_yes")
 
 
+def _is_of(word: str, *answers: str) -> bool:
+    """Whether a word is an answer of one of some tables of `answers.toml`."""
+    return any(word in answer_set(name) for name in answers)
+
+
 def _first_word(cell: str) -> Answer:
     """`Yes - requested in May`, `No, ok to call`: the answer before the explanation."""
-    first, *rest = _EXPLAINED.split(cell[:_LONGEST_CHARS].strip(), maxsplit=1)
+    first, *rest = _EXPLAINED.split(cell[:LONGEST_CHARS].strip(), maxsplit=1)
     word = _word(first)
     # A single letter or mark before a dash may be a grade or a bullet.
     others = word_set("other_channels")
     if not rest or len(word) < len("no") or others.intersection(plain(rest[0]).split()):
         return "unclear"
-    return "yes" if word in answer_set("yes") else "no" if word in answer_set("no") else "unclear"
+    return "yes" if _is_of(word, "yes") else "no" if _is_of(word, "no") else "unclear"
 
 
 def _of_channels(word: str) -> Answer:
@@ -208,10 +199,8 @@ _CALL_CHANNELS: Final = frozenset(
 
 
 def _word(cell: str) -> str:
-    text = cell[:_LONGEST_CHARS].strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f")
+    text = cell[:LONGEST_CHARS].strip(_AROUND)
     if not text and cell.strip() in ("*", "**"):
         return "x"  # the mark of directories for who wants no advertising
-    word = " ".join(
-        fold(text).replace("_", " ").strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f").split()
-    )
+    word = " ".join(fold(text).replace("_", " ").strip(_AROUND).split())
     return next((word.removesuffix(end) for end in _WHOLE if word.endswith(end)), word)
