@@ -45,5 +45,11 @@ def every_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[...
     return decorate
 
 
+def labeled(text: str) -> list[tuple[str, str]]:
+    """Rows of a table in words: each line is a label, a colon, and its values with ` | ` between them."""
+    lines = (line.split(": ", maxsplit=1) for line in text.strip().splitlines())
+    return [(label, value) for label, line in lines for value in line.split(" | ")]
+
+
 def _is_param(row: Any) -> bool:
     return isinstance(row, type(pytest.param()))

@@ -14,150 +14,48 @@ from dialframe.opt_outs import (
     scope_of,
     suspect_pattern,
 )
-from rows import every_row
+from rows import every_row, labeled
 
-#: Notes and dispositions by language.
-REFUSALS = {
-    "en": (
-        "Threatened legal action",
-        "will sue if we call again",
-        "Threatened to sue",
-        "said he would contact his lawyer",
-        "reported us to the ICO",
-        "lose my number",
-        "Wants off the list",
-        "asked us to stop",
-        "sick of these calls",
-        "Take me off your list!",
-        "do not ever call",
-        "DNC - Internal",
-        "DNCL",
-        "TCPA litigator",
-        "Remove number from the list",
-        "Please stop all calls",
-        "No cold calling",
-        "objects to telemarketing",
-        "requested deletion of data, GDPR request",
-        "cease & desist received - cease and desist",
-        "DO_NOT_CALL",
-        "doNotCall",
-        "Hard DNC",
-    ),
-    "es": (
-        "no volver a llamar",
-        "pide que no le vuelvan a llamar",
-        "amenaza con denunciar",
-        "dejen de molestar",
-        "Baja solicitada",
-        "no quiere recibir más llamadas",
-        "darle de baja de la lista",
-    ),
-    "fr": (
-        "ne plus rappeler",
-        "menace de porter plainte",
-        "ne souhaite plus être contactée",
-        "arrêtez de m'appeler, stop appels",
-        "demande de suppression de vos fichiers",
-        "droit d'opposition",
-        "Désinscription",
-    ),
-    "de": (
-        "bitte nicht mehr anrufen",
-        "droht mit Anwalt",
-        "Beschwerde bei der Bundesnetzagentur",
-        "wünscht keine Anrufe",
-        "aus der Liste streichen",
-        "Widerspruch Werbung",
-        "Austragen",
-        "Rufen Sie mich nie wieder an",
-    ),
-    "pt": (
-        "não ligar mais",
-        "ameaçou processar",
-        "vai ao Procon",
-        "parem de ligar",
-        "Bloqueio de contato",
-        "pediu remoção da lista",
-        "não quer ser contatado",
-    ),
-    "it": (
-        "non chiamare più",
-        "minaccia azioni legali",
-        "non vuole essere chiamato",
-        "iscritto al Registro delle Opposizioni",
-        "cancellare dalla lista",
-        "basta telefonate",
-    ),
-    "nl": (
-        "niet bellen",
-        "niet meer bellen a.u.b.",
-        "Bel-me-niet",
-        "wil niet meer gebeld worden",
-        "dreigt met advocaat",
-        "stop met bellen",
-    ),
-    "pl": (
-        "nie dzwonić",
-        "proszę więcej nie dzwonić",
-        "grozi sądem",
-        "nie życzy sobie telefonów",
-        "prosi o usunięcie danych",
-        "brak zgody na kontakt",
-    ),
-    "sv": (
-        "ring ej",
-        "ring inte mer",
-        "vill inte bli uppringd",
-        "undanber sig samtal",
-        "hotar med polisanmälan",
-        "NIX",
-    ),
-    "ja": (
-        "二度と電話しないでほしいとのこと",
-        "架電NG",
-        "再勧誘禁止",
-        "訴えると言われた",
-        "消費者センターに通報すると言われた",
-        "営業電話お断り",
-    ),
-}
+#: Notes and dispositions, each line of one language.
+REFUSALS = """
+en: Threatened legal action | will sue if we call again | Threatened to sue | said he would contact his lawyer
+en: reported us to the ICO | lose my number | Wants off the list | asked us to stop | sick of these calls
+en: Take me off your list! | do not ever call | DNC - Internal | DNCL | TCPA litigator | Remove number from the list
+en: Please stop all calls | No cold calling | objects to telemarketing | requested deletion of data, GDPR request
+en: cease & desist received - cease and desist | DO_NOT_CALL | doNotCall | Hard DNC
+es: no volver a llamar | pide que no le vuelvan a llamar | amenaza con denunciar | dejen de molestar | Baja solicitada
+es: no quiere recibir más llamadas | darle de baja de la lista
+fr: ne plus rappeler | menace de porter plainte | ne souhaite plus être contactée | arrêtez de m'appeler, stop appels
+fr: demande de suppression de vos fichiers | droit d'opposition | Désinscription
+de: bitte nicht mehr anrufen | droht mit Anwalt | Beschwerde bei der Bundesnetzagentur | wünscht keine Anrufe
+de: aus der Liste streichen | Widerspruch Werbung | Austragen | Rufen Sie mich nie wieder an
+pt: não ligar mais | ameaçou processar | vai ao Procon | parem de ligar | Bloqueio de contato | pediu remoção da lista
+pt: não quer ser contatado
+it: non chiamare più | minaccia azioni legali | non vuole essere chiamato | iscritto al Registro delle Opposizioni
+it: cancellare dalla lista | basta telefonate
+nl: niet bellen | niet meer bellen a.u.b. | Bel-me-niet | wil niet meer gebeld worden | dreigt met advocaat
+nl: stop met bellen
+pl: nie dzwonić | proszę więcej nie dzwonić | grozi sądem | nie życzy sobie telefonów | prosi o usunięcie danych
+pl: brak zgody na kontakt
+sv: ring ej | ring inte mer | vill inte bli uppringd | undanber sig samtal | hotar med polisanmälan | NIX
+ja: 二度と電話しないでほしいとのこと | 架電NG | 再勧誘禁止 | 訴えると言われた | 消費者センターに通報すると言われた | 営業電話お断り
+"""
 #: Notes and dispositions that forbid nothing.
-ORDINARY = {
-    "en": (
-        "No answer",
-        "Left voicemail",
-        "didn't call back",
-        "Callback requested",
-        "Not interested",
-        "Email only bounced once",
-        "spoke to Sue for ten minutes",
-        "call again in May",
-        "could not be reached by phone",
-        "will go away next week",
-        "Legal Action Centre",
-        "last contact: never",
-        "no phone on file",
-        "wants to call us",
-        "Sold",
-        "complaint about billing",
-        "no calls yet",
-    ),
-    "es": ("no contesta", "llamar mañana", "no estaba en casa", "planta baja"),
-    "fr": ("à rappeler lundi", "pas de réponse", "n'a pas rappelé", "absent"),
-    "de": ("nicht erreicht", "konnte nicht telefonieren", "ruft zurück", "bisher keine Anrufe"),
-    "pt": ("não atende", "ligar amanhã", "não estava", "caixa postal"),
-    "it": ("non risponde", "richiamare domani", "segreteria telefonica", "occupato"),
-    "nl": (
-        "nog niet gebeld",
-        "geen gehoor",
-        "niet bereikt",
-        "belt zelf terug",
-        "nog geen contact",
-    ),
-    "pl": ("nie odbiera", "zadzwonić jutro", "poczta głosowa", "zajęte"),
-    "sv": ("inget svar", "ring på måndag", "telefonsvarare", "blev inte uppringd"),
-    "ja": ("不在", "留守電", "再架電希望", "折り返し希望"),
-}
+ORDINARY = """
+en: No answer | Left voicemail | didn't call back | Callback requested | Not interested | Email only bounced once
+en: spoke to Sue for ten minutes | call again in May | could not be reached by phone | will go away next week
+en: Legal Action Centre | last contact: never | no phone on file | wants to call us | Sold | complaint about billing
+en: no calls yet
+es: no contesta | llamar mañana | no estaba en casa | planta baja
+fr: à rappeler lundi | pas de réponse | n'a pas rappelé | absent
+de: nicht erreicht | konnte nicht telefonieren | ruft zurück | bisher keine Anrufe
+pt: não atende | ligar amanhã | não estava | caixa postal
+it: non risponde | richiamare domani | segreteria telefonica | occupato
+nl: nog niet gebeld | geen gehoor | niet bereikt | belt zelf terug | nog geen contact
+pl: nie odbiera | zadzwonić jutro | poczta głosowa | zajęte
+sv: inget svar | ring på måndag | telefonsvarare | blev inte uppringd
+ja: 不在 | 留守電 | 再架電希望 | 折り返し希望
+"""
 
 #: Notes of agents in a hurry: shortened words, missing vowels, no accents, any order.
 HURRIED = """
@@ -200,17 +98,13 @@ def test_a_hurried_note_of_a_call_holds_nobody(text):
     assert read_remark(text) is None
 
 
-@every_row(
-    ("language", "text"), [(each, text) for each, texts in REFUSALS.items() for text in texts]
-)
+@every_row(("language", "text"), labeled(REFUSALS))
 def test_a_refusal_is_known_in_ten_languages(language, text):
     """In prose, in dispositions, and as a threat with the law."""
     assert is_refusal(text), language
 
 
-@every_row(
-    ("language", "text"), [(each, text) for each, texts in ORDINARY.items() for text in texts]
-)
+@every_row(("language", "text"), labeled(ORDINARY))
 def test_an_ordinary_outcome_is_no_refusal(language, text):
     """Calls that reached nobody, and words that only look like a refusal."""
     assert not is_refusal(text), language
