@@ -183,56 +183,39 @@ def test_a_relationship_lifts_the_list_for_18_and_3_months() -> None:
     assert audit.checks.set_index("check").loc["listed_number", "violation"] == len(wanted)
 
 
-#: Number, zone, day of a request, the last day on which it may be unknown to callers, and the day after.
-REQUESTS = [
+#: Number, zone, when a request was made, and the calls after it with their grades.
+REQUESTS: list[tuple[str, str, str, dict[str, str]]] = [
     # 47 CFR 64.1200(d)(3) up to 2025-04-10: 30 days.
-    (hand.NEW_YORK, EAST, "2025-03-03", "2025-04-02", "2025-04-03"),
-    # from 2025-04-11: 10 business days, around Memorial Day 2025-05-26.
-    (f"{hand.NEW_YORK[:-1]}3", EAST, "2025-05-16", "2025-06-02", "2025-06-03"),
+    (hand.NEW_YORK, EAST, "2025-03-03 12:00",
+     {"2025-04-02 20:00": "indeterminate", "2025-04-03 10:00": "proven"}),
+    # From 2025-04-11: 10 business days, around Memorial Day 2025-05-26.
+    (f"{hand.NEW_YORK[:-1]}3", EAST, "2025-05-16 12:00",
+     {"2025-06-02 20:00": "indeterminate", "2025-06-03 10:00": "proven"}),
+    # Asked on the Friday before Thanksgiving, the tenth business day is Monday 2026-12-07.
+    (f"{hand.NEW_YORK[:-1]}4", EAST, "2026-11-20 12:00",
+     {"2026-12-07 20:59": "indeterminate", "2026-12-08 09:00": "proven"}),
     # CRTC: 14 days.
-    (hand.TORONTO, "America/Toronto", "2026-07-06", "2026-07-20", "2026-07-21"),
-]
+    (hand.TORONTO, "America/Toronto", "2026-07-06 12:00",
+     {"2026-07-20 20:00": "indeterminate", "2026-07-21 10:00": "proven"}),
+    # PECR reg. 21(1)(a): no grace, until it is withdrawn.
+    (hand.LONDON, LONDON, "2020-07-06 12:00",
+     {"2020-07-06 12:01": "proven", "2026-07-06 12:00": "proven"}),
+    # Code de la consommation D. 223-9 up to 2026-08-10: not before 60 days have passed.
+    (FRANCE, PARIS, "2026-03-02 11:00",
+     {"2026-04-30 11:00": "proven", "2026-05-04 11:00": "indeterminate"}),
+]  # fmt: skip
 
 
-def test_a_request_is_honored_by_its_last_day() -> None:
-    """A call on the last day is inside the grace, one on the day after is proven."""
+def test_a_request_binds_from_the_end_of_its_grace_for_as_long_as_the_rule_says() -> None:
+    """On the last day of grace a call is not proven, on the day after it is; the request itself is no call after one."""
     rows = []
-    for phone, zone, request_on, last, late in REQUESTS:
-        rows += [
-            hand.call(
-                phone, _at(f"{request_on} 12:00", zone), id=f"{phone} asked", disposition="DNC"
-            ),
-            hand.call(phone, _at(f"{last} 20:00", zone), id=f"{phone} last"),
-            hand.call(phone, _at(f"{late} 10:00", zone), id=f"{phone} late"),
-        ]
-    listed = _audit(rows, rules=["us", "ca"]).listed
+    for phone, zone, asked, after in REQUESTS:
+        rows.append(hand.call(phone, _at(asked, zone), id=f"{phone} asked", disposition="DNC"))
+        rows += [hand.call(phone, _at(local, zone), id=f"{phone} {local}") for local in after]
+    listed = _audit(rows, rules=["us", "ca", "gb", "fr"]).listed
     assert {str(phone): list(of["grade"]) for phone, of in listed.groupby("to_number")} == {
-        phone: ["not evaluable", "indeterminate", "proven"] for phone, *_ in REQUESTS
+        phone: ["not evaluable", *after.values()] for phone, *_, after in REQUESTS
     }
-
-
-def test_the_united_kingdom_honors_an_objection_at_once_and_for_good() -> None:
-    """PECR reg. 21(1)(a): no grace, until it is withdrawn."""
-    rows = [
-        hand.call(hand.LONDON, _at("2020-07-06 12:00", LONDON), id="asked", disposition="DNC"),
-        hand.call(hand.LONDON, _at("2020-07-06 12:01", LONDON), id="soon"),
-        hand.call(hand.LONDON, _at("2026-07-06 12:00", LONDON), id="years"),
-    ]
-    assert _audit(rows, rules=["gb"]).listed["grade"].tolist() == [
-        "not evaluable", "proven", "proven",
-    ]  # fmt: skip
-
-
-def test_france_bars_calls_for_60_days_after_a_refusal() -> None:
-    """D. 223-9 up to 2026-08-10: not before 60 days have passed."""
-    rows = [
-        hand.call(FRANCE, _at("2026-03-02 11:00", PARIS), id="asked", disposition="DNC"),
-        hand.call(FRANCE, _at("2026-04-30 11:00", PARIS), id="day59"),
-        hand.call(FRANCE, _at("2026-05-04 11:00", PARIS), id="day63"),
-    ]
-    assert _audit(rows, rules=["fr"]).listed["grade"].tolist() == [
-        "not evaluable", "proven", "indeterminate",
-    ]  # fmt: skip
 
 
 def _attempts(
@@ -661,21 +644,6 @@ def test_the_fourth_call_in_24_hours_to_florida() -> None:
     assert grades == ["pass", "pass", "pass", "violation", "pass"]
     apart = [dict(row, campaign_id=f"cmp_{n}") for n, row in enumerate(rows)]
     assert _audit(apart, rules=["us-fl"]).parts["attempts"]["grade"].tolist()[3] == "uncertain"
-
-
-def test_ten_business_days_go_around_thanksgiving() -> None:
-    """47 CFR 64.1200(d)(3): asked on Friday 2026-11-20, the tenth business day is Monday 2026-12-07."""
-    asked = hand.call(at=_at("2026-11-20 12:00", EAST), id="asked", disposition="DNC")
-    rows = [
-        asked,
-        hand.call(at=_at("2026-12-07 20:59", EAST), id="last"),
-        hand.call(at=_at("2026-12-08 09:00", EAST), id="late"),
-    ]
-    assert _audit(rows, rules=["us"]).listed["grade"].tolist() == [
-        "not evaluable",
-        "indeterminate",
-        "proven",
-    ]
 
 
 def test_france_before_and_after_2026_08_11() -> None:
