@@ -24,7 +24,7 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.check_results import Check, View, answered
-from dialframe.compliance.tables import Database, query_tables
+from dialframe.compliance.tables import Database, query_tables, quoted
 from dialframe.compliance.tables.intake import (
     E164,
     OF_CALLS,
@@ -71,7 +71,7 @@ class Stored:
         if self.superseded is not None:
             rows = ", ".join(map(str, sorted(self.superseded)))
             later = f", {f'call in ({rows})' if rows else 'false'} as superseded"
-        files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files)
+        files = ", ".join(map(quoted, self.files))
         return f"""
             select *{later} from read_parquet([{files}], hive_partitioning = false)"""
 

@@ -56,6 +56,7 @@ SUMMARY_COLUMNS: Final = (
 POPULATIONS: Final = ("callable", "called", "callable or called")
 FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
 
+#: Contract, Lead: the statuses in which nobody dials it any more.
 _CLOSED: Final = ("dnc", "completed")
 _ZEROS: Final = dict.fromkeys(("numbers", "fresh", "screened", "stale", "never", "listed"), 0)
 

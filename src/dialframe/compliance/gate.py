@@ -16,7 +16,7 @@ import pandas as pd
 
 from dialframe import opt_outs
 from dialframe.compliance.check_runner import ALWAYS, CHECKS, Engine
-from dialframe.compliance.checks.check_results import GRADES, Check, View, shaped
+from dialframe.compliance.checks.check_results import GRADES, Check, shaped
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
@@ -182,13 +182,10 @@ def _holding(check: Check, run: Engine, first: int) -> pd.DataFrame:
         select c.call, d.severity, d.rules, d.missing, d.missing || ' is missing' as reason
         from calls c join {check.name}_default d using (case_id)
         where c.call >= {first} and d.severity > 1 and c.call not in (select call from {check.name}_graded)""")
-    parts = [part for part in (rows, _named(others, run.view), not_asked) if len(part)]
+    others = run.view.named(others) if len(others) else others
+    parts = [part for part in (rows, others, not_asked) if len(part)]
     held = pd.concat([part.astype("object") for part in parts]) if parts else not_asked
     return held.assign(check=check.name)
-
-
-def _named(rows: pd.DataFrame, view: View) -> pd.DataFrame:
-    return view.named(rows) if len(rows) else rows
 
 
 def _suppressed(

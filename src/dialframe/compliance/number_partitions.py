@@ -26,7 +26,7 @@ from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.partial_results import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
-from dialframe.compliance.tables import open_database
+from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import (
     CALLS_READ,
     CALLS_WELCOME,
@@ -151,10 +151,12 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
             table_folder.mkdir(mode=0o700)
             for turn, _ in enumerate(_given(con, rows, _TABLES[name])):
                 _lay(con, name, table_folder, parts, turn)
-            laid = f"read_parquet({_quoted(table_folder / '*' / '*.parquet')}, hive_partitioning = false)"
+            laid = f"read_parquet({quoted(table_folder / '*' / '*.parquet')}, hive_partitioning = false)"
             if not any(table_folder.glob("*/*.parquet")):
                 continue
-            hashed = ", ".join(f'"{column}"' for column in _laid_columns(name))
+            # The place of a row and the integers laid beside the columns say nothing of their own.
+            columns = [*_kinds(_TABLES[name]), *(["recorded"] if name == "calls" else [])]
+            hashed = ", ".join(f'"{column}"' for column in columns)
             counts[name], total = con.execute(
                 f"select count(*), coalesce(sum(hash({hashed})::hugeint), 0) from {laid}"
             ).fetchall()[0]
@@ -174,7 +176,7 @@ def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator
         schema = files.schema
         _require(table, schema.names)
         if _is_plain(schema, table):
-            paths = ", ".join(_quoted(Path(path)) for path in rows.paths)
+            paths = ", ".join(map(quoted, rows.paths))
             lying = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
             con.execute(f"create or replace temp view given as {_taken(schema, table, lying)}")
             yield
@@ -201,14 +203,15 @@ def _lay(
     """Write the rows that are given to their parts."""
     rows = f"select * {_in_few_values(con, name)}, {_BESIDE[name]} from given"
     if parts > 1:
+        # All calls of a number lie in one part: caps, requests and checks look at nothing else.
         rows = f"select *, (hash({_NUMBER[name]}) % {parts})::int as part from ({rows})"
         con.execute(f"""
-            copy ({rows}) to {_quoted(table_folder)}
+            copy ({rows}) to {quoted(table_folder)}
             ({pack.PARQUET}, partition_by (part), overwrite_or_ignore, filename_pattern 'rows_{turn:06d}_{{i}}')""")
         return
     whole = table_folder / "part=0"
     whole.mkdir(mode=0o700, exist_ok=True)
-    con.execute(f"copy ({rows}) to {_quoted(whole / f'rows_{turn:06d}.parquet')} ({pack.PARQUET})")
+    con.execute(f"copy ({rows}) to {quoted(whole / f'rows_{turn:06d}.parquet')} ({pack.PARQUET})")
 
 
 def _in_few_values(con: duckdb.DuckDBPyConnection, name: str) -> str:
@@ -247,20 +250,10 @@ def _taken(schema: pa.Schema, table: Table, source: str, first: int = 0) -> str:
     return f"select {', '.join(columns)}, row_number() over () - 1 + {first} as {_KEYS[table.name]} from {source}"
 
 
-def _laid_columns(name: str) -> list[str]:
-    """The columns of a table as they are laid out, the place of a row and the integers aside."""
-    return [*_kinds(_TABLES[name]), *(["recorded"] if name == "calls" else [])]
-
-
 def _connection() -> duckdb.DuckDBPyConnection:
     con = open_database(1, "600MB")
     con.execute(E164)
     return con
-
-
-def _quoted(path: Path) -> str:
-    """A path as SQL writes it."""
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -336,7 +329,7 @@ def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:
 
 def _superseded(laid: Split) -> frozenset[int]:
     """Rows of the calls whose id a later row has."""
-    files = _quoted(laid.folder / "calls" / "*" / "*.parquet")
+    files = quoted(laid.folder / "calls" / "*" / "*.parquet")
     passes = max(1, -(-laid.rows["calls"] // _IDS_AT_ONCE))
     superseded: set[int] = set()
     with _connection() as con:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from dialframe.compliance.check_runner import BY_NAME, CHECKS, Engine
 from dialframe.compliance.checks.check_results import Check, Tally, View, graded, shaped, tallied
 from dialframe.compliance.result import FINDINGS
-from dialframe.compliance.tables import open_database
+from dialframe.compliance.tables import open_database, quoted
 from dialframe.frames import Column
 
 #: Checks over the sums of all parts, and the table of sums that the first of them reads.
@@ -368,9 +368,8 @@ class KeptFindings:
         return shown
 
     def _rows(self) -> str:
-        files = str(self.folder / "*.parquet").replace("'", "''")
-        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
-        return f"read_parquet('{files}') where \"check\" in ({names})"
+        names = ", ".join(map(quoted, self.checks)) or "''"
+        return f'read_parquet({quoted(self.folder / "*.parquet")}) where "check" in ({names})'
 
 
 def _joined(batches: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 
 SALES: Final = "telemarketing_sales"
+#: ITU-T E.164: a country code, which never begins with 0, and 15 digits at most in all.
 _E164: Final = re.compile(r"\+[1-9]\d{6,14}")
 #: Purposes that sell: a rule on sales reaches each of them, a rule on one branch that branch alone.
 SELLING: Final = (
@@ -29,6 +30,7 @@ SELLING: Final = (
     "training_account_sales",
 )  # fmt: skip
 PURPOSES: Final = (*SELLING, "informational", "debt_collection", "survey", "charity", "political")
+#: How calls are dialed, in the words of 47 U.S.C. 227(a)(1), (b)(1) and 16 CFR 310.4(b)(4).
 DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")
 
 LINE_TYPE: Final = "the line type of the number"
@@ -271,7 +273,7 @@ def _whole_number(number: str) -> str:
 
 
 def _known_place(place: str) -> str:
-    """A place that there is not would leave a rule out in silence."""
+    """A place that does not exist would leave a rule out in silence."""
     problem = nowhere(place.upper())
     if problem is not None:
         raise ValueError(problem)

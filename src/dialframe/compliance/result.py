@@ -299,13 +299,6 @@ class Audit:
             "What is not flagged was not shown to be lawful."
         )
 
-    def _advice(self) -> list[str]:
-        """What voluntary codes say, a sentence for each check."""
-        advised = self.parts.get("advisory_checks")
-        if advised is None:
-            return []
-        return [f"{row.title}: {row.sentence}" for row in advised.itertuples()]
-
     def masked(self, rows: pd.DataFrame | None = None) -> pd.DataFrame:
         """The findings, or some rows of them, with every number masked, for showing.
 
@@ -322,6 +315,7 @@ class Audit:
         return shown
 
     def __str__(self) -> str:
+        advice = self.parts.get("advisory_checks", pd.DataFrame())
         lines = [
             f"Audit as of {self.as_of:%Y-%m-%d %H:%M} UTC, rule book {self.rulebook_version}",
             self.verdict,
@@ -331,7 +325,10 @@ class Audit:
                 for reason, count in self.excluded.items()
                 if count
             ),
-            *(f"- advice, by a voluntary code: {sentence}" for sentence in self._advice()),
+            *(
+                f"- advice, by a voluntary code: {row.title}: {row.sentence}"
+                for row in advice.itertuples()
+            ),
             *(f"note: {note}" for note in self.notes),
         ]
         return redact("\n".join(lines))
@@ -349,7 +346,9 @@ class Audit:
             "local_times",
             "reason",
         ]
-        first = _first(self).masked()[columns]
+        order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
+        gravest = self.findings["grade"].map(order).argsort(kind="stable")[:_SHOWN]
+        first = self.masked(self.findings.iloc[gravest])[columns]
         counts = self.checks[["title", "unit", "checked", "violation", "uncertain"]].assign(
             **{"not evaluable": self.checks["not_evaluable"], "in words": self.checks["sentence"]}
         )
@@ -393,10 +392,3 @@ def in_words(unit: str, counts: Mapping[str, int], inputs: pd.Series) -> str:
 def counted(number: int, noun: str) -> str:
     """A number with its noun in the right form."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _first(audit: Audit) -> Audit:
-    """The same audit with its gravest findings alone."""
-    order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
-    rank = audit.findings["grade"].map(order).argsort(kind="stable")
-    return audit.with_findings(audit.findings.iloc[rank[:_SHOWN]])

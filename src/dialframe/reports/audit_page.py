@@ -58,12 +58,23 @@ def answers(result: Audit) -> tuple[str, ...]:
     elif not result.violations:
         sentences.append("How many problems: no violation was found.")
     else:
-        by_check = _parts(result)
+        by_check = [
+            f"{_lower(title_of(str(name)))}, {int(row['violation']):,} of {int(row['checked']):,} {row['unit']}"
+            for name, row in _ordered(result).iterrows()
+            if row["violation"]
+        ]
         sentences.append(
             f"How many problems: violations by {len(by_check)} of {counted(len(result.checks), 'check')}, "
             f"each counted by itself: {'; '.join(by_check)}."
         )
-    sentences.append(_which_first(result))
+    gravest = first(result)
+    if gravest.empty:
+        sentences.append(
+            "Which first: nothing was flagged; read below what could not be evaluated."
+        )
+    else:
+        row = gravest.iloc[0]
+        sentences.append(f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}.")
     uncertain, missing = (
         int((result.checks[name] > 0).sum()) for name in ("uncertain", "not_evaluable")
     )
@@ -101,7 +112,10 @@ def unanswered(result: Audit) -> pd.DataFrame:
     """What could not be evaluated, by the input that is missing: `check, missing, number, do`."""
     table = result.parts["unanswered"].sort_values(["check", "missing"], kind="stable")
     table = table.iloc[in_order(table["check"]).argsort(kind="stable")].reset_index(drop=True)
-    table["do"] = table["missing"].map(_help).astype("str")
+    helps = [
+        next((how for words, how in _HELP if words in str(text)), "") for text in table["missing"]
+    ]
+    table["do"] = pd.Series(helps, index=table.index, dtype="str")
     table["check"] = table["check"].map(name_of).astype("str")
     return table.astype({"missing": "str", "number": "Int64"})
 
@@ -170,31 +184,10 @@ def _ordered(result: Audit) -> pd.DataFrame:
     return table.iloc[positions.argsort(kind="stable")]
 
 
-def _parts(result: Audit) -> list[str]:
-    """Violations of each check that found any, with what it counts."""
-    return [
-        f"{_lower(title_of(str(name)))}, {int(row['violation']):,} of {int(row['checked']):,} {row['unit']}"
-        for name, row in _ordered(result).iterrows()
-        if row["violation"]
-    ]
-
-
-def _which_first(result: Audit) -> str:
-    gravest = first(result)
-    if gravest.empty:
-        return "Which first: nothing was flagged; read below what could not be evaluated."
-    row = gravest.iloc[0]
-    return f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}."
-
-
 def _what_to_do(check: str, grade: str) -> str:
     if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
         return "read what decides in each row; more records (checks, states) can settle it"
     return texts()[check].advice
-
-
-def _help(missing: object) -> str:
-    return next((how for words, how in _HELP if words in str(missing)), "")
 
 
 def _lower(text: str) -> str:
@@ -390,11 +383,8 @@ def _coverage(result: Audit) -> tuple[Section, ...]:
 
 
 def _rules(result: Audit) -> Section:
-    rules = result.parts.get("rules")
-    if rules is None:
-        rules = pd.DataFrame(
-            {name: [] for name in ("rule_id", "title", "jurisdiction", "citation")}
-        )
+    none = pd.DataFrame(columns=["rule_id", "title", "jurisdiction", "citation"])
+    rules = result.parts.get("rules", none)
     shown = rules.copy()
     for name in ("kind", "status"):
         if name in shown:

@@ -30,7 +30,7 @@ class Figure:
 
     Attributes:
         png: The picture's bytes.
-        alt: What it shows, in words, for people who cannot see it.
+        alt: What it shows, in words, for people who cannot see it (WCAG 2.2, 1.1.1).
         caption: One line below it.
     """
 
@@ -69,9 +69,13 @@ class Sheet:
         """Heading and style of each column: `number`, `instant` or `text`."""
         frame = self.frame
         return [
-            (self.headings.get(str(name), str(name)), _style(frame[name]))
+            (
+                self.headings.get(str(name), str(name)),
+                "instant" if pd.api.types.is_datetime64_any_dtype(frame[name])
+                else "number" if pd.api.types.is_numeric_dtype(frame[name]) else "text",
+            )
             for name in frame.columns
-        ]
+        ]  # fmt: skip
 
     @property
     def cells(self) -> list[list[str]]:
@@ -154,12 +158,6 @@ def render(page: Page) -> str:
     return page_safe(str(template.render(page=page))) + "\n"
 
 
-def _style(column: pd.Series) -> str:
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return "instant"
-    return "number" if pd.api.types.is_numeric_dtype(column) else "text"
-
-
 def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called in one place
     if pd.isna(value):
         return ""
@@ -170,14 +168,12 @@ def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called 
     if isinstance(value, Integral):
         return f"{int(value):,}"
     if isinstance(value, Real):
-        return f"{float(value):.1%}" if share else _number(float(value))
+        form = ".1%" if share else ",.4g" if abs(float(value)) < 1 else ",.1f"
+        return f"{float(value):{form}}"
     return str(value)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.1f}"
-
-
+#: Names under which systems install it, Debian's first.
 BROWSERS: Final = (
     "chromium",
     "chromium-browser",
@@ -185,6 +181,7 @@ BROWSERS: Final = (
     "google-chrome-stable",
     "chrome",
 )
+#: ISO 32000-1, 7.9.4: when a PDF was made, which would make each printing of a page another file.
 _DATES: Final = re.compile(rb"/(CreationDate|ModDate) ?\(D:[^)]*\)")
 _LIMIT_S: Final = 120
 
@@ -212,6 +209,7 @@ def to_pdf(html: str, *, dated: datetime) -> bytes:
     with tempfile.TemporaryDirectory() as room:
         page, target = Path(room) / "page.html", Path(room) / "page.pdf"
         page.write_text(html, encoding="utf-8")
+        # Chromium refuses its sandbox to root, as in a container; the page is ours and runs no script.
         command = [
             program, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
             "--disable-background-networking", f"--user-data-dir={room}/profile",

@@ -228,7 +228,7 @@ class Check:
             select c.call, 0 as severity, d.rules, null as missing
             from calls c join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}'
             join {self.name}_default d on d.case_id = c.case_id and d.severity = 0
-            where c.graded {self._only} and c.call not in (select call from {self.name});
+            where c.graded {"and attempt" if self.attempts_only else ""} and c.call not in (select call from {self.name});
             create or replace table {self.name}_graded as
             -- Empty without {self.name}.
             select t.call, c.case_id, {taken}
@@ -270,11 +270,6 @@ class Check:
         if self.by_call:
             return f"{self.name}_{'grades' if self.grouped else 'graded'}"
         return self.name
-
-    @property
-    def _only(self) -> str:
-        """The condition on calls that the check counts."""
-        return "and attempt" if self.attempts_only else ""
 
     def rows(self, view: View, where: str = "severity > 1") -> pd.DataFrame:
         """Rows of calls in words: those of a severity, or all where every call was looked at.

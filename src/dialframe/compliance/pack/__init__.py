@@ -291,7 +291,9 @@ def _pseudonyms(db: Database, key: bytes) -> None:
         union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null""").fetchall()
     rows = []
     for (text,) in texts:
+        # RFC 2104: without the key nobody finds a number by trying all that there are.
         digest = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+        # Sixty bits: the queries keep a number as a signed integer of 64.
         rows.append((text, f"number-{digest[:16]}", int(digest[:15], 16)))
     db.load("pseudonym_texts", {"number": "text", "name": "text", "secret": "int"}, rows)
     db.run("""

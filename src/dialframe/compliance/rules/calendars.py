@@ -321,7 +321,8 @@ def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
     everywhere = _public(parameters, year)
     uncertain_days = _disputed(parameters, _listed(parameters, year))
     if parameters.statutory is not None:
-        uncertain_days |= _unsettled(parameters.statutory, year)
+        listed = statutory_calendars()[parameters.statutory].in_year(year)
+        uncertain_days |= {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
     if parameters.regional and parameters.calendar is not None:
         for part in _subdivisions(parameters.calendar):
             days = _calendar(parameters.calendar, part, year, parameters.observed)
@@ -336,11 +337,6 @@ def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
     return {day: name for day, name in sorted(uncertain_days.items()) if day not in everywhere}
 
 
-def _unsettled(calendar_id: str, year: int) -> dict[date, str]:
-    listed = statutory_calendars()[calendar_id].in_year(year)
-    return {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
-
-
 def _local(local: LocalDay, year: int) -> list[date]:
     """Days of a year on which a part of the place keeps the holiday."""
     if local.on:
@@ -352,6 +348,7 @@ def _local(local: LocalDay, year: int) -> list[date]:
 
 @cache
 def _subdivisions(country: str) -> tuple[str, ...]:
+    # The library builds its list of all countries anew for each question: 3 ms.
     return tuple(holidays.list_supported_countries(include_aliases=False)[country])
 
 

@@ -92,7 +92,9 @@ class Database:
         """Run a script whose text is the same in every audit: it is parsed once."""
         for each in steps(script):
             step = each.as_table if self._small and each.as_table is not None else each
-            is_empty = bool(step.needs) and not any(self._has(*names) for names in step.needs)
+            is_empty = bool(step.needs) and not any(
+                all(self.rows[name] for name in names) for names in step.needs
+            )
             if is_empty and not step.is_view:
                 self._skip(step)
                 continue
@@ -141,9 +143,6 @@ class Database:
         self.con.execute(f"create or replace view {name} as {query}")
         self.rows[name] = rows
 
-    def _has(self, *names: str) -> bool:
-        return all(self.rows[name] for name in names)
-
     def _skip(self, step: Step) -> None:
         if not step.makes:
             return
@@ -185,6 +184,11 @@ def _empty(name: str, columns: tuple[tuple[str, str], ...]) -> duckdb.Statement:
     of = ", ".join(f'"{column}" {kind}' for column, kind in columns)
     (statement,) = duckdb.extract_statements(f"create or replace table {name} ({of})")
     return statement
+
+
+def quoted(text: object) -> str:
+    """A text, or a path, as SQL writes it."""
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 def open_database(threads: int, memory: str = _MEMORY) -> duckdb.DuckDBPyConnection:

@@ -27,7 +27,7 @@ LEADS_READ: Final = ("id", "campaign_id", "phone", "status", "created_at", "upda
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 CHECKS_READ: Final = ("phone", "listed", "checked_at", "request_id")
 
-#: A number in E.164 as an integer; null for any other text.
+#: A number in E.164 as an integer; null for any other text. ITU-T E.164: 15 digits at most.
 E164: Final = """
     create or replace macro e164(text) as
       case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16

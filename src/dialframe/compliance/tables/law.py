@@ -64,7 +64,8 @@ CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The rule on the detail record of each call, 16 CFR 310.5(a)(2).
 DETAIL: Final = "us-tsr-retention"
-#: The weakest kind of consent that meets each wording, as a position in `KINDS`.
+#: The weakest kind of consent that meets each wording, as a position in `KINDS`; 47 CFR 64.1200(f)(9)
+#: defines the strongest, consent in writing.
 KINDS: Final = ("any", "express", "written")
 STRENGTH: Final[Mapping[str, int]] = {
     "prior_express_written": 2, "clear_unambiguous_evidential": 2, "prior_express": 1, "express": 1,
@@ -72,7 +73,7 @@ STRENGTH: Final[Mapping[str, int]] = {
     "prior_consent": 1, "prior_consent_or_other_gdpr_basis": 0, "any_solicitation_basis": 0,
     "presumed": 0,
 }  # fmt: skip
-#: The exemption of a firm's own customers.
+#: The exemption of a firm's own customers: an established business relationship, 47 CFR 64.1200(f)(5).
 _CUSTOMER: Final = "ebr"
 
 
@@ -212,7 +213,8 @@ class Law:
         bare = replace(setting, lifted=frozenset())
         for region, callers_alone in self._ends(zones):
             for each in self._by_place.get(region, ()):
-                if callers_alone and not _speaks_of_both_ends(each.law):
+                # A recording binds by the law of the caller's end too; other rules ask for the called one.
+                if callers_alone and getattr(each.law.parameters, "ends", "") != "both":
                     continue
                 certain, missing = reach(each.law, setting)
                 lifted = False
@@ -400,11 +402,6 @@ EVENTS: Final[Mapping[str, str]] = {
     "abandoned": "a call that was dropped",
     "machine": "a call that a machine was said to answer",
 }
-
-
-def _speaks_of_both_ends(rule: Rule) -> bool:
-    """Whether a rule reaches a call by the end of the caller too."""
-    return isinstance(rule, RecordingRule) and rule.parameters.ends == "both"
 
 
 def _length(rule: CapRule) -> timedelta:

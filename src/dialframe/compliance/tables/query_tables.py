@@ -28,6 +28,7 @@ from dialframe.compliance.tables.law import KINDS, Law
 from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
+#: Figures are the causes of ITU-T Q.850, words their names in FreeSWITCH and Asterisk.
 NEVER_DIALED: Final = (
     "2", "3", "34", "38", "41", "42", "44", "47", "58", "63", "65", "66", "79", "127",
     "NO_ROUTE_TRANSIT_NET", "NO_ROUTE_DESTINATION", "NORMAL_CIRCUIT_CONGESTION",
@@ -49,7 +50,9 @@ _WITHHELD: Final = frozenset(
     {"", "anonymous", "private", "restricted", "unavailable", "unknown", "withheld", "blocked"}
 )
 _LINES: Final = ("", "residential", "wireless", "business")
+#: RFC 3261, 21.5: the server failed, and no telephone rang.
 _SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
+#: Calendars and zones are looked up for these years alone; an instant outside of them is a slip.
 _FIRST_YEAR, _LAST_YEAR = date(1971, 1, 1), date(2099, 1, 1)
 
 
@@ -125,7 +128,12 @@ def prepare(db: Database, asked: Asked) -> None:
     first, last = _clocks(db)
     db.run(query("cases"))
     reach(db)
-    _special_days(db, asked.law, first, last)
+    # Calendars are dear: days are looked up for rules that reach any call.
+    reached = {
+        rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
+    }
+    days = {"rule": "int", "day": "day", "closed": "flag", "name": "text"}
+    db.load("special_days", days, asked.law.special_days(first, last, reached))
     db.run(query("law"))
     _deadlines(db, asked.law)
     _conduct(db, asked.law.practice)
@@ -522,15 +530,6 @@ def _clocks(db: Database) -> tuple[date, date]:
     db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
          utc_offsets.offsets(zones, low, high))  # fmt: skip
     return low, high
-
-
-def _special_days(db: Database, law: Law, first: date, last: date) -> None:
-    """Days on which a rule that reaches anything is closed or has hours of its own."""
-    reached = {
-        rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
-    }
-    db.load("special_days", {"rule": "int", "day": "day", "closed": "flag", "name": "text"},
-         law.special_days(first, last, reached))  # fmt: skip
 
 
 def _deadlines(db: Database, law: Law) -> None:
