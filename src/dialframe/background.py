@@ -142,17 +142,8 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
         yield from map(work, drawn)
         return
     jobs: SimpleQueue[tuple[Future[T], Item] | None] = SimpleQueue()
-
-    def run() -> None:
-        while (job := jobs.get()) is not None:
-            result, item = job
-            try:
-                result.set_result(work(item))
-            except BaseException as error:
-                result.set_exception(error)
-
     for _ in range(threads):
-        in_thread(run, "dialframe-ahead")
+        in_thread(lambda: _work_off(jobs, work), "dialframe-ahead")
     waiting: deque[Future[T]] = deque()
     try:
         for item in chain(drawn, left):
@@ -163,8 +154,22 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
         while waiting:
             yield waiting.popleft().result()
     finally:
+        # Who stops listening early wants no more of it; what is under way ends by itself.
+        for future in waiting:
+            future.cancel()
         for _ in range(threads):
             jobs.put(None)
+
+
+def _work_off(jobs: SimpleQueue[tuple[Future[T], Item] | None], work: Callable[[Item], T]) -> None:
+    while (job := jobs.get()) is not None:
+        result, item = job
+        if not result.set_running_or_notify_cancel():
+            continue
+        try:
+            result.set_result(work(item))
+        except BaseException as error:
+            result.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)

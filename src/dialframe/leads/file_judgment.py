@@ -339,8 +339,17 @@ def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:
     return replace(taken, numbers=numbers, file=replace(taken.file, frame=frame))
 
 
-def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
-    """Judge the blocks of a file one by one, and remember what is compared with others."""
+def judge_file(
+    one: JudgedFile, spool: Spool, compared: Compared, *, threads: int = _THREADS
+) -> None:
+    """Judge the blocks of a file, and remember what is compared with others.
+
+    Args:
+        one: The file.
+        spool: Where its blocks are, and what was judged of them goes.
+        compared: Takes what is compared with others.
+        threads: How many blocks are judged at once.
+    """
     policy = one.judging.policy.duplicates
     newest = newest_column(one.taken.file) if policy == "newest" else None
     before = ""
@@ -352,7 +361,7 @@ def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
         batch = batch.repeated(source)  # a lead each from here on
         return batch, source, assess(batch.rows, one.judging, single)
 
-    for batch, source, assessed in ahead(judged, one.taken.batches(spool), threads=_THREADS):
+    for batch, source, assessed in ahead(judged, one.taken.batches(spool), threads=threads):
         one.sources.append(source)
         if source is not None:
             compared.follow(source)
@@ -390,7 +399,8 @@ def ship(task: Task) -> list[Shipped]:
         shipped = []
         for judged in read_task(task, spool):
             compared = Compared()
-            judge_file(judged, spool, compared)
+            # The other processors are for other workers.
+            judge_file(judged, spool, compared, threads=1)
             file = replace(judged.taken.file, faults={}, warnings={}, raws={})
             shipped.append(
                 Shipped(
