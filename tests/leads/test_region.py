@@ -206,6 +206,16 @@ def test_a_few_usual_numbers_are_of_the_region_given(lead_file, region, cells):
     assert decide_region(lead_file(f"Name,Phone\n{rows}"), region).settled() == region
 
 
+def test_a_region_that_nothing_but_the_word_says_is_said_to_be_one(lead_file):
+    """One number is a number of many countries; a list of some is not told so."""
+    one = lead_file("ID,Phone\n1,0748270140\n")
+    many = "".join(f"{at},07{at % 5 + 10}5550{at:02}\n" for at in range(20))
+
+    assert "LOOK AT THIS, it may be of" in decide_region(one, "KE").in_words()
+    assert decide_region(lead_file(f"ID,Phone\n{many}"), "KE").in_words() == "Kenya (KE) as given"
+    assert decide_region(lead_file("Phone\n+254712555001\n"), "KE").in_words().endswith("given")
+
+
 @pytest.mark.parametrize(("wrong", "row"), [
     ("IT", "Name,City,Phone\nAna,Medellín,310 555 0142\n"),
     ("DE", "Name,Phone\nPäivi Karjalainen,040 5550142\nTeemu Lahtinen,050 5550142\n"),

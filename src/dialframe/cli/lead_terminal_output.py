@@ -149,6 +149,8 @@ def tell_plan(plan: Plan) -> None:
         say(f"\n{file.name}")
         if file.decisions.doubt:
             say(f"LOOK AT THIS  {file.decisions.doubt}")
+        if file.region_decision is not None:
+            say(f"  numbers of {file.region_decision.in_words()}")
         sure = file.columns.confidence
         rows = [
             (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))
