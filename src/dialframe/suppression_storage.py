@@ -373,9 +373,9 @@ class ListFile:
             if content is None or not (begun or "begin" in content or line.mark.number == 1):
                 return _State()
             if "begin" in content:
-                changes = [_row(one) for one in content["begin"]["rows"]]
+                changes = [_row(values) for values in content["begin"]["rows"]]
                 forgotten = [(bytes.fromhex(m), at) for m, at in content["begin"]["forgotten"]]
-            changes += [_row(one) for one in content.get("rows", ())]
+            changes += [_row(values) for values in content.get("rows", ())]
             mark, begun = line.mark if "file" not in content else mark, True
         ended = self._log.last() is not None
         return _State(mark, begun and ended, changes, forgotten)
@@ -394,8 +394,8 @@ def _entries(changes: Iterable[Row]) -> list[Row]:
 
 def _snapshot(changes: Sequence[Row], forgotten: Sequence[Row], before: Mark) -> Iterator[bytes]:
     yield f'{{"before":"{before.digest}","begin":{{"rows":['.encode()
-    for place, row in enumerate(changes):
-        yield (b"," if place else b"") + _encoded(_shown(row))
+    for index, row in enumerate(changes):
+        yield (b"," if index else b"") + _encoded(_shown(row))
     yield b'],"forgotten":' + _encoded([[mark.hex(), at] for mark, at in forgotten]) + b"}}"
 
 

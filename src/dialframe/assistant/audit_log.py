@@ -131,7 +131,7 @@ def problems(folder: Path) -> list[str]:
             for number in broken_lines(folder)]  # fmt: skip
     notes = " and ".join(str(witness.path) for witness in _witnesses(path))
     return sentences + [
-        f"{one} (by {notes}; remove both to begin anew)" for one in _end_problems(path)
+        f"{problem} (by {notes}; remove both to begin anew)" for problem in _end_problems(path)
     ]
 
 

@@ -180,10 +180,10 @@ def _length(value: Any) -> int:
 
 def _fitting(rows: list[Any]) -> int:
     used = 0
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         used += _length(row) + 2
         if used > MOST_CHARS:
-            return at
+            return index
     return len(rows)
 
 

@@ -180,8 +180,8 @@ def run(arguments: Sequence[str]) -> int:
         return _say(type(error).__name__, words, status, error)
     except OSError as error:
         words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
-        place = f"{error.filename}: " if error.filename else ""
-        return _say("OSError", place + words, FAILURE)
+        file = f"{error.filename}: " if error.filename else ""
+        return _say("OSError", file + words, FAILURE)
     except MemoryError:
         words = "there is not enough memory for this; try a smaller file"
         return _say("MemoryError", words, FAILURE)

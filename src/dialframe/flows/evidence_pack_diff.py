@@ -64,8 +64,8 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     change = pd.Series("regraded", index=rows.index, dtype="str").mask(new, "new")
     call_ids = [{*each["call_id"]} for each in findings]
     why = [
-        _why(row, call_ids, [words for name, words in _COMPARED.items() if differs[name][place]])
-        for place, row in zip(rows.index, rows.itertuples(index=False), strict=True)
+        _why(row, call_ids, [words for name, words in _COMPARED.items() if differs[name][index]])
+        for index, row in zip(rows.index, rows.itertuples(index=False), strict=True)
     ]
     differences = pd.DataFrame(
         {

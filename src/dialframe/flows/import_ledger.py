@@ -202,7 +202,7 @@ class Journal:
 def _after(before: Standing, entry: Entry, span: Span) -> Standing:
     kind = entry["kind"]
     if kind == "aside":
-        return replace(before, aside={int(at): why for at, why in entry["leads"].items()})
+        return replace(before, aside={int(index): why for index, why in entry["leads"].items()})
     if kind == "send":
         at = datetime.fromisoformat(entry["at"])
         # The service counts a key's 24 hours from its first use (contract, Idempotency 2).

@@ -201,7 +201,7 @@ def _dataset(tables: str, table: Table) -> Dataset | None:
     try:
         files, inside = fsspec.core.url_to_fs(tables)
         named = f"{inside.rstrip('/')}/{table.name}"
-        places = [place for place in (f"{named}.parquet", named) if files.exists(place)]
-        return dataset.dataset(places[0], filesystem=files, format="parquet") if places else None
+        paths = [path for path in (f"{named}.parquet", named) if files.exists(path)]
+        return dataset.dataset(paths[0], filesystem=files, format="parquet") if paths else None
     except (ValueError, ImportError, OSError) as error:
         raise ConfigError(f"{tables}: {table.name} cannot be read: {error}") from error

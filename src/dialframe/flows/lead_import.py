@@ -99,15 +99,15 @@ class Plan:
             "counts": dict(self.cleaned.counts),
             "countries": dict(self.cleaned.countries),
             "line_types": dict(self.cleaned.line_types),
-            "held_back": {name: dict(own) for name, own in self.cleaned.reasons.items()},
+            "held_back": {name: dict(codes) for name, codes in self.cleaned.reasons.items()},
             "files": [
                 {
                     "name": file.name,
                     "sha256": file.sha256,
                     "region": self.cleaned.region,
                     "columns": {
-                        name: {column: list(cells) for column, cells in own.items()}
-                        for name, own in samples.items()
+                        name: {column: list(cells) for column, cells in columns.items()}
+                        for name, columns in samples.items()
                     },
                     "confidence": dict(file.columns.confidence),
                     "doubt": file.decisions.doubt,
