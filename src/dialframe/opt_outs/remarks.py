@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -56,6 +56,8 @@ _LINKS: Final = re.compile(
 )
 #: Every link, address and abbreviation has one of these.
 _IN_LINKS: Final = frozenset(".@:")
+#: Every mark that a pattern for a piece of a cell looks for.
+_MARKS: Final = frozenset(".@:：+/,'’`´")
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
 _CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|mich|uns|ihn|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
@@ -224,14 +226,23 @@ def _parts_in(cell: str) -> set[str]:
 
 
 def _pieces(cell: str) -> Iterator[list[str]]:
+    # Most cells have none of these marks, and a search for one costs a hundredth of a substitution.
     text = cell[:LONGEST_CHARS]
-    if not _IN_LINKS.isdisjoint(text):
+    marks = _MARKS.intersection(text)
+    if not _IN_LINKS.isdisjoint(marks):
         text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", text))
-    text = text.replace("ne +", "ne plus")  # `ne + appeler`
-    text = _REMINDED.sub(" ", _SLASHED.sub(_joined, text))
-    text = _LEANED_ON.sub(r"\1\1", _SHORTENED.sub(r"\1 ", text))
-    denied = _CLAUSE.sub(" ", _denials(_DAY_OF.sub(" ", text)))
-    for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
+    if "+" in marks:
+        text = text.replace("ne +", "ne plus")  # `ne + appeler`
+    if not marks.isdisjoint("/.+"):
+        text = _SHORTENED.sub(r"\1 ", _SLASHED.sub(_joined, text))
+    if "orget" in text:
+        text = _REMINDED.sub(" ", text)
+    text = _LEANED_ON.sub(r"\1\1", text)
+    if "/" in marks:
+        text = _DAY_OF.sub(" ", text)
+    if marks:
+        text = _APOSTROPHE.sub(" ", _CLAUSE.sub(" ", _denials(text)))
+    for piece in _PIECES.split(text):
         tokens = plain(piece).split()
         # `Do not hesitate to call` is the opposite.
         if tokens and not any(begins_word(token, "urging") for token in tokens):
@@ -251,7 +262,7 @@ def _denials(text: str) -> str:
 def _bare(tokens: Sequence[str]) -> str:
     """The piece without digits and fillers."""
     fillers = word_set("fillers")
-    return " ".join(token for token in tokens if token not in fillers and not token.isdecimal())
+    return " ".join([token for token in tokens if token not in fillers and not token.isdecimal()])
 
 
 def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
@@ -270,22 +281,26 @@ def _has_died(tokens: Sequence[str]) -> bool:
     """`El titular falleció`: the person, in a short sentence of nobody else before it."""
     if len(tokens) > _SHORT_WORDS:
         return False
-    if word_set("lifeless").intersection(tokens):
+    dead = [at for at, token in enumerate(tokens) if is_word(token, "dead")]
+    begins = not _begin_deaths().isdisjoint(tokens)
+    if not (dead or begins) or not word_set("lifeless").isdisjoint(tokens):
         return False
-    alive = next(
-        (at for at, word in enumerate(tokens) if word in word_set("another")), len(tokens)
-    )
-    dead = [at for at, token in enumerate(tokens[:alive]) if is_word(token, "dead")]
+    another = word_set("another")
+    alive = next((at for at, word in enumerate(tokens) if word in another), len(tokens))
+    dead = [at for at in dead if at < alive]
     behind = tokens[dead[-1] + 1 : alive] if dead else ()
-    since = word_set("light") | word_set("when")
-    if dead and (alive < len(tokens) or not behind or behind[0] in since or behind[0].isdecimal()):
+    if dead and (alive < len(tokens) or not behind or _may_follow_death(behind[0])):
         return True
-    if not _begin_deaths().intersection(tokens):
+    if not begins:
         return False
     text = f"{' '.join(tokens[:alive])} "
-    found = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
+    parted = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
     # `Deceased donor program` is no death.
-    return any(hit and (not end or end.split()[0] in word_set("when")) for _, hit, end in found)
+    return any(hit and (not end or end.split()[0] in word_set("when")) for _, hit, end in parted)
+
+
+def _may_follow_death(word: str) -> bool:
+    return word in word_set("light") or word in word_set("when") or word.isdecimal()
 
 
 @cache
@@ -333,24 +348,30 @@ def _places(tokens: Sequence[str], table: str) -> list[int]:
 
 def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
     """Whether a negation or an end and a verb of contact follow each other, or a removal stands alone."""
-    light = word_set("light")
-    reported = word_set("outcomes").intersection(tokens)
-    for at, token in enumerate(() if reported else tokens):
-        if is_word(token, "ends") or token in word_set("denied"):
+    light, roles = word_set("light"), [_roles_of(token) for token in tokens]
+    reported = not word_set("outcomes").isdisjoint(tokens)
+    for at, role in enumerate(() if reported else roles):
+        if "ends" in role:
             if not (at and tokens[at - 1] in word_set("happened")) and _is_dialed(tokens[at:]):
                 return True
-        elif is_word(token, "dials"):
+        elif "dials" in role:
             behind = next((word for word in tokens[at + 1 :] if word not in light), "")
             if behind in word_set("denied_behind"):
                 return True
-    known = _beside_removals()
-    rest = [
-        token
-        for token in tokens
-        if not (token in known or token.isdecimal() or is_word(token, "erased_from"))
-    ]
-    named = word_set("firm").intersection(tokens)
-    return bool(rest) and not named and all(is_word(token, "erasing") for token in rest)
+    rest = [role for role in roles if "beside" not in role]
+    named = not word_set("firm").isdisjoint(tokens)
+    return bool(rest) and not named and all("erasing" in role for role in rest)
+
+
+@lru_cache(1 << 16)
+def _roles_of(token: str) -> frozenset[str]:
+    """What a word can be where words of refusal follow each other."""
+    roles = {name for name in ("ends", "dials", "erasing") if is_word(token, name)}
+    if token in word_set("denied"):
+        roles.add("ends")
+    if token in _beside_removals() or token.isdecimal() or is_word(token, "erased_from"):
+        roles.add("beside")
+    return frozenset(roles)
 
 
 @cache
