@@ -127,3 +127,9 @@ def test_each_header_is_the_field_that_a_person_would_say(field):
 def test_what_is_about_a_phone_is_no_phone_whatever_its_cells(header):
     """Not even a column full of valid numbers makes it one."""
     assert is_not_phone(header) or header_score(header, "phone") == 0.0
+
+
+@pytest.mark.parametrize("header", ["Phone No", "Telephone No", "Contact No", "Call No"])
+def test_the_no_of_a_number_forbids_nothing(header):
+    """It is short for number; a second column of numbers would else hold every record."""
+    assert header_score(header, "opt_out") == 0.0

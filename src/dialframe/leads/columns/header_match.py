@@ -54,7 +54,12 @@ def _prohibits(words: str, tokens: Sequence[str]) -> bool:
     if _negates(tokens) and (
         words_of("consent_words").union(words_of("callable")).intersection(tokens)
         or _may_call(tokens)
-        or (len(tokens) > 1 and words_of("negations").union(words_of("calling")) >= set(tokens))
+        # The no of `Phone No` is short for number.
+        or (
+            len(tokens) > 1
+            and tokens[-1] != "no"
+            and words_of("negations").union(words_of("calling")) >= set(tokens)
+        )
     ):
         return True
     bare = words.replace(" ", "")
