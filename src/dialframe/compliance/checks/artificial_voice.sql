@@ -18,11 +18,7 @@ create or replace table artificial_voice_situations as
 select row_number() over () as situation, case_id, campaign_id, unanswered, with_consents, min(call) as first, count(*) as calls, list(call) as members
 from voice_calls group by case_id, campaign_id, unanswered, with_consents;
 
-create or replace view artificial_voice_members as
--- Empty without artificial_voice_situations.
-select unnest(members) as call, situation from artificial_voice_situations;
-
-create or replace table voice_by_rule as
+create or replace table artificial_voice_by_rule as
 -- Empty without artificial_voice_situations, calls, case_rules, conduct, voice_rules.
 with asked as (
   select g.situation, c.phone, c.at_utc, c.campaign_id as called_for, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
@@ -64,18 +60,3 @@ select situation, rule, answer, evidence,
     when answer = 'no table' then 'a table of consents'
     when reach_missing <> '' then reach_missing end as missing
 from judged;
-
-create or replace table artificial_voice_verdicts as
--- Empty without voice_by_rule.
-with worst as (select situation, max(severity) as severity from voice_by_rule group by situation)
-select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
-  arg_min(r.answer, r.rule) as answer, arg_min(r.evidence, r.rule) as evidence
-from worst w join voice_by_rule r on r.situation = w.situation and r.severity = w.severity
-group by w.situation, w.severity;
-
-create or replace view artificial_voice as
--- Empty without artificial_voice_members, artificial_voice_verdicts.
-select m.call, v.* exclude (situation) from artificial_voice_members m join artificial_voice_verdicts v using (situation);
-
-create or replace table artificial_voice_default as
-select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

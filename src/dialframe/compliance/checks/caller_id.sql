@@ -17,10 +17,6 @@ create or replace table caller_id_situations as
 select row_number() over () as situation, case_id, is_recorded, called_own, own, form, min(call) as first, count(*) as calls, list(call) as members
 from caller_id_calls group by case_id, is_recorded, called_own, own, form;
 
-create or replace view caller_id_members as
--- Empty without caller_id_situations.
-select unnest(members) as call, situation from caller_id_situations;
-
 create or replace table caller_id_by_rule as
 -- Empty without caller_id_rules, caller_id_situations, case_rules.
 with asked as (
@@ -40,25 +36,10 @@ with asked as (
       else 'kept' end as answer
   from asked
 )
-select situation, rule, answer,
+select situation, rule, answer, null::varchar as evidence,
   case when answer in ('lifted', 'kept') then 0 when answer in ('not recorded', 'own not said') then 2
     when reach_missing <> '' then 2 when answer = 'unknown' or doubtful then 3 else 4 end as severity,
   case when answer in ('lifted', 'kept') then null when answer = 'not recorded' then 'from_number'
     when answer = 'own not said' then 'a practice file with the caller_ids of the firm'
     when reach_missing <> '' then reach_missing end as missing
 from judged;
-
-create or replace table caller_id_verdicts as
--- Empty without caller_id_by_rule.
-with worst as (select situation, max(severity) as severity from caller_id_by_rule group by situation)
-select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
-  arg_min(r.answer, r.rule) as answer
-from worst w join caller_id_by_rule r on r.situation = w.situation and r.severity = w.severity
-group by w.situation, w.severity;
-
-create or replace view caller_id as
--- Empty without caller_id_members, caller_id_verdicts.
-select m.call, v.* exclude (situation) from caller_id_members m join caller_id_verdicts v using (situation);
-
-create or replace table caller_id_default as
-select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

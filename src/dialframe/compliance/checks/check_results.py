@@ -175,6 +175,7 @@ class Check:
         grouped: Whether its query grades *situations*, each for all calls of a case of which every
             rule says the same: `_situations` with their first call, number of calls and all of them
             (`members`), `_verdicts` with their grade, and `_members`, which call is in which.
+        answers: Whether its query gives one answer by each rule (`_by_rule`): verdicts follow from these.
     """
 
     name: str
@@ -185,11 +186,32 @@ class Check:
     attempts_only: bool = False
     whole: tuple[str, ...] = ()
     grouped: bool = False
+    answers: bool = False
 
     @property
     def title(self) -> str:
         """What it asks."""
         return texts()[self.name].title
+
+    def _answering(self) -> str:
+        """The query that joins the answers of rules: the gravest grade counts, and the answer of its first rule."""
+        return f"""
+            create or replace view {self.name}_members as
+            -- Empty without {self.name}_situations.
+            select unnest(members) as call, situation from {self.name}_situations;
+            create or replace table {self.name}_verdicts as
+            -- Empty without {self.name}_by_rule.
+            with worst as (select situation, max(severity) as severity from {self.name}_by_rule group by situation)
+            select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
+              arg_min(r.answer, r.rule) as answer, arg_min(r.evidence, r.rule) as evidence
+            from worst w join {self.name}_by_rule r on r.situation = w.situation and r.severity = w.severity
+            group by w.situation, w.severity;
+            create or replace view {self.name} as
+            -- Empty without {self.name}_members, {self.name}_verdicts.
+            select m.call, v.* exclude (situation) from {self.name}_members m join {self.name}_verdicts v using (situation);
+            -- No case alone decides: where no rule reaches a call nothing is said of it.
+            create or replace table {self.name}_default as
+            select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;"""
 
     def settle(self, view: View) -> None:
         """Run the query, and settle what passes nothing for certain."""
@@ -214,7 +236,7 @@ class Check:
         beside = f"""left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}'
             left join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}';"""
         if self.grouped:
-            return f"""
+            return f"""{self._answering() if self.answers else ""}
             create or replace table {self.name}_grades as
             -- Empty without {self.name}_situations.
             select c.* exclude (members), {taken}
@@ -464,7 +486,9 @@ def answered(name: str) -> Check:
             sentences.append("; ".join(parts) if grade == UNCERTAIN else parts[0])
         return rows.assign(reason=pd.Series(sentences, index=rows.index, dtype="object"))
 
-    return Check(name, "call", words, call_columns(), whole=tuple(told.lacking), grouped=True)
+    return Check(
+        name, "call", words, call_columns(), whole=tuple(told.lacking), grouped=True, answers=True
+    )
 
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:

@@ -18,11 +18,7 @@ create or replace table recording_consent_situations as
 select row_number() over () as situation, case_id, campaign_id, recorded, unanswered, min(call) as first, count(*) as calls, list(call) as members
 from recording_calls group by case_id, campaign_id, recorded, unanswered;
 
-create or replace view recording_consent_members as
--- Empty without recording_consent_situations.
-select unnest(members) as call, situation from recording_consent_situations;
-
-create or replace table recording_by_rule as
+create or replace table recording_consent_by_rule as
 -- Empty without case_rules, conduct, recording_consent_situations, recording_rules.
 with asked as (
   select g.situation, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
@@ -38,7 +34,7 @@ with asked as (
       when announced then 'announced alone' else 'not announced' end as answer
   from asked
 )
-select situation, rule, answer,
+select situation, rule, answer, null::varchar as evidence,
   case when answer in ('lifted', 'one party', 'not recorded', 'unanswered', 'announced') then 0
     when answer in ('recording not said', 'announcement not said') or reach_missing <> '' then 2
     when answer = 'announced alone' or doubtful then 3 else 4 end as severity,
@@ -47,18 +43,3 @@ select situation, rule, answer,
     when answer = 'announcement not said' then 'a practice file that says whether recordings are announced'
     when reach_missing <> '' then reach_missing end as missing
 from judged;
-
-create or replace table recording_consent_verdicts as
--- Empty without recording_by_rule.
-with worst as (select situation, max(severity) as severity from recording_by_rule group by situation)
-select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
-  arg_min(r.answer, r.rule) as answer
-from worst w join recording_by_rule r on r.situation = w.situation and r.severity = w.severity
-group by w.situation, w.severity;
-
-create or replace view recording_consent as
--- Empty without recording_consent_members, recording_consent_verdicts.
-select m.call, v.* exclude (situation) from recording_consent_members m join recording_consent_verdicts v using (situation);
-
-create or replace table recording_consent_default as
-select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;
