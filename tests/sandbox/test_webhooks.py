@@ -139,6 +139,12 @@ def resolved(host: str, *addresses: str) -> str:
     return events.url_reach(url, allow_loopback=True, resolve=lambda name: addresses)
 
 
+def test_names_are_looked_up_by_the_machine() -> None:
+    """Every address that it gives, and none where it cannot look the name up."""
+    assert {*events.by_name_server("localhost")} & {"127.0.0.1", "::1"}
+    assert events.by_name_server("a..b.example.com") == ()
+
+
 @pytest.mark.parametrize("host", ["hooks.example.com", "bücher.example.com"])
 def test_public_name_is_taken(host: str) -> None:
     """A name all of whose addresses are public."""
