@@ -227,3 +227,13 @@ def test_a_column_is_no_rival_of_itself(lead_file):
 
     assert columns.country == "Country Code"
     assert "country" not in columns.uncertain
+
+
+def test_a_phone_column_that_is_left_over_prohibits_nothing(lead_file):
+    """`Phone No` reads like a refusal; it holds numbers."""
+    rows = "".join(f"(212) 555-01{at:02},(917) 555-01{at:02}\n" for at in range(9))
+    columns = map_columns(
+        lead_file(f"phone,Phone No\n{rows}"), region="US", mapping={"phone": "phone"}
+    )
+
+    assert columns.opt_out == ()

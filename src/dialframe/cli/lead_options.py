@@ -417,7 +417,7 @@ def _answer(name: str, question: Question) -> str | None:
     """The column of one field that is not sure; Enter takes the best."""
     offered = question.candidates[:_OFFERED]
     least = 1 if question.required else 0
-    _say(f"{name}: {in_options(question.why)}")
+    _say(f"{name}: {in_options(question.why).removeprefix(name).lstrip(': ')}")
     for number, candidate in enumerate(offered, 1):
         sure = f"  {candidate.confidence:.0%}" if candidate.confidence else ""
         # Cells tell columns apart; whole numbers need not stand on a screen.

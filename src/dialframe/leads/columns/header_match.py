@@ -175,6 +175,8 @@ def needs_answers(header: str, field: str) -> bool:
     """Whether the header is an opt-out or a consent only where its cells are answers."""
     words = plain(header)
     if field == "opt_out":
+        if words in NAMES["phone"]:
+            return True  # `Phone No` is a number's column, and beside another it may still hold answers
         if words in words_of("ambiguous_prohibitions") or words in NAMES["opt_out"]:
             return words in words_of("ambiguous_prohibitions")
         tokens = words.split()
