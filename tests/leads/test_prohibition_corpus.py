@@ -110,6 +110,8 @@ PROHIBITIONS = {
 #: Headers of permissions, each with values that do not give one.
 REFUSED_PERMISSIONS = {
     "Consent": "No N 0 withdrawn revoked",
+    "Consent Y/N": "No N 0",
+    "Number valid for contact": "No N 0",
     "Consent to be contacted by phone": "No declined",
     "Opt In": "No false",
     "Marketing consent": "No declined email",

@@ -224,6 +224,18 @@ _PART: Final = 0.8
 _ENDING: Final = 0.75
 _PLACE: Final = 0.7
 _WEAK: Final = 0.65
+#: Answers that stand behind the name of a column.
+_ANSWERS: Final = (
+    " y n",
+    " yes no",
+    " s n",
+    " j n",
+    " t n",
+    " o n",
+    " ja nein",
+    " si no",
+    " oui non",
+)
 #: Words that stand before a field's name and change nothing.
 _FRILLS: Final = frozenset(
     {"customer", "client", "contact", "lead", "primary", "main", "your", "person", "the", "best"}
@@ -277,6 +289,10 @@ def header_score(header: str, field: str) -> float:
         return 0.0
     if words in header_vocabulary.NAMES[field]:
         return _WEAK if field == "phone" and words in header_vocabulary.VAGUE_NUMBERS else _EXACT
+    # `Consent Y/N` names its answers; a lone `n` is a negation elsewhere.
+    named = next((words.removesuffix(end) for end in _ANSWERS if words.endswith(end)), words)
+    if named != words:
+        return header_score(named, field)
     tokens = words.split()
     bare = " ".join(token for token in tokens if token not in _FRILLS)
     if bare and bare in header_vocabulary.NAMES[field] and bare not in _NOT_BARE:
