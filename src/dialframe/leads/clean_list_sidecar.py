@@ -76,8 +76,13 @@ class Origin:
             "columns": dict(self.columns),
             "region": self.region,
             "sources": [
-                {"name": one.name, "path": one.path, "sha256": one.sha256, "records": one.records}
-                for one in self.sources
+                {
+                    "name": source.name,
+                    "path": source.path,
+                    "sha256": source.sha256,
+                    "records": source.records,
+                }
+                for source in self.sources
             ],
             "guarded": self.guarded,
             "one_lead_per": self.one_lead_per,
@@ -123,8 +128,8 @@ def origin_of(file: LeadFile) -> Origin | None:
         # Its origin was lost on the way; its numbers tell what they are.
         filled = file.frame[_PHONE][file.frame[_PHONE] != ""]
         if len(filled) and bool(filled.str.match(_E164).all()):
-            own: dict[str, str] = {name: name for name in (_PHONE, *SINGLE) if name in names}
-            origin = Origin(own, None, (), guarded=True, lost=True)
+            mapped: dict[str, str] = {name: name for name in (_PHONE, *SINGLE) if name in names}
+            origin = Origin(mapped, None, (), guarded=True, lost=True)
     return origin if origin is not None and origin.columns[_PHONE] in names else None
 
 
@@ -151,8 +156,8 @@ def as_they_stand(cells: pa.Array, region: str | None) -> pa.Array:
         text = cell.strip()
         if not text or text.startswith("+"):
             return cell
-        found = {read_number(f"+{text}", None).e164, read_number(text, region).e164} - {None}
-        return str(found.pop()) if len(found) == 1 else cell
+        readings = {read_number(f"+{text}", None).e164, read_number(text, region).e164} - {None}
+        return str(readings.pop()) if len(readings) == 1 else cell
 
     which, values = arrow_text.by_distinct(cells, read)
     return arrow_text.column(values).take(pa.array(which))
@@ -160,11 +165,11 @@ def as_they_stand(cells: pa.Array, region: str | None) -> pa.Array:
 
 def restored(columns: Mapping[str, pa.Array], origin: Origin) -> dict[str, pa.Array]:
     """The cells of a clean list as they were before it was written, numbers as they stand."""
-    found = {}
+    taken = {}
     for name, cells in columns.items():
         plain = _unguarded(cells) if origin.guarded else cells
-        found[name] = as_they_stand(plain, origin.region) if name in origin.numbers else plain
-    return found
+        taken[name] = as_they_stand(plain, origin.region) if name in origin.numbers else plain
+    return taken
 
 
 def _unguarded(cells: pa.Array) -> pa.Array:
@@ -190,8 +195,8 @@ def _read(path: Path) -> Origin | None:
             | {_PHONE: str(facts["e164_column"])},
             region=facts["region"],
             sources=tuple(
-                Source(one["name"], one["path"], one["sha256"], one["records"])
-                for one in facts["sources"]
+                Source(source["name"], source["path"], source["sha256"], source["records"])
+                for source in facts["sources"]
             ),
             guarded=bool(facts["guarded"]),
             rows=facts["rows"],

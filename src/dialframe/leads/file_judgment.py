@@ -91,8 +91,8 @@ def sampled(file: LeadFile) -> LeadFile:
 
 def listed_numbers(listed: Iterable[str], region: str | None) -> np.ndarray:
     """Numbers in any form as integers, in order; what is none is left out."""
-    found = normalize(list(listed), region=region)["e164"].dropna()
-    return np.unique(numbers(arrow_text.of_series(found)))
+    e164 = normalize(list(listed), region=region)["e164"].dropna()
+    return np.unique(numbers(arrow_text.of_series(e164)))
 
 
 def facts(
@@ -126,10 +126,10 @@ def unique_file_names(names: Sequence[str]) -> list[str]:
     """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
     unique: list[str] = []
     for name in names:
-        own, copy = name, 2
-        while own in unique:
-            own, copy = f"{name} ({copy})", copy + 1
-        unique.append(own)
+        free, copy = name, 2
+        while free in unique:
+            free, copy = f"{name} ({copy})", copy + 1
+        unique.append(free)
     return unique
 
 
@@ -340,38 +340,38 @@ def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:
 
 
 def judge_file(
-    one: JudgedFile, spool: Spool, compared: Compared, *, threads: int = _THREADS
+    file: JudgedFile, spool: Spool, compared: Compared, *, threads: int = _THREADS
 ) -> None:
     """Judge the blocks of a file, and remember what is compared with others.
 
     Args:
-        one: The file.
+        file: The file.
         spool: Where its blocks are, and what was judged of them goes.
         compared: Takes what is compared with others.
         threads: How many blocks are judged at once.
     """
-    policy = one.judging.policy.duplicates
-    newest = newest_column(one.taken.file) if policy == "newest" else None
+    policy = file.judging.policy.duplicates
+    newest = newest_column(file.taken.file) if policy == "newest" else None
     before = ""
 
     def judged(batch: Batch) -> tuple[Batch, np.ndarray | None, Assessed]:
-        if one.leads != "numbers":
-            return batch, None, assess(batch.rows, one.judging)
-        source, single = leads_of(batch.rows, one.judging)
+        if file.leads != "numbers":
+            return batch, None, assess(batch.rows, file.judging)
+        source, single = leads_of(batch.rows, file.judging)
         batch = batch.repeated(source)  # a lead each from here on
-        return batch, source, assess(batch.rows, one.judging, single)
+        return batch, source, assess(batch.rows, file.judging, single)
 
-    for batch, source, assessed in ahead(judged, one.taken.batches(spool), threads=threads):
-        one.sources.append(source)
+    for batch, source, assessed in ahead(judged, file.taken.batches(spool), threads=threads):
+        file.sources.append(source)
         if source is not None:
             compared.follow(source)
-        if one.leads == "listed":
+        if file.leads == "listed":
             ids = assessed.fields["external_id"].to_pylist()
             compared.follow(_same_ids(ids, before))
             before = ids[-1] if ids else before
-        one.tables.append(_keep(assessed, batch.lines, spool))
-        one.sizes.append(len(batch.lines))
-        one.filled.update(
+        file.tables.append(_keep(assessed, batch.lines, spool))
+        file.sizes.append(len(batch.lines))
+        file.filled.update(
             name for name, cells in assessed.fields.items() if arrow_text.sizes(cells).any()
         )
         if policy == "fullest":
@@ -388,7 +388,7 @@ def _same_ids(ids: Sequence[str], before: str) -> np.ndarray:
 
     They count from 0; -1 is the record of the lead before them, which had the id `before`.
     """
-    begins = [not own or own != last for own, last in zip(ids, [before, *ids], strict=False)]
+    begins = [not each or each != last for each, last in zip(ids, [before, *ids], strict=False)]
     return np.cumsum(begins) - 1
 
 
@@ -406,7 +406,7 @@ def ship(task: Task) -> list[Shipped]:
                 Shipped(
                     replace(judged, taken=replace(judged.taken, file=file), tables=[]),
                     [spool.get(number) for number in judged.taken.numbers],
-                    [(spool.get(one), spool.get(other)) for one, other in judged.tables],
+                    [(spool.get(block), spool.get(other)) for block, other in judged.tables],
                     compared,
                 )
             )
@@ -415,10 +415,10 @@ def ship(task: Task) -> list[Shipped]:
 
 def unpacked(shipped: Shipped, spool: Spool) -> JudgedFile:
     """A file that was judged elsewhere, with its blocks in the spool here."""
-    numbers = [spool.put(*one) for one in shipped.read]
-    tables = [(spool.put(*one), spool.put(*other)) for one, other in shipped.tables]
-    own = shipped.judged
-    return replace(own, taken=replace(own.taken, numbers=numbers), tables=tables)
+    numbers = [spool.put(*block) for block in shipped.read]
+    tables = [(spool.put(*block), spool.put(*other)) for block, other in shipped.tables]
+    judged = shipped.judged
+    return replace(judged, taken=replace(judged.taken, numbers=numbers), tables=tables)
 
 
 def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int]:
@@ -432,15 +432,15 @@ def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int
         }
     )
     values = pa.concat_arrays(notes.cells) if notes.cells else pa.array([], pa.large_string())
-    found = pa.RecordBatch.from_pydict(
+    findings = pa.RecordBatch.from_pydict(
         {
             "row": np.concatenate([*notes.rows, _NONE]),
             "rank": np.concatenate([*notes.ranks, _NONE]),
             "value": values,
         }
     )
-    groups = [(name, len(own)) for name, own in zip(notes.fields, notes.rows, strict=True)]
-    return spool.put(fields), spool.put(found, groups)
+    groups = [(name, len(group)) for name, group in zip(notes.fields, notes.rows, strict=True)]
+    return spool.put(fields), spool.put(findings, groups)
 
 
 class Kept(NamedTuple):
@@ -462,17 +462,17 @@ class Kept(NamedTuple):
 def kept(numbers: tuple[int, int], spool: Spool) -> Kept:
     """What was judged of a block, from the spool."""
     fields, _ = spool.get(numbers[0])
-    found, groups = spool.get(numbers[1])
-    rows, ranks = found.column("row").to_numpy(), found.column("rank").to_numpy()
+    findings, groups = spool.get(numbers[1])
+    rows, ranks = findings.column("row").to_numpy(), findings.column("rank").to_numpy()
     notes, at = Notes(), 0
     for name, count in groups:
         notes.rows.append(rows[at : at + count])
         notes.ranks.append(ranks[at : at + count])
         notes.fields.append(name)
-        notes.cells.append(found.column("value").slice(at, count))
+        notes.cells.append(findings.column("value").slice(at, count))
         at += count
-    own = {name: fields.column(name) for name in LEAD_COLUMNS}
-    return Kept(own, notes, fields.column(_WARNINGS), fields.column(_WHEREABOUTS).to_numpy())
+    leads = {name: fields.column(name) for name in LEAD_COLUMNS}
+    return Kept(leads, notes, fields.column(_WARNINGS), fields.column(_WHEREABOUTS).to_numpy())
 
 
 def tables_of(
@@ -480,8 +480,8 @@ def tables_of(
     at: int,
     batch: Batch,
     kept: Kept,
-    one: JudgedFile,
-    found: tuple[list[Found], np.ndarray],
+    judged: JudgedFile,
+    findings: tuple[list[Found], np.ndarray],
     begins: Sequence[int],
 ) -> Iterator[outcome_rows.OutcomeRows]:
     """Rows of the outcomes of one block, once all records have been compared."""
@@ -489,18 +489,18 @@ def tables_of(
     part = outcome_rows.Part(
         file=names[at],
         columns=batch.rows.columns,
-        kept=one.kept_names,
+        kept=judged.kept_names,
         fields=kept.fields,
         lines=batch.lines,
         rows=batch.ordinals,
         warnings=kept.warnings,
         whereabouts=kept.whereabouts,
         findings=outcome_rows.with_settled(
-            (notes.rows, notes.ranks, notes.fields, notes.cells), found[0], kept.fields
+            (notes.rows, notes.ranks, notes.fields, notes.cells), findings[0], kept.fields
         ),
-        others=outcome_rows.others(found[0], names, begins),
+        others=outcome_rows.others(findings[0], names, begins),
         raws=batch.rows.raws,
-        silenced=found[1],
+        silenced=findings[1],
     )
     yield from part.tables()
 

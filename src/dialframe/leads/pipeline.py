@@ -149,9 +149,9 @@ class Pipeline:
         """
         every = [Task(path, self._choices) for path in expanded(paths)]
         if workers is None:
-            self._judge_each([one for task in every for one in read_task(task, self._spool)])
+            self._judge_each([judged for task in every for judged in read_task(task, self._spool)])
             return
-        for shipped in (one for answer in workers(ship, every) for one in answer):
+        for shipped in (judged for answer in workers(ship, every) for judged in answer):
             self._judged.append(unpacked(shipped, self._spool))
             self._compared.join(shipped.compared)
             self._tell(Progress(_STEP, self._compared.count, None))
@@ -175,15 +175,15 @@ class Pipeline:
         """What is to be known of each file, in order."""
         return tuple(
             facts(
-                one.taken.file,
+                judged.taken.file,
                 name,
-                one.judging.columns,
-                one.taken.records,
-                one.judging.region,
-                one.region,
-                one.extra_leads,
+                judged.judging.columns,
+                judged.taken.records,
+                judged.judging.region,
+                judged.region,
+                judged.extra_leads,
             )
-            for one, name in zip(self._judged, self._names, strict=True)
+            for judged, name in zip(self._judged, self._names, strict=True)
         )
 
     def compare(
@@ -218,16 +218,16 @@ class Pipeline:
             self.compare()
         assert self._settled is not None  # noqa: S101 - `compare` sets it
         settled, names = self._settled(), self._names
-        begins = np.cumsum([0, *(sum(one.sizes) for one in self._judged)]).tolist()
+        begins = np.cumsum([0, *(sum(judged.sizes) for judged in self._judged)]).tolist()
         begin = 0
-        for at, one in enumerate(self._judged):
-            for batch, tables in zip(one.batches(self._spool), one.tables, strict=True):
-                found = settled.between(begin, begin + len(batch.lines))
+        for at, judged in enumerate(self._judged):
+            for batch, tables in zip(judged.batches(self._spool), judged.tables, strict=True):
+                findings = settled.between(begin, begin + len(batch.lines))
                 begin += len(batch.lines)
                 found_before = kept(tables, self._spool)
-                yield from tables_of(names, at, batch, found_before, one, found, begins)
-            columns = [str(name) for name in one.taken.file.frame.columns]
-            skipped = outcome_rows.skipped(one.taken.file.skipped, names[at], columns)
+                yield from tables_of(names, at, batch, found_before, judged, findings, begins)
+            columns = [str(name) for name in judged.taken.file.frame.columns]
+            skipped = outcome_rows.skipped(judged.taken.file.skipped, names[at], columns)
             yield OutcomeRows("skipped", skipped)
 
     def write(
@@ -263,7 +263,7 @@ class Pipeline:
             return fill(None)
         clean = CleanColumns.of(
             self.orders["clean"],
-            [one.judging.columns for one in self._judged],
+            [judged.judging.columns for judged in self._judged],
             self.filled,
             target.layout,
         )
@@ -271,14 +271,14 @@ class Pipeline:
 
     def numbers(self) -> np.ndarray:
         """Every number that the clean records carry (`phone`, `phone_other`), as integers, once each."""
-        found = [_NONE]
+        parts = [_NONE]
         for key, table, _ in self.tables():
             if key == "clean":
-                found += [
+                parts += [
                     numbers(arrow_text.whole(table[name])) for name in ("phone", "phone_other")
                 ]
-                found = [np.unique(np.concatenate(found))]
-        every: np.ndarray = found[0]
+                parts = [np.unique(np.concatenate(parts))]
+        every: np.ndarray = parts[0]
         return np.asarray(every[every != 0])
 
     def opted_out(self) -> np.ndarray:
@@ -297,7 +297,7 @@ class Pipeline:
                 column that is not there.
         """
         custom = self.custom_fields(keep)
-        several = any(one.extra_leads is not None for one in self._judged)
+        several = any(judged.extra_leads is not None for judged in self._judged)
         before = ""
         clean = (rows.table for rows in self.tables() if rows.key == "clean")
         for table in clean:
@@ -322,7 +322,7 @@ class Pipeline:
     @property
     def filled(self) -> set[str]:
         """Fields that have a value in some record."""
-        return {name for one in self._judged for name in one.filled}
+        return {name for judged in self._judged for name in judged.filled}
 
     def samples(self, count: int = 5) -> list[dict[str, dict[str, list[str]]]]:
         """For each file, by field and column, the first cells that are filled.
@@ -333,13 +333,13 @@ class Pipeline:
         return [
             {
                 name: {
-                    part: _filled(one.taken.file, part, count)
+                    part: _filled(judged.taken.file, part, count)
                     for column in columns
-                    for part in one.judging.columns.joined.get(column, (column,))
+                    for part in judged.judging.columns.joined.get(column, (column,))
                 }
-                for name, columns in one.judging.columns.fields().items()
+                for name, columns in judged.judging.columns.fields().items()
             }
-            for one in self._judged
+            for judged in self._judged
         ]
 
     def in_memory(self) -> Cleaned:
@@ -349,10 +349,10 @@ class Pipeline:
             tables[key].append(table)
         frames = {
             key: outcome_rows.frame(
-                [outcome_rows.aligned(table, self.orders[key]) for table in own]
+                [outcome_rows.aligned(table, self.orders[key]) for table in parts]
                 or [outcome_rows.empty(self.orders[key])]
             )
-            for key, own in tables.items()
+            for key, parts in tables.items()
         }
         return Cleaned(
             **frames,
@@ -365,46 +365,50 @@ class Pipeline:
     @property
     def region(self) -> str | None:
         """The region of national numbers where it is the same in all files, or None."""
-        regions = {one.judging.region for one in self._judged}
+        regions = {judged.judging.region for judged in self._judged}
         return regions.pop() if len(regions) == 1 else None
 
     @property
     def leftovers(self) -> tuple[str, ...]:
         """Columns that no field explains."""
         return tuple(
-            dict.fromkeys(name for one in self._judged for name in one.judging.columns.leftovers)
+            dict.fromkeys(
+                name for judged in self._judged for name in judged.judging.columns.leftovers
+            )
         )
 
     @property
     def orders(self) -> dict[str, list[str]]:
         """Columns of each outcome."""
-        own = [[str(name) for name in one.taken.file.frame.columns] for one in self._judged]
-        clean = [
-            [*LEAD_COLUMNS, *one.kept_names.values(), *outcome_rows.CLEAN_META]
-            for one in self._judged
+        headers = [
+            [str(name) for name in judged.taken.file.frame.columns] for judged in self._judged
         ]
-        aside = outcome_rows.column_order([[*names, *META] for names in own])
+        clean = [
+            [*LEAD_COLUMNS, *judged.kept_names.values(), *outcome_rows.CLEAN_META]
+            for judged in self._judged
+        ]
+        aside = outcome_rows.column_order([[*names, *META] for names in headers])
         return {
             key: outcome_rows.column_order(clean) if key == "clean" else aside for key in _KEYS
         }
 
     @property
     def _names(self) -> list[str]:
-        return unique_file_names([one.taken.file.name for one in self._judged])
+        return unique_file_names([judged.taken.file.name for judged in self._judged])
 
     def _judge_each(self, files: Sequence[JudgedFile]) -> None:
         """Judge every block by itself, and remember what is compared with others."""
-        total = self._compared.count + sum(one.taken.leads for one in files)
-        for one in files:
-            judge_file(one, self._spool, self._compared)
-            self._judged.append(one)
+        total = self._compared.count + sum(judged.taken.leads for judged in files)
+        for judged in files:
+            judge_file(judged, self._spool, self._compared)
+            self._judged.append(judged)
             self._tell(Progress(_STEP, self._compared.count, max(total, self._compared.count)))
 
     def _parts(self) -> Iterator[Part]:
         """Fields of all records once more."""
         line = len(LEAD_COLUMNS)
-        for one in self._judged:
-            for number, _ in one.tables:
+        for judged in self._judged:
+            for number, _ in judged.tables:
                 batch, _ = self._spool.get(number, range(line + 1))
                 fields = {name: batch.column(name) for name in LEAD_COLUMNS}
                 yield Part(fields, batch.column(LINE).to_numpy())

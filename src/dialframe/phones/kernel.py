@@ -230,15 +230,15 @@ def _number(digits, stop, plus, home):
             status = _INVALID_COUNTRY_CODE
     if status != _READ:
         return status, 0, 0, stop
-    place = home
+    slot = home
     if code == 0:
         code = _CODE[home]
     else:
-        place = _MAIN[code]
+        slot = _MAIN[code]
     if stop - start < _SHORTEST:
         return _TOO_SHORT_NSN, 0, 0, stop
-    shorter, end = _without_national_prefix(digits, start, stop, place)
-    verdict = _length_verdict(place, end - shorter)
+    shorter, end = _without_national_prefix(digits, start, stop, slot)
+    verdict = _length_verdict(slot, end - shorter)
     if verdict in (_POSSIBLE, _TOO_LONG):
         start, stop = shorter, end
     if stop - start < _SHORTEST:
@@ -249,9 +249,9 @@ def _number(digits, stop, plus, home):
 
 
 @numba.njit(inline="always")
-def _length_verdict(place, length):
+def _length_verdict(slot, length):
     """The `ValidationResult` of so many digits at a place."""
-    return _LENGTH[place, min(length, LENGTHS - 1)]
+    return _LENGTH[slot, min(length, LENGTHS - 1)]
 
 
 @numba.njit(inline="always")
@@ -308,9 +308,9 @@ def _without_home_code(digits, stop, home):
 
 
 @numba.njit
-def _without_national_prefix(digits, start, stop, place):
+def _without_national_prefix(digits, start, stop, slot):
     """Take the national prefix off, unless that makes no number of what was one."""
-    root = _NATIONAL[place]
+    root = _NATIONAL[slot]
     if root == 0 or stop == start:
         return start, stop
     end, event = _prefix(root, digits, start, stop)
@@ -318,19 +318,19 @@ def _without_national_prefix(digits, start, stop, place):
         return start, stop
     after, last = end, stop
     if event != 0:
-        after, last = _rewritten(digits, start, stop, end, event, place)
-    if _is_general(digits, start, stop, place) and not _is_general(digits, after, last, place):
+        after, last = _rewritten(digits, start, stop, end, event, slot)
+    if _is_general(digits, start, stop, slot) and not _is_general(digits, after, last, slot):
         return start, stop
     return after, last
 
 
 @numba.njit
-def _rewritten(digits, start, stop, end, event, place):
+def _rewritten(digits, start, stop, end, event, slot):
     """What is inserted, the kept group of the prefix and the rest, in the next room."""
     first = _ROOM * (start // _ROOM + 1)
     last = first
-    for at in range(_INSERT[place, 0]):
-        digits[last] = _INSERT[place, 1 + at]
+    for at in range(_INSERT[slot, 0]):
+        digits[last] = _INSERT[slot, 1 + at]
         last += 1
     for at in range(start + (event >> 8 & 255), start + (event >> 16)):
         digits[last] = digits[at]
@@ -342,8 +342,8 @@ def _rewritten(digits, start, stop, end, event, place):
 
 
 @numba.njit(inline="always")
-def _is_general(digits, start, stop, place):
-    return _GENERAL[_state_of(digits, start, stop, _CODE[place])] & _BIT[place] != 0
+def _is_general(digits, start, stop, slot):
+    return _GENERAL[_state_of(digits, start, stop, _CODE[slot])] & _BIT[slot] != 0
 
 
 @numba.njit(inline="always")

@@ -63,8 +63,8 @@ def strange_words(lead_file: LeadFile, mapped: ColumnMap) -> tuple[Question, ...
     for name, read in kinds.items():
         for column in getattr(mapped, name):
             sample = lead_file.frame[column].iloc[:: max(1, len(lead_file.frame) // _SAMPLE_ROWS)]
-            said = [read(str(cell)) for cell in sample.unique()]
-            filled = [one for one in said if one != "blank"]
+            answers = [read(str(cell)) for cell in sample.unique()]
+            filled = [answer for answer in answers if answer != "blank"]
             if filled and filled.count("unclear") > _STRANGE_SHARE * len(filled):
                 why = (
                     f"{column} was taken for {name}, and most of its words are neither yes nor no; "
@@ -139,27 +139,29 @@ def decide(
     Example:
         decision = dialframe.leads.decide(dialframe.leads.read("autumn.csv"), region="US")
     """
-    told, joined = _told(lead_file, mapping)
+    answered, joined = _told(lead_file, mapping)
     region = check_region(region) or decide_region(lead_file).region
     columns = [str(name) for name in lead_file.frame.columns]
-    used = {part for own in told.values() for name in own for part in joined.get(name, (name,))}
+    used = {
+        part for names in answered.values() for name in names for part in joined.get(name, (name,))
+    }
     evidence = {
         column: examine(lead_file.frame[column], region)
         for column in columns
-        if column not in used and len(told) < len(FIELDS)
+        if column not in used and len(answered) < len(FIELDS)
     }
-    claims = claim_columns(lead_file, evidence, told)
+    claims = claim_columns(lead_file, evidence, answered)
     chosen = assign(claims) | {
-        name: [_sure(column, name) for column in told[name]] for name in told
+        name: [_sure(column, name) for column in answered[name]] for name in answered
     }
-    chosen = untangle(chosen, evidence, told)
-    if "phone" not in told:
+    chosen = untangle(chosen, evidence, answered)
+    if "phone" not in answered:
         chosen, joined = _join(lead_file, region, chosen, evidence)
     if not chosen.get("phone"):
-        found = _phone_by_content(lead_file, evidence, chosen)
-        if isinstance(found, Question):
-            return MappingDecision(lead_file.name, lead_file.path, None, (found,))
-        chosen["phone"] = [found]
+        claim = _phone_by_content(lead_file, evidence, chosen)
+        if isinstance(claim, Question):
+            return MappingDecision(lead_file.name, lead_file.path, None, (claim,))
+        chosen["phone"] = [claim]
     if "email" not in chosen and lead_file.header is None:
         chosen["email"] = _email_by_content(evidence, chosen)
     mapped = _column_map(columns, chosen, claims, joined)
@@ -185,7 +187,7 @@ def _told(
     if "phone" in given and not given["phone"]:
         raise LeadFileError(_no_phone(lead_file, ()).why, path=lead_file.path)
     joined: dict[str, tuple[str, ...]] = {}
-    told = {
+    answered = {
         name: tuple(
             _phone_column(lead_file, column, parts, joined)
             if name == "phone"
@@ -194,7 +196,7 @@ def _told(
         )
         for name, columns in given.items()
     }
-    return told, joined
+    return answered, joined
 
 
 def _several(columns: Columns) -> tuple[str, ...]:
@@ -213,9 +215,9 @@ def _phone_column(
     pieces = parts.get(wanted) or tuple(piece.strip() for piece in wanted.split(JOINED.strip()))
     if wanted in map(str, lead_file.frame.columns) or len(pieces) < 2:
         return _column(lead_file, wanted)
-    own = tuple(_column(lead_file, piece) for piece in pieces)
-    joined[joined_name(own)] = own
-    return joined_name(own)
+    columns = tuple(_column(lead_file, piece) for piece in pieces)
+    joined[joined_name(columns)] = columns
+    return joined_name(columns)
 
 
 def _column(lead_file: LeadFile, wanted: str) -> str:
@@ -238,7 +240,9 @@ def _join(
     evidence: Mapping[str, Evidence],
 ) -> tuple[dict[str, list[Claim]], dict[str, tuple[str, ...]]]:
     """Put numbers together that are split over columns; their parts are no phones any more."""
-    others = {claim.column for name, own in chosen.items() if name != "phone" for claim in own}
+    others = {
+        claim.column for name, claims in chosen.items() if name != "phone" for claim in claims
+    }
     country = chosen.get("country")
     groups = find_joined(
         lead_file.frame,
@@ -250,7 +254,7 @@ def _join(
         return chosen, {}
     parts = {part for group, _ in groups for part in group}
     phones = [claim for claim in chosen.get("phone", []) if claim.column not in parts]
-    places = {column: place for place, column in enumerate(evidence)}
+    places = {column: index for index, column in enumerate(evidence)}
     ranks = {claim.column: phone_rank(claim.column) for claim in phones}
     for group, share in groups:
         score = HEADER_WEIGHT + CONTENT_WEIGHT * share
@@ -267,14 +271,14 @@ def _phone_by_content(
     """The one column that is full of valid phone numbers, whatever it is called, or a question."""
     used = {claim.column for claims in chosen.values() for claim in claims}
     possible = sorted(
-        (-seen.phone, place, column)
-        for place, (column, seen) in enumerate(evidence.items())
+        (-seen.phone, index, column)
+        for index, (column, seen) in enumerate(evidence.items())
         if column not in used and seen.phone and not seen.counting and not is_not_phone(column)
     )
     likely = [
-        one
-        for one in possible
-        if -one[0] >= _CONTENT_ONLY and evidence[one[2]].filled >= _CONTENT_ONLY_FILLED
+        each
+        for each in possible
+        if -each[0] >= _CONTENT_ONLY and evidence[each[2]].filled >= _CONTENT_ONLY_FILLED
     ]
     candidates = tuple(
         Candidate(column, round(-share * _CONTENT_ONLY_TRUST, 2)) for share, _, column in possible
@@ -288,8 +292,8 @@ def _phone_by_content(
             f"which it is, as in --column phone={likely[0][2]!r}"
         )
         return Question("phone", candidates, why, required=True)
-    share, place, column = likely[0]
-    return Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, place)
+    share, index, column = likely[0]
+    return Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, index)
 
 
 def _email_by_content(
@@ -297,15 +301,15 @@ def _email_by_content(
 ) -> list[Claim]:
     """In a file without a header, the first column full of e-mail addresses."""
     used = {claim.column for claims in chosen.values() for claim in claims}
-    for place, (column, seen) in enumerate(evidence.items()):
+    for index, (column, seen) in enumerate(evidence.items()):
         if column not in used and seen.email >= _CONTENT_ONLY:
-            return [Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, place)]
+            return [Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, index)]
     return []
 
 
 def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Question:
     columns = [str(name) for name in lead_file.frame.columns]
-    likeliest = [f"{one.column} ({one.confidence:.2f})" for one in candidates]
+    likeliest = [f"{candidate.column} ({candidate.confidence:.2f})" for candidate in candidates]
     hint = f"the likeliest: {shorten(likeliest)}; " if likeliest else ""
     why = (
         f"{lead_file.name} has no column that is known as a phone; say which it is with "
@@ -327,8 +331,8 @@ def _column_map(
 ) -> ColumnMap:
     used = {
         part
-        for name, own in chosen.items()
-        for claim in own
+        for name, claimed in chosen.items()
+        for claim in claimed
         for part in joined.get(claim.column, (claim.column,))
         if name != "country"  # it is read, and stays the lead's own
     }
@@ -342,12 +346,12 @@ def _column_map(
         and chosen[claim.field][0].score - claim.score < _LEAD
     }
     return ColumnMap.of(
-        {name: [claim.column for claim in own] for name, own in chosen.items()},
+        {name: [claim.column for claim in claimed] for name, claimed in chosen.items()},
         leftovers=[column for column in columns if column not in used],
         confidence={
-            name: round(min(claim.score for claim in own), 2)
-            for name, own in chosen.items()
-            if own
+            name: round(min(claim.score for claim in claimed), 2)
+            for name, claimed in chosen.items()
+            if claimed
         },
         uncertain=rivals,
         joined=joined,

@@ -194,24 +194,24 @@ class Claim:
 
 
 def claim_columns(
-    lead_file: LeadFile, evidence: Mapping[str, Evidence], told: Collection[str]
+    lead_file: LeadFile, evidence: Mapping[str, Evidence], answered: Collection[str]
 ) -> list[Claim]:
     """Every column as every field that its header allows, the best first."""
     claims = []
-    for place, (column, seen) in enumerate(evidence.items()):
+    for index, (column, seen) in enumerate(evidence.items()):
         for name in FIELDS:
-            header = header_score(column, name) if name not in told else 0.0
+            header = header_score(column, name) if name not in answered else 0.0
             is_flag = is_wrong_number_flag(column) or is_right_number_flag(column)
-            if name == "opt_out" and name not in told and is_flag:
+            if name == "opt_out" and name not in answered and is_flag:
                 # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
                 cells = _sample(lead_file.frame[column])
                 answers = sum(map(opt_outs.is_answer, cells))
                 header = 1.0 if cells and answers >= _MOSTLY * len(cells) else 0.0
-            if name == "consent" and name not in told and is_call_flag(column):
+            if name == "consent" and name not in answered and is_call_flag(column):
                 # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
                 known = answer_share(lead_file.frame[column], opt_outs.read_consent)
                 header = 1.0 if seen.filled and known >= _SURELY else 0.0
-            if header and name in ("opt_out", "consent") and name not in told:
+            if header and name in ("opt_out", "consent") and name not in answered:
                 header = _with_answers(lead_file, column, name, header, seen)
             if not header:
                 continue
@@ -220,7 +220,7 @@ def claim_columns(
                 content = country_share(lead_file.frame[column])
             if _is_believed(lead_file, column, name, header, seen, content):
                 score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
-                claims.append(Claim(round(score, 4), name, column, place))
+                claims.append(Claim(round(score, 4), name, column, index))
     return sorted(
         (claim for claim in claims if claim.score >= REQUIRED - 1e-9),
         key=lambda claim: (-claim.score, claim.place),
@@ -295,11 +295,11 @@ def assign(claims: list[Claim]) -> dict[str, list[Claim]]:
 def untangle(
     chosen: dict[str, list[Claim]],
     evidence: Mapping[str, Evidence],
-    told: Collection[str],
+    answered: Collection[str],
 ) -> dict[str, list[Claim]]:
     """Settle names that mean one thing alone and another beside a second name column."""
     full, first, last = (chosen.get(name) for name in ("full_name", "first_name", "last_name"))
-    if {"full_name", "first_name", "last_name"} & set(told):
+    if {"full_name", "first_name", "last_name"} & set(answered):
         return chosen
     if full and last and not first and plain(full[0].column) in _GIVEN_BESIDE_LAST:
         return {**_without(chosen, "full_name"), "first_name": full}

@@ -200,12 +200,12 @@ class RegionDecision:
             "against": self.against,
             "candidates": [
                 {
-                    "region": one.region,
-                    "fit": round(one.fit, 3),
-                    "weight": round(one.weight, 1),
-                    "evidence": list(one.evidence),
+                    "region": candidate.region,
+                    "fit": round(candidate.fit, 3),
+                    "weight": round(candidate.weight, 1),
+                    "evidence": list(candidate.evidence),
                 }
-                for one in self.candidates[:_SHOWN]
+                for candidate in self.candidates[:_SHOWN]
             ],
         }
 
@@ -412,40 +412,46 @@ def _candidates(
     sample = numbers[:: max(1, -(-len(numbers) // _SAMPLE_NUMBERS))]
     nothing: tuple[float, tuple[str, ...]] = (0.0, ())
     regions: dict[int, str] = {}
-    for region in sorted(weights, key=lambda one: (weights[one][0], economy_of(one))):
+    for region in sorted(
+        weights, key=lambda candidate: (weights[candidate][0], economy_of(candidate))
+    ):
         regions[calling_code(region)] = region
     if given:
         regions[calling_code(given)] = given
-    spoken = [code for code, region in regions.items() if weights.get(region, nothing)[0] >= 1]
-    fits = plan_fits(sample, [*spoken, *([calling_code(given)] if given else [])])
-    found = []
+    codes_named = [
+        code for code, region in regions.items() if weights.get(region, nothing)[0] >= 1
+    ]
+    fits = plan_fits(sample, [*codes_named, *([calling_code(given)] if given else [])])
+    candidates = []
     for code, (fit, likelihood) in fits.items():
         region = regions.get(code, phonenumbers.region_code_for_country_code(code))
         weight, evidence = weights.get(region, nothing)
         likely = likelihood + _NATS * weight + log(economy_of(region))
-        found.append(RegionCandidate(region, fit, weight, evidence, likely))
-    found.sort(key=lambda one: -one.likely)
-    near = found[0].likely - _GROUPED
+        candidates.append(RegionCandidate(region, fit, weight, evidence, likely))
+    candidates.sort(key=lambda candidate: -candidate.likely)
+    near = candidates[0].likely - _GROUPED
     grouped = [
-        replace(one, likely=one.likely + _GROUPED * grouped_share(sample, one.region))
-        if one.likely >= near or one.region == given
-        else one
-        for one in found
+        replace(
+            candidate, likely=candidate.likely + _GROUPED * grouped_share(sample, candidate.region)
+        )
+        if candidate.likely >= near or candidate.region == given
+        else candidate
+        for candidate in candidates
     ]
-    return tuple(sorted(grouped, key=lambda one: -one.likely))
+    return tuple(sorted(grouped, key=lambda candidate: -candidate.likely))
 
 
 def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
     best, *others = candidates
     if best.fit < _FITS:
         return False
-    lead = best.likely - max((one.likely for one in others), default=float("-inf"))
-    if any(one.weight >= max(_ENOUGH, best.weight) for one in others):
+    lead = best.likely - max((other.likely for other in others), default=float("-inf"))
+    if any(other.weight >= max(_ENOUGH, best.weight) for other in others):
         return (
             False  # the rest of the list speaks for another country, whether or not its plan fits
         )
     # How numbers are spread is no evidence of a country where another plan fits them, too.
-    rivals = any(one.fit >= _FITS for one in others)
+    rivals = any(other.fit >= _FITS for other in others)
     if best.weight >= (_ENOUGH if rivals else 0) and best.weight > 0:
         return lead >= _ENOUGH_NATS
     return lead >= _ENOUGH_NATS and count >= _ALONE_UNAIDED and len(others) == 0
@@ -488,11 +494,11 @@ def _is_mixed(
     )
     if beside and max(_shares(sample, beside)) >= _SECOND:
         return True
-    own = _validity(sample, [best.region])
-    strange = [number for number, is_own in zip(sample, own, strict=True) if not is_own]
+    is_of_best = _validity(sample, [best.region])
+    strange = [number for number, is_own in zip(sample, is_of_best, strict=True) if not is_own]
     if len(strange) < max(_SECOND_NUMBERS, _SECOND * len(sample)):
         return False
-    rivals = others(one.region for one in candidates if one.weight > 0)
+    rivals = others(candidate.region for candidate in candidates if candidate.weight > 0)
     fitting = max(_shares(strange, rivals), default=0.0) * len(strange)
     return fitting >= max(_SECOND_NUMBERS, _SECOND * len(sample))
 
@@ -501,25 +507,32 @@ def _against(
     name: str, given: str, candidates: Sequence[RegionCandidate], numbers: Sequence[str]
 ) -> str | None:
     """Why the list plainly is of another country, or may be as well, or None."""
-    own = next(one for one in candidates if one.region == given)
-    if own.fit == 0.0 and len(numbers) < _SOME_NUMBERS and not any(_validity(numbers, [given])):
+    expected = next(other for other in candidates if other.region == given)
+    if (
+        expected.fit == 0.0
+        and len(numbers) < _SOME_NUMBERS
+        and not any(_validity(numbers, [given]))
+    ):
         return None  # none of the few is a number there, nor dialed abroad from there
-    others = [one for one in candidates if one is not own]
+    others = [other for other in candidates if other is not expected]
     rivals = [
-        one
-        for one in others
-        if one.weight >= own.weight + _FAR_MORE
-        or (one.fit >= _FITS and own.likely - one.likely < _lead_needed(own, one, len(numbers)))
+        other
+        for other in others
+        if other.weight >= expected.weight + _FAR_MORE
+        or (
+            other.fit >= _FITS
+            and expected.likely - other.likely < _lead_needed(expected, other, len(numbers))
+        )
     ]
     if not rivals:
         return None
     # Who gives a wrong region gives that of a neighbor, more often than not.
     neighbors = [
-        one
-        for one in others
-        if one.fit >= _FITS
-        and is_confused(given, one.region)
-        and one.likely >= own.likely - _ENOUGH_NATS
+        other
+        for other in others
+        if other.fit >= _FITS
+        and is_confused(given, other.region)
+        and other.likely >= expected.likely - _ENOUGH_NATS
     ]
     shown = dict.fromkeys((rivals[0], *neighbors, *rivals))
     named = "; or ".join(map(str, list(shown)[:_NAMED]))
@@ -527,13 +540,15 @@ def _against(
         f"say the right --region, as in --region {rivals[0].region}, "
         f"or insist with --region {given} --force-region"
     )
-    if own.fit >= _FITS and all(one.weight < own.weight + _SOME_MORE for one in rivals):
+    if expected.fit >= _FITS and all(
+        other.weight < expected.weight + _SOME_MORE for other in rivals
+    ):
         return (
             f"{name} may be a list of {country_name(given)}, but nothing in it says so, and its "
             f"numbers may as well be of {named}; {insist}"
         )
     return (
-        f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
+        f"{name} is hardly a list of {country_name(given)}: {expected.fit:.0%} of its numbers are numbers "
         f"of {given}, but it is rather one of {named}; {insist}"
     )
 

@@ -106,18 +106,18 @@ def weigh(
     weights: Weights = {}
     for kind in kinds:
         for region, (weight, words) in kind.items():
-            before, said = weights.get(region, (0.0, ()))
-            weights[region] = (before + weight, (*said, words) if words else said)
+            before, signs = weights.get(region, (0.0, ()))
+            weights[region] = (before + weight, (*signs, words) if words else signs)
     return weights
 
 
 def _cells(frame: pd.DataFrame, phones: Sequence[pd.Series]) -> dict[str, list[str]]:
     """The filled cells of each column but the phones."""
-    own = {str(column.name) for column in phones}
+    phone_names = {str(column.name) for column in phones}
     return {
         name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS).tolist()) if cell.strip()]
         for name in map(str, frame.columns)
-        if name not in own
+        if name not in phone_names
     }
 
 
@@ -204,7 +204,7 @@ def _ending(region: str) -> str:
     return "uk" if region == "GB" else region.lower()
 
 
-def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> _Weights:
+def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = None) -> _Weights:
     """Cities, divisions and their codes; those that a country of one's own has too are its alone."""
     known: Counter[str] = Counter()
     examples: dict[str, dict[str, None]] = {}
@@ -225,7 +225,7 @@ def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> 
                 if not regions and divisions:
                     regions = codes.get(word, frozenset())
                 if regions:
-                    for region in {own} if own in regions else regions:
+                    for region in {region_given} if region_given in regions else regions:
                         known[region] += count
                         examples.setdefault(region, {})[part.strip()] = None
                     break
@@ -347,17 +347,17 @@ def _is_mostly(counts: Mapping[str, int], form: re.Pattern[str]) -> bool:
 def _of_header_words(headers: Sequence[str]) -> _Weights:
     """Names of tax numbers, divisions and the like that one country alone has."""
     weights: _Weights = {}
-    said = {plain(header): header for header in headers}
+    headers_by_name = {plain(header): header for header in headers}
     for region, words in _header_words().items():
-        found = [header for name, header in said.items() if name in words]
-        found += [
+        matches = [header for name, header in headers_by_name.items() if name in words]
+        matches += [
             header
-            for name, header in said.items()
+            for name, header in headers_by_name.items()
             if name not in words
             and any(len(word) > 4 and f" {word} " in f" {name} " for word in words)
         ]
-        if found:
-            weights[region] = (2.0, f"its own words in the header: {', '.join(found[:3])}")
+        if matches:
+            weights[region] = (2.0, f"its own words in the header: {', '.join(matches[:3])}")
     return weights
 
 
@@ -512,18 +512,18 @@ def unnamed_countries(
         for cell, named in zip(map(str, column), read, strict=True):
             if len(_digits(cell)) > _LEAST_DIGITS and "+" not in cell:
                 numbers[named].append(cell[:_LONGEST_NUMBER])
-    without, own = numbers[""][:_POST_CODES], numbers[region][:_POST_CODES]
-    if not without or not own:
+    without, of_given = numbers[""][:_POST_CODES], numbers[region][:_POST_CODES]
+    if not without or not of_given:
         return frozenset()
     strange, beside = ~_fit(without, region), set[str]()
-    for other in (one for one in _table() if code(one) != code(region)):
+    for other in (candidate for candidate in _table() if code(candidate) != code(region)):
         theirs = _fit(without, other)
         alike = max(1, _MAY_FIT * len(numbers[other]))
         is_named = counts[other] >= _LEAST_NAMED and (
             (theirs & strange).mean() >= _ENOUGH_STRANGE
             or _fit(numbers[other], region).sum() >= alike
         )
-        if is_named or (theirs.mean() >= _FITS_ALL and _is_no_chance(without, own, other)):
+        if is_named or (theirs.mean() >= _FITS_ALL and _is_no_chance(without, of_given, other)):
             beside.add(other)
     return frozenset(beside)
 
@@ -532,9 +532,9 @@ def _fit(numbers: list[str], plan: str) -> np.ndarray:
     return np.array(line_types(numbers, [plan] * len(numbers)) >= 0, np.bool_)
 
 
-def _is_no_chance(numbers: list[str], own: list[str], other: str) -> bool:
+def _is_no_chance(numbers: list[str], named: list[str], other: str) -> bool:
     """Whether numbers that all fit the other plan are hardly of the country whose own hardly do."""
-    share = (_fit(own, other).sum() + 1) / (len(own) + 2)
+    share = (_fit(named, other).sum() + 1) / (len(named) + 2)
     # Numbers of one area fit another plan together, or not at all.
     areas = len({_digits(number).lstrip("0")[:_AREA_DIGITS] for number in numbers})
     return bool(share <= _SELDOM and share**areas <= _BY_CHANCE)

@@ -132,7 +132,7 @@ def find_joined(
     sample = frame.iloc[::step].head(_SAMPLE_ROWS)
     regions = _regions(sample, region, country)
     columns = [str(name) for name in frame.columns]
-    found: list[tuple[tuple[str, ...], float]] = []
+    groups: list[tuple[tuple[str, ...], float]] = []
     used: set[str] = set()
     for area in (name for name in columns if name in free and _is_area(sample, name)):
         tried = [
@@ -141,8 +141,8 @@ def find_joined(
             if (share := _valid_share(sample, group, regions)) >= _VALID
         ]
         if area not in used and tried:
-            share, group = max(tried, key=lambda one: (one[0], -len(one[1])))
-            found.append((group, share))
+            share, group = max(tried, key=lambda each: (each[0], -len(each[1])))
+            groups.append((group, share))
             used.update(group)
     for group in _runs(sample, columns, set(free) - used):
         share = _valid_share(sample, group, regions)
@@ -151,9 +151,9 @@ def find_joined(
             and not used.intersection(group)
             and max(_whole_share(sample[name], regions) for name in group) < _ALONE
         ):
-            found.append((group, share))
+            groups.append((group, share))
             used.update(group)
-    return found
+    return groups
 
 
 def _regions(
@@ -179,9 +179,9 @@ def _groups(
     sample: pd.DataFrame, columns: Sequence[str], area: str, free: set[str]
 ) -> Iterator[tuple[str, ...]]:
     """The area with the local columns to its right, or else to its left, one or two of them."""
-    place = columns.index(area)
-    behind = [name for name in columns[place + 1 : place + 1 + _NEAR] if name in free]
-    before = [name for name in columns[max(0, place - _NEAR) : place] if name in free]
+    index = columns.index(area)
+    behind = [name for name in columns[index + 1 : index + 1 + _NEAR] if name in free]
+    before = [name for name in columns[max(0, index - _NEAR) : index] if name in free]
     for near in (behind, before[::-1]):
         local = [name for name in near if _is_local(sample, name)]
         for at, name in enumerate(local):
@@ -208,9 +208,9 @@ def _runs(
         for name in columns
     ]
     for length in (3, 2):
-        for place in range(len(columns) - length + 1):
-            if all(short[place : place + length]):
-                yield tuple(columns[place : place + length])
+        for start in range(len(columns) - length + 1):
+            if all(short[start : start + length]):
+                yield tuple(columns[start : start + length])
 
 
 def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
@@ -242,5 +242,5 @@ def _valid_share(
         return 0.0
     # What begins with `?` lacks digits, and phonenumbers would read it without them.
     texts = ["" if joined[at].startswith("?") else joined[at] for at in changed]
-    own = regions if isinstance(regions, str | None) else [regions[at] for at in changed]
-    return float(normalize(texts, region=own)["valid"].fillna(value=False).mean())
+    row_regions = regions if isinstance(regions, str | None) else [regions[at] for at in changed]
+    return float(normalize(texts, region=row_regions)["valid"].fillna(value=False).mean())

@@ -64,26 +64,28 @@ class Compared:
         for rows in notes.rows:
             free[rows] = False
         forbids = forbidding(notes)
-        told = {name: arrow_text.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
+        forbidding_cells = {
+            name: arrow_text.take(fields[name], forbids) for name in ("external_id", *_PERSON)
+        }
         self.free.append(free)
         self.forbids.append(forbids + self.count)
         self.reach.append((assessed.reach[0] + self.count, assessed.reach[1]))
-        self.spoken[0].extend(told["external_id"].to_pylist())
-        self.spoken[1].extend(_persons(told))
+        self.spoken[0].extend(forbidding_cells["external_id"].to_pylist())
+        self.spoken[1].extend(_persons(forbidding_cells))
         self.opted_out.append(_opted_out(assessed))
         self.count += len(free)
 
     def join(self, other: Compared) -> None:
         """Remember records that were judged elsewhere, behind these."""
         self.free += other.free
-        self.forbids += [own + self.count for own in other.forbids]
+        self.forbids += [each + self.count for each in other.forbids]
         self.reach += [(rows + self.count, spoken) for rows, spoken in other.reach]
         self.spoken[0].extend(other.spoken[0])
         self.spoken[1].extend(other.spoken[1])
         self.opted_out += other.opted_out
         behind = self.count if other.scores_are_ages else 0
-        self.scores += [own + behind for own in other.scores]
-        self.following += [own + self.count for own in other.following]
+        self.scores += [each + behind for each in other.scores]
+        self.following += [each + self.count for each in other.following]
         self.count += other.count
 
 
@@ -91,14 +93,15 @@ def _opted_out(assessed: Assessed) -> np.ndarray:
     """Numbers of the records with an opt-out of their own, in whatever column they stand."""
     notes = assessed.notes
     rows = [
-        own[ranks == RANK["opt_out"]] for own, ranks in zip(notes.rows, notes.ranks, strict=True)
+        group[ranks == RANK["opt_out"]]
+        for group, ranks in zip(notes.rows, notes.ranks, strict=True)
     ]
     records = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
-    said, spoken = assessed.reach
+    speaking, numbers_said = assessed.reach
     return np.unique(
         np.concatenate(
             [
-                spoken[np.isin(said, records)],
+                numbers_said[np.isin(speaking, records)],
                 numbers(arrow_text.take(assessed.fields["phone"], records)),
             ]
         )
@@ -174,17 +177,17 @@ class InMemory:
             yield self._again
 
     def _compared(self) -> Again:
-        records = np.concatenate([one for one, _, _ in self._parts])
-        lines = np.concatenate([one for _, _, one in self._parts])
-        keys = [one for _, one, _ in self._parts]
+        records = np.concatenate([part for part, _, _ in self._parts])
+        lines = np.concatenate([part for _, _, part in self._parts])
+        keys = [part for _, part, _ in self._parts]
         if isinstance(keys[0], pa.Array):
-            own = pa.concat_arrays(keys)
+            joined = pa.concat_arrays(keys)
             # Texts whose hash no other has are not looked at: external ids are hardly ever the same.
-            (hashes,) = plain_cell_detection.keys(own, 1)
+            (hashes,) = plain_cell_detection.keys(joined, 1)
             ordered = np.sort(hashes)
             alike = np.flatnonzero(np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]]))
             records, lines = records[alike], lines[alike]
-            encoded = arrow_text.take(own, alike).dictionary_encode()
+            encoded = arrow_text.take(joined, alike).dictionary_encode()
             codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
         else:
             codes, distinct = pd.factorize(np.concatenate(keys))
@@ -238,12 +241,12 @@ class Listed:
         numbers = np.asarray(barring.numbers, np.int64)
         return cls(code, numbers, barring if barring.is_hashed else None, is_own=True)
 
-    def among(self, own: np.ndarray) -> np.ndarray:
+    def among(self, numbers: np.ndarray) -> np.ndarray:
         """Which of these numbers are listed; 0 is none."""
-        hit: np.ndarray = np.isin(own, self.numbers) & (own != 0)
+        hit: np.ndarray = np.isin(numbers, self.numbers) & (numbers != 0)
         if self.by_hash is not None:
-            rest = np.flatnonzero(~hit & (own != 0))
-            hit[rest] = [number in self.by_hash for number in own[rest].tolist()]
+            rest = np.flatnonzero(~hit & (numbers != 0))
+            hit[rest] = [number in self.by_hash for number in numbers[rest].tolist()]
         return hit
 
 
@@ -252,11 +255,11 @@ class Settled:
 
     def __init__(
         self,
-        found: Sequence[Found],
+        findings: Sequence[Found],
         repeated: Mapping[tuple[str, str], Iterator[Again]],
         silenced: np.ndarray,
     ) -> None:
-        self._found, self._silenced = found, silenced
+        self._found, self._silenced = findings, silenced
         self._repeated = repeated
         self._waiting = {key: Again(*(np.zeros(0, np.int64),) * 3) for key in repeated}
 
@@ -265,19 +268,21 @@ class Settled:
 
         Records count from 0 in the answer; each call goes on where the last one stopped.
         """
-        found = []
-        for one in self._found:
-            own = slice(*np.searchsorted(one.records, [begin, stop]).tolist())
-            if own.stop > own.start:
-                kept = None if one.kept is None else one.kept[own]
-                lines = None if one.lines is None else one.lines[own]
-                found.append(Found(one.code, one.field, one.records[own] - begin, kept, lines))
+        findings = []
+        for finding in self._found:
+            span = slice(*np.searchsorted(finding.records, [begin, stop]).tolist())
+            if span.stop > span.start:
+                kept = None if finding.kept is None else finding.kept[span]
+                lines = None if finding.lines is None else finding.lines[span]
+                findings.append(
+                    Found(finding.code, finding.field, finding.records[span] - begin, kept, lines)
+                )
         for code, name in self._repeated:
             own_again = self._next(code, name, stop)
             if len(own_again.records):
-                found.append(Found(code, name, own_again.records - begin, *own_again[1:]))
-        own = slice(*np.searchsorted(self._silenced, [begin, stop]).tolist())
-        return found, self._silenced[own] - begin
+                findings.append(Found(code, name, own_again.records - begin, *own_again[1:]))
+        span = slice(*np.searchsorted(self._silenced, [begin, stop]).tolist())
+        return findings, self._silenced[span] - begin
 
     def _next(self, code: str, name: str, stop: int) -> Again:
         waiting, more = self._waiting[code, name], self._repeated[code, name]
@@ -287,8 +292,8 @@ class Settled:
                 break
             waiting = Again(*map(np.concatenate, zip(waiting, following, strict=True)))
         cut = int(np.searchsorted(waiting.records, stop))
-        self._waiting[code, name] = Again(*(one[cut:] for one in waiting))
-        return Again(*(one[:cut] for one in waiting))
+        self._waiting[code, name] = Again(*(array[cut:] for array in waiting))
+        return Again(*(array[:cut] for array in waiting))
 
 
 def settle(
@@ -323,51 +328,54 @@ def settle(
     same_number = repeats()
     begin = 0
     for part in parts():
-        own = numbers(part.fields["phone"])
-        ours = slice(begin, begin + len(own))
+        phones = numbers(part.fields["phone"])
+        ours = slice(begin, begin + len(phones))
         # What the records themselves forbid is said of them, not of a list that they were put on.
-        itself = np.isin(own, barred)
+        itself = np.isin(phones, barred)
         barred_rows = {
-            one.code: np.flatnonzero(one.among(own) & ~(itself & one.is_own)) for one in lists
+            listed.code: np.flatnonzero(listed.among(phones) & ~(itself & listed.is_own))
+            for listed in lists
         }
         found = {
             **{(code, "phone"): (rows, rows) for code, rows in barred_rows.items()},
-            ("opt_out_elsewhere", "phone"): _same_number(own, forbids[ours], barred, by),
+            ("opt_out_elsewhere", "phone"): _same_number(phones, forbids[ours], barred, by),
             **persons.among(part.fields, forbids[ours]),
         }
         for key, (rows, kept) in found.items():
             if len(rows):
                 hits.setdefault(key, []).append((rows + begin, kept))
                 free[rows + begin] = False
-        rows = np.flatnonzero(free[ours] & (own != 0))
-        same_number.add(rows + begin, own[rows], part.lines[rows])
+        rows = np.flatnonzero(free[ours] & (phones != 0))
+        same_number.add(rows + begin, phones[rows], part.lines[rows])
         others = numbers(part.fields["phone_other"])
         second = (others != 0) & np.isin(others, barred)
-        for one in lists:
-            second |= one.among(others)
+        for listed in lists:
+            second |= listed.among(others)
         silenced.append(np.flatnonzero(second) + begin)
-        begin += len(own)
+        begin += len(phones)
     repeated = {("duplicate_in_file", "phone"): _marked(same_number, free, compared.scores, parts)}
     if ids_are_unique:
         again = _same_id(parts, repeats(), free, compared)
         repeated[("duplicate_external_id", "external_id")] = again
-    alone = frozenset(one.code for one in lists)
+    alone = frozenset(listed.code for listed in lists)
     lines = _lines(hits, parts, alone)
-    whole = [_whole(key, own, lines, alone) for key, own in hits.items()]
+    whole = [_whole(key, phones, lines, alone) for key, phones in hits.items()]
     return Settled(whole, repeated, np.concatenate(silenced))
 
 
 def _whole(
     key: tuple[str, str],
-    own: list[tuple[np.ndarray, np.ndarray]],
+    matches: list[tuple[np.ndarray, np.ndarray]],
     lines: Mapping[int, int],
     alone: frozenset[str],
 ) -> Found:
-    records = np.concatenate([rows for rows, _ in own])
+    records = np.concatenate([rows for rows, _ in matches])
     if key[0] in alone:
         return Found(*key, records)
-    kept = np.concatenate([one for _, one in own])
-    return Found(*key, records, kept, np.array([lines[one] for one in kept.tolist()], np.int64))
+    kept = np.concatenate([kept_rows for _, kept_rows in matches])
+    return Found(
+        *key, records, kept, np.array([lines[kept_rows] for kept_rows in kept.tolist()], np.int64)
+    )
 
 
 def _lines(
@@ -376,7 +384,7 @@ def _lines(
     alone: frozenset[str],
 ) -> dict[int, int]:
     """Physical lines of the records that others obey; a list (`alone`) is no record."""
-    obeyed = [kept for key, own in hits.items() if key[0] not in alone for _, kept in own]
+    obeyed = [kept for key, matches in hits.items() if key[0] not in alone for _, kept in matches]
     return _lines_of(np.concatenate(obeyed), parts) if obeyed else {}
 
 
@@ -421,13 +429,13 @@ def _best_kept(
 def _lines_of(records: np.ndarray, parts: Callable[[], Iterator[Part]]) -> dict[int, int]:
     """Physical lines of some records."""
     wanted = np.unique(records)
-    found: dict[int, int] = {}
+    lines: dict[int, int] = {}
     begin = 0
     for part in parts() if len(wanted) else ():
-        own = wanted[slice(*np.searchsorted(wanted, [begin, begin + len(part.lines)]).tolist())]
-        found.update(zip(own.tolist(), part.lines[own - begin].tolist(), strict=True))
+        here = wanted[slice(*np.searchsorted(wanted, [begin, begin + len(part.lines)]).tolist())]
+        lines.update(zip(here.tolist(), part.lines[here - begin].tolist(), strict=True))
         begin += len(part.lines)
-    return found
+    return lines
 
 
 def _same_id(
@@ -443,8 +451,10 @@ def _same_id(
         rows = np.flatnonzero(wanted[begin : begin + len(ids)] & (arrow_text.sizes(ids) > 0))
         repeats.add(rows + begin, arrow_text.take(ids, rows), part.lines[rows])
         begin += len(ids)
-    found = repeats.found()
-    return found if record is None else (_whole_records(one, record, free) for one in found)
+    repeated = repeats.found()
+    return (
+        repeated if record is None else (_whole_records(again, record, free) for again in repeated)
+    )
 
 
 def _records(following: np.ndarray, leads: int) -> np.ndarray:
@@ -476,15 +486,15 @@ def _barred(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Numbers that must not be called, in order, and the first record that says so of each."""
     none = np.zeros(0, np.int64)
-    records = np.concatenate([none, *(one for one, _ in compared.reach)])
-    every = np.concatenate([none, *(one for _, one in compared.reach)])
+    records = np.concatenate([none, *(array for array, _ in compared.reach)])
+    every = np.concatenate([none, *(array for _, array in compared.reach)])
     forbids = np.concatenate([none, *compared.forbids])
     if len(forbids):
         begin, more = 0, []
         for part in parts():
             span = [begin, begin + len(part.lines)]
-            own = forbids[slice(*np.searchsorted(forbids, span).tolist())]
-            more.append(numbers(arrow_text.take(part.fields["phone"], own - begin)))
+            opted_out = forbids[slice(*np.searchsorted(forbids, span).tolist())]
+            more.append(numbers(arrow_text.take(part.fields["phone"], opted_out - begin)))
             begin = span[1]
         phones = np.concatenate(more)
         new = (phones != 0) & ~np.isin(phones, every)
@@ -500,14 +510,14 @@ def _barred(
 
 
 def _same_number(
-    own: np.ndarray, forbids: np.ndarray, barred: np.ndarray, by: np.ndarray
+    phones: np.ndarray, forbids: np.ndarray, barred: np.ndarray, by: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Records with a number that another record forbids, and that one."""
     if not len(barred):
         return barred, by
-    place = np.minimum(np.searchsorted(barred, own), len(barred) - 1)
-    rows = np.flatnonzero((barred[place] == own) & (own != 0) & ~forbids)
-    return rows, by[place[rows]]
+    index = np.minimum(np.searchsorted(barred, phones), len(barred) - 1)
+    rows = np.flatnonzero((barred[index] == phones) & (phones != 0) & ~forbids)
+    return rows, by[index[rows]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -521,34 +531,34 @@ class _Persons:
 
     @classmethod
     def of(cls, compared: Compared) -> _Persons:
-        records = [record for own in compared.forbids for record in own.tolist()]
-        ids, keys = (_first(spoken, records) for spoken in compared.spoken)
-        addresses = sorted({_lower(one.partition("\n")[0]) for one in keys})
+        records = [record for rows in compared.forbids for record in rows.tolist()]
+        ids, keys = (_first(texts, records) for texts in compared.spoken)
+        addresses = sorted({_lower(key.partition("\n")[0]) for key in keys})
         return cls(ids, keys, arrow_text.column(ids), arrow_text.column(addresses))
 
     def among(
         self, fields: Fields, forbids: np.ndarray
     ) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
         """Records of a person that another record forbids to call, and that one, by field."""
-        found = {}
+        again = {}
         if self.ids:
             rows = np.flatnonzero(~forbids & _is_in(fields["external_id"], self.known_ids))
             kept = [
                 self.ids[key] for key in arrow_text.take(fields["external_id"], rows).to_pylist()
             ]
-            found["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
+            again["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
         if self.keys:
             rows = np.flatnonzero(~forbids & _may_be(fields["email"], self.addresses))
-            own = _persons({name: arrow_text.take(fields[name], rows) for name in _PERSON})
-            hit = np.array([key in self.keys for key in own], np.bool_)
-            kept = [self.keys[key] for key in own if key in self.keys]
-            found["opt_out_elsewhere", "email"] = rows[hit], np.array(kept, np.int64)
-        return found
+            persons = _persons({name: arrow_text.take(fields[name], rows) for name in _PERSON})
+            hit = np.array([key in self.keys for key in persons], np.bool_)
+            kept = [self.keys[key] for key in persons if key in self.keys]
+            again["opt_out_elsewhere", "email"] = rows[hit], np.array(kept, np.int64)
+        return again
 
 
-def _first(spoken: list[str], records: list[int]) -> dict[str, int]:
+def _first(keys: list[str], records: list[int]) -> dict[str, int]:
     first: dict[str, int] = {}
-    for key, record in zip(spoken, records, strict=True):
+    for key, record in zip(keys, records, strict=True):
         if key:
             first.setdefault(key, record)
     return first
@@ -556,14 +566,14 @@ def _first(spoken: list[str], records: list[int]) -> dict[str, int]:
 
 def _persons(fields: Fields) -> list[str]:
     """E-mail address and name of each record as one key, empty without an address."""
-    found = []
+    persons = []
     for email, full, first, last in zip(
         *(fields[name].to_pylist() for name in _PERSON), strict=True
     ):
         name = full or f"{first} {last}"
         address = email.strip()
-        found.append(f"{address}\n{name.strip()}".casefold() if address else "")
-    return found
+        persons.append(f"{address}\n{name.strip()}".casefold() if address else "")
+    return persons
 
 
 def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
@@ -573,8 +583,8 @@ def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
 def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
     """Rows whose address may be one of those; all with letters beyond ASCII may be."""
     plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False), np.bool_)
-    found = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
-    return np.asarray(np.logical_or(np.logical_not(plain), found))
+    is_known = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
+    return np.asarray(np.logical_or(np.logical_not(plain), is_known))
 
 
 def _lower(text: str) -> str:

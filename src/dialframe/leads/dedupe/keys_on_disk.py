@@ -72,12 +72,12 @@ class Partitions:
         paths = [path for path in map(self._again, range(PARTS)) if path.exists()]
         done = dict.fromkeys(paths, 0)
         for begin in range(0, self._last + 1, _SPAN):
-            own = []
+            parts = []
             for path in paths:
                 rows = _read(path, done[path], _FOUND, begin + _SPAN)
                 done[path] += len(rows)
-                own.append(rows)
-            rows = np.concatenate([np.empty((0, _FOUND), np.int64), *own])
+                parts.append(rows)
+            rows = np.concatenate([np.empty((0, _FOUND), np.int64), *parts])
             rows = rows[np.argsort(rows[:, 0], kind="stable")]
             yield Again(rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2].copy())
 
@@ -120,10 +120,10 @@ class Partitions:
         again = np.flatnonzero(first != np.arange(len(rows)))
         if not len(again):
             return
-        found = np.stack([rows[again, 0], rows[first[again], 0], rows[first[again], 1]], axis=1)
+        repeats = np.stack([rows[again, 0], rows[first[again], 0], rows[first[again], 1]], axis=1)
         path = self._again(part)
         path.touch(mode=FILE_MODE)
-        path.write_bytes(np.ascontiguousarray(found).data)
+        path.write_bytes(np.ascontiguousarray(repeats).data)
 
     def _path(self, part: int) -> Path:
         return self._folder / f"{part:03d}.keys"
@@ -135,9 +135,9 @@ class Partitions:
 def _by_both(rows: np.ndarray) -> np.ndarray:
     """The first row of each pair of hashes, where one of them alone does not tell texts apart."""
     order = np.lexsort((np.arange(len(rows)), rows[:, 3], rows[:, 2]))
-    own = rows[order]
+    ordered = rows[order]
     new = np.ones(len(rows), np.bool_)
-    new[1:] = (own[1:, 2:] != own[:-1, 2:]).any(axis=1)
+    new[1:] = (ordered[1:, 2:] != ordered[:-1, 2:]).any(axis=1)
     first = np.empty(len(rows), np.int64)
     first[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]
     return first
@@ -220,7 +220,7 @@ class OutOfCore:
             self._is_found = True
         rows = self._connection.sql("select record, kept, line from again order by record")
         for batch in rows.to_arrow_reader(_ROWS):
-            yield Again(*(one.to_numpy() for one in batch.columns))
+            yield Again(*(column.to_numpy() for column in batch.columns))
 
     def close(self) -> None:
         """Give back what was held."""

@@ -46,9 +46,9 @@ def about_person(text: str) -> str | None:
     Args:
         text: The cell; one without letters says nothing.
     """
-    said = read_remark(text)
-    if said in ("opt_out", "opt_out_unclear", "deceased"):
-        return said
+    remark = read_remark(text)
+    if remark in ("opt_out", "opt_out_unclear", "deceased"):
+        return remark
     alone = _words(text)
     if alone and (
         " ".join(alone) in phrase_set("whole")
@@ -72,7 +72,7 @@ def about_number(part: str) -> str | None:
     if word_set("wrong_beside").intersection(alone) and len(alone) <= _LONGEST_NAME:
         return "wrong_number"
     bare = "".join(alone)
-    return "wrong_number" if any(said in bare for said in _wrong_in_japanese()) else None
+    return "wrong_number" if any(phrase in bare for phrase in _wrong_in_japanese()) else None
 
 
 def is_fax(kind: str) -> bool:
@@ -230,9 +230,9 @@ def numbers_of(cell: str, reading: PhoneReading, region: str | None) -> tuple[st
 def every_number(cell: str, region: str | None) -> tuple[str, ...]:
     """All valid numbers in the cell in E.164, whatever is said about them; for a prohibition's reach."""
     text = as_typed(unwrapped(cell))
-    found: dict[str, None] = {}
+    numbers: dict[str, None] = {}
     if (split := _by_blanks(text, region)) is not None:
-        found |= dict.fromkeys(
+        numbers |= dict.fromkeys(
             number for number in (split.e164, split.other, *split.more) if number
         )
     for part in dict.fromkeys((text, *phone_parts(text))):
@@ -240,15 +240,15 @@ def every_number(cell: str, region: str | None) -> tuple[str, ...]:
         bare = _REMARK.sub(" ", tail[1] if tail else part).strip()
         for candidate in dict.fromkeys((part, bare, re.sub(r"[^\d+]", "", part))):
             if (whole := with_sign(candidate, region)) is not None:
-                found[whole] = None
+                numbers[whole] = None
             digits = sum(char.isdecimal() for char in candidate)
             if not _LEAST_DIGITS <= digits <= _MOST_DIGITS:
                 continue
             reading = read_number(candidate, region)
             if reading.valid and reading.e164 and not is_placeholder(reading.e164):
-                found[reading.e164] = None
+                numbers[reading.e164] = None
                 break
-    return tuple(found)
+    return tuple(numbers)
 
 
 def with_sign(text: str, region: str | None, taken: str = "") -> str | None:
@@ -318,21 +318,21 @@ def _read(text: str, region: str | None) -> PhoneReading:
 def _read_with_words(text: str, region: str | None, warnings: tuple[str, ...]) -> PhoneReading:
     """A cell with words: what they say of the number decides before the number does."""
     parts = phone_parts(text)
-    said = [about_number(part) for part in parts]
-    if not any(said):
+    remarks = [about_number(part) for part in parts]
+    if not any(remarks):
         return _read_plain(text, region, warnings)
-    if all(said) or len(parts) == 1:
-        return PhoneReading(reason=next(code for code in said if code))
+    if all(remarks) or len(parts) == 1:
+        return PhoneReading(reason=next(code for code in remarks if code))
     # A word without a number of its own speaks of the number before it: `212-555-0142, fax`.
     kept = [
         part
         for at, part in enumerate(parts)
-        if not said[at]
-        and not (at + 1 < len(parts) and said[at + 1] and not _has_digits(parts[at + 1]))
-        and not (at == 1 and said[0] and not _has_digits(parts[0]))
+        if not remarks[at]
+        and not (at + 1 < len(parts) and remarks[at + 1] and not _has_digits(parts[at + 1]))
+        and not (at == 1 and remarks[0] and not _has_digits(parts[0]))
     ]
     if not kept:
-        return PhoneReading(reason=next(code for code in said if code))
+        return PhoneReading(reason=next(code for code in remarks if code))
     reading = _read_plain(" ; ".join(kept), region, ("phone_split",))
     return reading if reading.reason is None else reading._replace(warnings=())
 
@@ -370,7 +370,9 @@ def _has_digits(text: str) -> bool:
 def _found(
     reading: Reading, warnings: tuple[str, ...], others: Sequence[Reading] = ()
 ) -> PhoneReading:
-    second, *more = [one.e164 for one in others if one.e164 and one.e164 != reading.e164] or [""]
+    second, *more = [
+        other.e164 for other in others if other.e164 and other.e164 != reading.e164
+    ] or [""]
     return PhoneReading(
         e164=reading.e164 or "",
         extension=reading.extension or "",

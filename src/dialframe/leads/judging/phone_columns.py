@@ -48,15 +48,15 @@ Doubts = Mapping[str, ColumnDoubt]
 
 def phone_cells(cells: Columns, columns: ColumnMap) -> dict[str, pa.Array]:
     """The text of each phone column, in order; joined ones are put together."""
-    found = {}
+    phones = {}
     for name in columns.phone:
         if name in columns.joined:
             parts = columns.joined[name]
             frame = pd.DataFrame({part: pd.array(cells[part], dtype="str") for part in parts})
-            found[name] = arrow_text.of_series(join_columns(frame, parts))
+            phones[name] = arrow_text.of_series(join_columns(frame, parts))
         else:
-            found[name] = cells[name]
-    return found
+            phones[name] = cells[name]
+    return phones
 
 
 def choose_phones(
@@ -86,24 +86,24 @@ def choose_phones(
         `phone`, `phone_extension` and `phone_other` of each record, its number's `whereabouts`, and
         what each phone column says.
     """
-    own = phone_cells(cells, columns)
-    read = {name: _read_certain(text, regions, doubts.get(name)) for name, text in own.items()}
+    texts = phone_cells(cells, columns)
+    read = {name: _read_certain(text, regions, doubts.get(name)) for name, text in texts.items()}
     tried = []
-    for name, one in read.items():
-        taken = _read_certain(single[name], regions, doubts.get(name)) if single else one
+    for name, phones in read.items():
+        taken = _read_certain(single[name], regions, doubts.get(name)) if single else phones
         tried.append(_taken(cells, columns, name, taken, policy))
-    good = [one.reason == FOUND for one in tried]
+    good = [phones.reason == FOUND for phones in tried]
     none = ~np.logical_or.reduce(good)
     best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
-    for name, one in read.items():
-        for rank in np.unique(one.remark[one.remark != NOTHING_SAID]).tolist():
-            rows = np.flatnonzero(one.remark == rank)
-            notes.find(rows, np.full(len(rows), rank), name, arrow_text.take(own[name], rows))
-    for place, one in enumerate(tried):
-        _chosen(tried, place, one, best, policy, blocked, notes)
-    _no_number(cells, own, columns, tried, np.flatnonzero(none), notes)
+    for name, phones in read.items():
+        for rank in np.unique(phones.remark[phones.remark != NOTHING_SAID]).tolist():
+            rows = np.flatnonzero(phones.remark == rank)
+            notes.find(rows, np.full(len(rows), rank), name, arrow_text.take(texts[name], rows))
+    for index, phones in enumerate(tried):
+        _chosen(tried, index, phones, best, policy, blocked, notes)
+    _no_number(cells, texts, columns, tried, np.flatnonzero(none), notes)
     fields = {
-        field: _of_best([getattr(one, name) for one in tried], best)
+        field: _of_best([getattr(phones, name) for phones in tried], best)
         for field, name in (
             ("phone", "e164"),
             ("phone_extension", "extension"),
@@ -112,14 +112,15 @@ def choose_phones(
     }
     if columns.extension is not None:
         which, values = arrow_text.by_distinct(cells[columns.extension], read_extension)
-        told = arrow_text.column(values).take(pa.array(which))
-        fields["phone_extension"] = _or_other(fields["phone_extension"], told)
+        extensions = arrow_text.column(values).take(pa.array(which))
+        fields["phone_extension"] = _or_other(fields["phone_extension"], extensions)
     if columns.phone_other is not None:
         name = columns.phone_other
         known = _fit(_read_certain(cells[name], regions, doubts.get(name)), policy).e164
         fields["phone_other"] = _or_other(fields["phone_other"], known)
-    chosen = [best == place for place in range(len(tried))]
-    return fields, np.select(chosen, [one.whereabouts for one in tried]).astype(np.int16), read
+    chosen = [best == index for index in range(len(tried))]
+    whereabouts = np.select(chosen, [phones.whereabouts for phones in tried]).astype(np.int16)
+    return fields, whereabouts, read
 
 
 def each_number(
@@ -313,16 +314,16 @@ def _of_best(columns: Sequence[pa.Array], best: np.ndarray) -> pa.Array:
     """Each row's text from the column that was chosen for it, empty where none was."""
     if len(columns) == 1:
         return columns[0]
-    found = arrow_text.constant("", len(best))
-    for place, column in enumerate(columns):
-        rows = np.flatnonzero(best == place)
-        found = arrow_text.put(found, rows, arrow_text.take(column, rows))
-    return found
+    chosen = arrow_text.constant("", len(best))
+    for index, column in enumerate(columns):
+        rows = np.flatnonzero(best == index)
+        chosen = arrow_text.put(chosen, rows, arrow_text.take(column, rows))
+    return chosen
 
 
-def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(arrow_text.sizes(own) == 0)
-    return arrow_text.put(own, rows, arrow_text.take(other, rows))
+def _or_other(first: pa.Array, other: pa.Array) -> pa.Array:
+    rows = np.flatnonzero(arrow_text.sizes(first) == 0)
+    return arrow_text.put(first, rows, arrow_text.take(other, rows))
 
 
 #: Cells that begin with 00, which read again as a number abroad may be one, or that have digits for two numbers.
@@ -379,8 +380,8 @@ class Phones:
     @property
     def whereabouts(self) -> np.ndarray:
         """Country and line type of each number as one small integer, for `counted_whereabouts`."""
-        found: np.ndarray = (self.region + 1) * (len(TYPES) + 1) + self.kind + 1
-        return found
+        whereabouts: np.ndarray = (self.region + 1) * (len(TYPES) + 1) + self.kind + 1
+        return whereabouts
 
 
 def read_phones(cells: pa.Array, regions: Regions) -> Phones:
@@ -435,20 +436,20 @@ def _read_certain(cells: pa.Array, regions: Regions, doubt: ColumnDoubt | None) 
         return phones
     each = _each_region(regions, len(cells))
     held = np.zeros(len(cells), np.bool_)
-    found = (phones.reason == FOUND) & (arrow_text.sizes(phones.e164) > 0)
-    own = pc.match_substring_regex(cells, _OWN_CODE).to_numpy(zero_copy_only=False)
+    is_read = (phones.reason == FOUND) & (arrow_text.sizes(phones.e164) > 0)
+    has_code = pc.match_substring_regex(cells, _OWN_CODE).to_numpy(zero_copy_only=False)
     bare = pc.match_substring_regex(cells, _WITHOUT_ZERO).to_numpy(zero_copy_only=False)
     for region in {regions} if isinstance(regions, str | None) else set(regions):
         if region is None:
             continue
         if doubt.is_of_another(region):
-            held |= each(region) & found & (~own | (arrow_text.sizes(phones.other) > 0))
+            held |= each(region) & is_read & (~has_code | (arrow_text.sizes(phones.other) > 0))
         if not doubt.keeps_zero:
             continue
-        rows = np.flatnonzero(each(region) & found & bare)
-        spoken, e164 = (arrow_text.take(one, rows).to_pylist() for one in (cells, phones.e164))
+        rows = np.flatnonzero(each(region) & is_read & bare)
+        texts, e164 = (arrow_text.take(array, rows).to_pylist() for array in (cells, phones.e164))
         kinds = [TYPES[kind] if kind >= 0 else None for kind in phones.kind[rows].tolist()]
-        for row, *number in zip(rows.tolist(), spoken, e164, kinds, strict=True):
+        for row, *number in zip(rows.tolist(), texts, e164, kinds, strict=True):
             held[row] |= may_lack_area(number[0], number[1], region, number[2])
     return _refused(phones, np.flatnonzero(held), "phone_ambiguous_region")
 
@@ -465,7 +466,7 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
     `4915123456789` in Germany is a number of Ostfriesland without its 0, or a mobile number whose `+` a system
     has dropped. And a number of La Réunion is written like one of France.
     """
-    found = pc.match_substring_regex(phones.e164, _OVERSEAS).to_numpy(zero_copy_only=False).copy()
+    abroad = pc.match_substring_regex(phones.e164, _OVERSEAS).to_numpy(zero_copy_only=False).copy()
     each = _each_region(regions, len(readable))
     for region in {regions} if isinstance(regions, str | None) else set(regions):
         if region is None:
@@ -483,16 +484,16 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
             if taken == f"+{code}{number}" and len(number) > _LONG_DIGITS
         ]
         valid = are_valid([number for _, number in doubtful], [None] * len(doubtful))
-        found[[row for (row, _), also in zip(doubtful, valid, strict=True) if also]] = True
-    return np.flatnonzero(found)
+        abroad[[row for (row, _), also in zip(doubtful, valid, strict=True) if also]] = True
+    return np.flatnonzero(abroad)
 
 
 def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
     """Which rows are of a region."""
     if isinstance(regions, str | None):
         return lambda _: np.ones(count, np.bool_)
-    own = np.array([region or "" for region in regions])
-    return lambda region: own == region
+    by_row = np.array([region or "" for region in regions])
+    return lambda region: by_row == region
 
 
 def counted_whereabouts(whereabouts: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:
@@ -524,22 +525,22 @@ def _with_zero(
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
-    own = _of(regions, rows)
-    codes = [own] * len(rows) if isinstance(own, str | None) else own
+    row_regions = _of(regions, rows)
+    codes = [row_regions] * len(rows) if isinstance(row_regions, str | None) else row_regions
     pairs = zip(cells.to_pylist(), codes, strict=True)
     zeroed = arrow_text.column([zeroed_digits(cell, region) for cell, region in pairs])
-    read = read_column(zeroed, own)
+    read = read_column(zeroed, row_regions)
     good = np.flatnonzero(read.outcome == outcomes.VALID)
     if len(good):
-        found, at = rows[good], pa.array(good)
-        phones.e164 = arrow_text.put(phones.e164, found, read.e164.take(at))
+        read_rows, at = rows[good], pa.array(good)
+        phones.e164 = arrow_text.put(phones.e164, read_rows, read.e164.take(at))
         phones.extension = arrow_text.put(
-            phones.extension, found, read.extension.take(at).fill_null("")
+            phones.extension, read_rows, read.extension.take(at).fill_null("")
         )
-        phones.region[found] = read.region[good]
-        phones.reason[found] = FOUND
-        phones.warned[found] = 1
-        phones.kind[found] = _KINDS[read.kind[good]]
+        phones.region[read_rows] = read.region[good]
+        phones.reason[read_rows] = FOUND
+        phones.warned[read_rows] = 1
+        phones.kind[read_rows] = _KINDS[read.kind[good]]
 
 
 def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regions) -> None:
@@ -554,26 +555,26 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
     phones.warnings = list(known)
 
     def each(name: str) -> pa.Array:
-        values = arrow_text.column([getattr(one, name) for one in readings])
+        values = arrow_text.column([getattr(cell, name) for cell in readings])
         return values.take(pa.array(which))
 
     phones.e164 = arrow_text.put(phones.e164, rows, each("e164"))
     phones.extension = arrow_text.put(phones.extension, rows, each("extension"))
     phones.other = arrow_text.put(phones.other, rows, each("other"))
     phones.region[rows] = arrow_text.picked(
-        [_place(one, places) for one in readings], which, np.int16
+        [_place(cell, places) for cell in readings], which, np.int16
     )
     phones.reason[rows] = arrow_text.picked(
-        [RANK[one.reason] if one.reason else FOUND for one in readings], which, np.int16
+        [RANK[cell.reason] if cell.reason else FOUND for cell in readings], which, np.int16
     )
     phones.warned[rows] = arrow_text.picked(
-        [known[one.warnings] for one in readings], which, np.int64
+        [known[cell.warnings] for cell in readings], which, np.int64
     )
     phones.kind[rows] = arrow_text.picked(
-        [_PLACE_OF_TYPE.get(one.type or "", -1) for one in readings], which, np.int16
+        [_PLACE_OF_TYPE.get(cell.type or "", -1) for cell in readings], which, np.int16
     )
     phones.remark[rows] = arrow_text.picked(
-        [RANK[one.remark] if one.remark else NOTHING_SAID for one in readings], which, np.int16
+        [RANK[cell.remark] if cell.remark else NOTHING_SAID for cell in readings], which, np.int16
     )
 
 

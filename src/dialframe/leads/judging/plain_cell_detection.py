@@ -157,18 +157,18 @@ for _digit in range(10):
 def counts_on(cells: pa.Array) -> np.ndarray:
     """Which texts have five digits or more that are all the same, or count up or down."""
     data, starts = _bytes_of(cells)
-    found = np.zeros(len(cells), np.bool_)
+    is_counting = np.zeros(len(cells), np.bool_)
     rows = np.flatnonzero(np.diff(starts) >= _PLACEHOLDER_DIGITS)
     # Three digits at the end that do not count on are enough for nearly all.
     ends = starts[1:][rows]
     tail = data[ends - 3] - _ZERO, data[ends - 2] - _ZERO, data[ends - 1] - _ZERO
     are_digits = np.maximum(np.maximum(tail[0], tail[1]), tail[2]) < 10
     steps = np.full(len(rows), 7, np.uint8)
-    steps[are_digits] = _steps(*(own[are_digits] for own in tail[:2]))
-    steps[are_digits] &= _steps(*(own[are_digits] for own in tail[1:]))
+    steps[are_digits] = _steps(*(column[are_digits] for column in tail[:2]))
+    steps[are_digits] &= _steps(*(column[are_digits] for column in tail[1:]))
     rows = rows[steps != 0]
-    found[rows] = _all_count_on(arrow_text.take(cells, rows))
-    return found
+    is_counting[rows] = _all_count_on(arrow_text.take(cells, rows))
+    return is_counting
 
 
 def _all_count_on(cells: pa.Array) -> np.ndarray:
@@ -240,13 +240,13 @@ def _bytes_of(cells: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def _any_of(bits: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The bits that any byte of each text has."""
-    found = np.zeros(len(starts) - 1, np.uint8)
+    any_bits = np.zeros(len(starts) - 1, np.uint8)
     filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        found[filled] = np.bitwise_or.reduceat(bits, starts[filled])
-    return found
+        any_bits[filled] = np.bitwise_or.reduceat(bits, starts[filled])
+    return any_bits
 
 
 def _matching(cells: pa.Array, rows: np.ndarray, pattern: str) -> np.ndarray:
-    found = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
-    return np.asarray(found.to_numpy(zero_copy_only=False))
+    hits = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
+    return np.asarray(hits.to_numpy(zero_copy_only=False))

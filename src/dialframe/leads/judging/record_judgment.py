@@ -121,13 +121,15 @@ def row_regions(
         # `State/Country`: CA is California or Canada, DE Delaware or Germany.
         return None if states and is_division(cell) else read_region(cell), False
 
-    which, found = arrow_text.by_distinct(cells[columns.country], read)
-    regions = [found[at][0] for at in which.tolist()]
-    blank = np.flatnonzero(arrow_text.picked([one[1] for one in found], which, np.bool_))
+    which, readings = arrow_text.by_distinct(cells[columns.country], read)
+    regions = [readings[at][0] for at in which.tolist()]
+    blank = np.flatnonzero(
+        arrow_text.picked([reading[1] for reading in readings], which, np.bool_)
+    )
     for column in phone_cells(cells, columns).values() if beside else ():
-        spoken = arrow_text.take(column, blank).to_pylist()
+        texts = arrow_text.take(column, blank).to_pylist()
         for other in beside:
-            valid = np.array(are_valid(spoken, [other] * len(spoken)), np.bool_)
+            valid = np.array(are_valid(texts, [other] * len(texts)), np.bool_)
             for row in blank[valid].tolist():
                 regions[row] = None
     return regions
@@ -155,8 +157,8 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     empty = arrow_text.constant("", count)
     fields = dict.fromkeys(LEAD_COLUMNS, empty)
     for code in dict.fromkeys(rows.faults.values()):
-        found = [row for row, fault in rows.faults.items() if fault == code]
-        notes.find(np.array(sorted(found), np.int64), code)
+        faulty = [row for row, fault in rows.faults.items() if fault == code]
+        notes.find(np.array(sorted(faulty), np.int64), code)
     _file_warnings(rows, notes)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
     regions = row_regions(cells, columns, judging.region, judging.beside)
@@ -194,16 +196,16 @@ def kept_columns(columns: ColumnMap, per: str = "record") -> list[str]:
 def kept_names(names: Sequence[str], columns: ColumnMap, per: str = "record") -> dict[str, str]:
     """Columns of the file that stay, in its order, with their names beside the fields."""
     kept = set(kept_columns(columns, per))
-    found: dict[str, str] = {}
+    names_kept: dict[str, str] = {}
     taken = {*LEAD_COLUMNS, *META}
     for column in names:
         if column in kept:
             name, copy = column, 2
             while name in taken:
                 name, copy = f"{column} ({copy})", copy + 1
-            found[column] = name
+            names_kept[column] = name
             taken.add(name)
-    return found
+    return names_kept
 
 
 def _file_warnings(rows: Rows, notes: Notes) -> None:
@@ -211,10 +213,10 @@ def _file_warnings(rows: Rows, notes: Notes) -> None:
     by_code: dict[str, list[int]] = {}
     places: dict[str, int] = {}
     for row, codes in rows.warnings.items():
-        for place, code in enumerate(codes):
+        for index, code in enumerate(codes):
             by_code.setdefault(code, []).append(row)
-            places[code] = max(place, places.get(code, 0))
-    for code in sorted(by_code, key=lambda one: places[one]):
+            places[code] = max(index, places.get(code, 0))
+    for code in sorted(by_code, key=lambda each: places[each]):
         notes.warn(np.array(sorted(by_code[code]), np.int64), code)
 
 
@@ -234,9 +236,9 @@ def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Not
         most = _NAME_CHARS.get(name, limits.EXTERNAL_ID_CHARS[1])
         if len(values) and int(arrow_text.sizes(values).max()) > most:
             long = pc.greater(pc.utf8_length(values), most).to_numpy(zero_copy_only=False)
-            found = np.flatnonzero(long)
+            long_rows = np.flatnonzero(long)
             code = "name_length" if name in _NAME_CHARS else f"{name}_length"
-            notes.find(found, code, name, arrow_text.take(cells, found))
+            notes.find(long_rows, code, name, arrow_text.take(cells, long_rows))
 
 
 def tidied(cells: pa.Array) -> pa.Array:
@@ -258,19 +260,19 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
         fields["email"] = cells
         return
     which, readings = arrow_text.by_distinct(arrow_text.take(cells, odd), read_email)
-    values = arrow_text.column([one.email for one in readings]).take(pa.array(which))
+    values = arrow_text.column([reading.email for reading in readings]).take(pa.array(which))
     fields["email"] = arrow_text.put(cells, odd, values)
-    said = [(code, at) for at, one in enumerate(readings) for code in one.warnings]
+    warned = [(code, at) for at, reading in enumerate(readings) for code in reading.warnings]
     reject = judging.policy.bad_email == "reject"
     if not reject:
-        said += [(one.reason, at) for at, one in enumerate(readings) if one.reason]
-    for code in dict.fromkeys(code for code, _ in said):
-        own = np.array([at for each, at in said if each == code])
-        notes.warn(odd[np.isin(which, own)], code)
-    for code in dict.fromkeys(one.reason for one in readings if one.reason and reject):
-        own = np.array([at for at, one in enumerate(readings) if one.reason == code])
-        found = odd[np.isin(which, own)]
-        notes.find(found, str(code), "email", arrow_text.take(cells, found))
+        warned += [(reading.reason, at) for at, reading in enumerate(readings) if reading.reason]
+    for code in dict.fromkeys(code for code, _ in warned):
+        places = np.array([at for each, at in warned if each == code])
+        notes.warn(odd[np.isin(which, places)], code)
+    for code in dict.fromkeys(reading.reason for reading in readings if reading.reason and reject):
+        places = np.array([at for at, reading in enumerate(readings) if reading.reason == code])
+        rejected = odd[np.isin(which, places)]
+        notes.find(rejected, str(code), "email", arrow_text.take(cells, rejected))
 
 
 def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: Notes) -> None:
@@ -284,19 +286,19 @@ def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: N
 def _rule(
     rows: Rows, columns: ColumnMap, rule: FieldRule, fields: Mapping[str, pa.Array], notes: Notes
 ) -> None:
-    own = {name: column for column, name in kept_names(list(rows.columns), columns).items()}
+    by_name = {name: column for column, name in kept_names(list(rows.columns), columns).items()}
     if rule.column in fields:
         cells = fields[rule.column]
-    elif rule.column in own:
-        cells = rows.columns[own[rule.column]]
+    elif rule.column in by_name:
+        cells = rows.columns[by_name[rule.column]]
     else:
         cells = arrow_text.constant("", len(rows))
     which, broken = arrow_text.by_distinct(cells, rule.is_broken_by)
-    found = np.flatnonzero(arrow_text.picked(broken, which, np.bool_))
+    broken_rows = np.flatnonzero(arrow_text.picked(broken, which, np.bool_))
     if rule.severity == "warn":
-        notes.warn(found, "field_rule")
+        notes.warn(broken_rows, "field_rule")
     else:
-        notes.find(found, "field_rule", rule.field, arrow_text.take(cells, found))
+        notes.find(broken_rows, "field_rule", rule.field, arrow_text.take(cells, broken_rows))
 
 
 #: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
@@ -307,12 +309,12 @@ PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
 
 def remark_columns(columns: ColumnMap) -> list[str]:
     """Columns in which a remark can forbid the call; opt-outs and phones are read by themselves."""
-    own = (columns.source, columns.extension)
+    columns_read = (columns.source, columns.extension)
     return [
         *(name for name in columns.leftovers if name != columns.country),
         *columns.fax,
         *name_columns(columns),
-        *(name for name in own if name),
+        *(name for name in columns_read if name),
     ]
 
 
@@ -340,17 +342,17 @@ _FEW_CELLS: Final = 2000
 def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
     """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
     for column in columns.opt_out:
-        said = _answers(cells[column], answer_reader(column))
+        answers = _answers(cells[column], answer_reader(column))
         for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
-            found = np.flatnonzero(said == _ANSWERS.index(answer))
-            notes.find(found, code, column, arrow_text.take(cells[column], found))
+            matching = np.flatnonzero(answers == _ANSWERS.index(answer))
+            notes.find(matching, code, column, arrow_text.take(cells[column], matching))
     for column in columns.consent:
-        said = _answers(cells[column], opt_outs.read_consent)
+        answers = _answers(cells[column], opt_outs.read_consent)
         refused = ["no"] if policy.blank_consent == "clean" else ["no", "blank"]
-        found = np.flatnonzero(np.isin(said, [_ANSWERS.index(one) for one in refused]))
-        notes.find(found, "no_consent", column, arrow_text.take(cells[column], found))
-        found = np.flatnonzero(said == _ANSWERS.index("unclear"))
-        notes.find(found, "opt_out_unclear", column, arrow_text.take(cells[column], found))
+        matching = np.flatnonzero(np.isin(answers, [_ANSWERS.index(word) for word in refused]))
+        notes.find(matching, "no_consent", column, arrow_text.take(cells[column], matching))
+        matching = np.flatnonzero(answers == _ANSWERS.index("unclear"))
+        notes.find(matching, "opt_out_unclear", column, arrow_text.take(cells[column], matching))
 
 
 def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
@@ -361,13 +363,15 @@ def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) ->
         if not len(rows):
             continue
         read = partial(opt_outs.read_remark, scope=scope)
-        which, said = arrow_text.by_distinct(arrow_text.take(cells[column], rows), read)
-        for remark in dict.fromkeys(one for one in said if one is not None):
-            own = rows[np.isin(which, [at for at, one in enumerate(said) if one == remark])]
+        which, remarks_read = arrow_text.by_distinct(arrow_text.take(cells[column], rows), read)
+        for remark in dict.fromkeys(each for each in remarks_read if each is not None):
+            matching = rows[
+                np.isin(which, [at for at, each in enumerate(remarks_read) if each == remark])
+            ]
             if getattr(policy, REMARK_POLICY.get(remark, "remark")) == "warn":
-                notes.warn(own, "remark")
+                notes.warn(matching, "remark")
             else:
-                notes.find(own, remark, column, arrow_text.take(cells[column], own))
+                notes.find(matching, remark, column, arrow_text.take(cells[column], matching))
 
 
 def damaged(
@@ -384,24 +388,27 @@ def damaged(
         pieces = [piece.strip() for piece in PIECES.split(raw)]
         if columns.opt_out and True in {opt_outs.plain_yes(piece) for piece in pieces[first:]}:
             return "opt_out", columns.opt_out[0]
-        remark = next((said for piece in pieces if (said := opt_outs.read_remark(piece))), None)
+        remark = next(
+            (remarks_read for piece in pieces if (remarks_read := opt_outs.read_remark(piece))),
+            None,
+        )
         forbids = remark is not None and BY_CODE[remark].outcome == "do_not_call"
         return (remark, "") if remark is not None and forbids else None
 
     # A broken file repeats its lines, and one finding of many rows costs what one of one row does.
-    said = {raw: said_in(raw) for raw in {raws.get(row, "") for row in faults}}
+    remarks_read = {raw: said_in(raw) for raw in {raws.get(row, "") for row in faults}}
     rows: dict[tuple[str, str, str], list[int]] = {}
     for row, fault in sorted(faults.items()):
-        if (found := said[raws.get(row, "")]) is not None:
+        if (found := remarks_read[raws.get(row, "")]) is not None:
             rows.setdefault((*found, fault), []).append(row)
-    for (code, column, fault), own in rows.items():
-        notes.find(np.array(own), code, column, arrow_text.constant(fault, len(own)))
+    for (code, column, fault), matching in rows.items():
+        notes.find(np.array(matching), code, column, arrow_text.constant(fault, len(matching)))
 
 
 def forbidding(notes: Notes) -> np.ndarray:
     """Records that must not be called, by what was noted so far."""
-    found = [rows[_FORBIDS[ranks]] for rows, ranks in zip(notes.rows, notes.ranks, strict=True)]
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+    parts = [rows[_FORBIDS[ranks]] for rows, ranks in zip(notes.rows, notes.ranks, strict=True)]
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
 
 
 def reached(
@@ -430,13 +437,13 @@ def reached(
     rows = forbidding(notes)
     if not len(rows):
         return rows, rows
-    own = _of(regions, rows)
-    found = [
-        _spoken(text, read.get(name), rows, own)
+    row_regions = _of(regions, rows)
+    parts = [
+        _spoken(text, read.get(name), rows, row_regions)
         for name, text in phone_cells(cells, columns).items()
     ]
     # A column whose header names another country is read in both.
-    found += [
+    parts += [
         _spoken(text, None, rows, region)
         for name, text in phone_cells(cells, columns).items()
         if name in doubts
@@ -447,14 +454,18 @@ def reached(
         *columns.fax,
         *([columns.phone_other] if columns.phone_other else []),
     ]
-    found += [
-        _spoken(cells[name], None, rows, own) for name in dict.fromkeys(more) if name not in read
+    parts += [
+        _spoken(cells[name], None, rows, row_regions)
+        for name in dict.fromkeys(more)
+        if name not in read
     ]
     for row in (row for row in rows.tolist() if row in raws):
         region = regions if isinstance(regions, str | None) else regions[row]
-        spoken = [one for piece in PIECES.split(raws[row]) for one in every_number(piece, region)]
-        found.append((np.full(len(spoken), row), numbers(arrow_text.column(spoken))))
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+        numbers_said = [
+            part for piece in PIECES.split(raws[row]) for part in every_number(piece, region)
+        ]
+        parts.append((np.full(len(numbers_said), row), numbers(arrow_text.column(numbers_said))))
+    return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
 
 def _spoken(
@@ -467,7 +478,7 @@ def _spoken(
     else:
         at = rows
     plain = np.flatnonzero(phones.plain[at])
-    found = [(rows[plain], numbers(arrow_text.take(phones.e164, at[plain])))]
+    parts = [(rows[plain], numbers(arrow_text.take(phones.e164, at[plain])))]
     others = np.flatnonzero(~phones.plain[at] & (arrow_text.sizes(texts_) > 0))
     asked = zip(
         arrow_text.take(texts_, others).to_pylist(),
@@ -475,15 +486,15 @@ def _spoken(
         strict=True,
     )
     known: dict[tuple[str, str | None], tuple[str, ...]] = {}
-    spoken: list[str] = []
+    numbers_said: list[str] = []
     by: list[int] = []
     for row, pair in zip(rows[others].tolist(), asked, strict=True):
         if pair not in known:
             known[pair] = every_number(*pair)
-        spoken += known[pair]
+        numbers_said += known[pair]
         by += [row] * len(known[pair])
-    found.append((np.array(by, np.int64), numbers(arrow_text.column(spoken))))
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+    parts.append((np.array(by, np.int64), numbers(arrow_text.column(numbers_said))))
+    return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
 
 def _each(regions: Regions, count: int) -> list[str | None]:
@@ -525,4 +536,4 @@ def _matching(cells: pa.Array, scope: Scope) -> np.ndarray:
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:
     which, values = arrow_text.by_distinct(cells, read)
-    return arrow_text.picked([_ANSWERS.index(one) for one in values], which, np.uint8)
+    return arrow_text.picked([_ANSWERS.index(value) for value in values], which, np.uint8)

@@ -113,13 +113,15 @@ class Notes:
         """Warning codes of each record, joined by `;`."""
         if not self.warned:
             return arrow_text.constant("", rows)
-        seen = np.bincount(np.concatenate([own for own, _ in self.warned]), minlength=rows)
+        seen = np.bincount(
+            np.concatenate([rows_warned for rows_warned, _ in self.warned]), minlength=rows
+        )
         which = np.zeros(rows, np.int64)
         several: dict[int, dict[str, None]] = {}
         values = {"": 0}
-        for own, code in self.warned:
-            which[own[seen[own] == 1]] = values.setdefault(code, len(values))
-            for row in own[seen[own] > 1].tolist():
+        for rows_warned, code in self.warned:
+            which[rows_warned[seen[rows_warned] == 1]] = values.setdefault(code, len(values))
+            for row in rows_warned[seen[rows_warned] > 1].tolist():
                 several.setdefault(row, {})[code] = None
         for row, codes in several.items():
             which[row] = values.setdefault(";".join(codes), len(values))
@@ -140,15 +142,15 @@ def in_order(
     places = {name: at for at, name in enumerate(names)}
     all_rows, all_ranks = np.concatenate(rows), np.concatenate(ranks)
     which = np.concatenate(
-        [np.full(len(own), places[name]) for own, name in zip(rows, fields, strict=True)]
+        [np.full(len(group), places[name]) for group, name in zip(rows, fields, strict=True)]
     )
     order = np.argsort(all_rows * len(REASONS) + all_ranks, kind="stable")
-    joined = pa.concat_arrays([_whole(one) for one in values])
+    joined = pa.concat_arrays([_whole(group) for group in values])
     return Findings(
         all_rows[order], all_ranks[order], which[order], joined.take(pa.array(order)), names
     )
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    found = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    return pc.cast(found, arrow_text.TEXT)
+    joined = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.cast(joined, arrow_text.TEXT)

@@ -52,47 +52,48 @@ def load_rules(path: str | Path) -> Rules:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
-        told = json.loads(text) if path.suffix.lower() == ".json" else read_toml(text)
+        content = json.loads(text) if path.suffix.lower() == ".json" else read_toml(text)
     except OSError as problem:
         raise ConfigError(f"the rules file {path} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path} is neither TOML nor JSON: {problem}") from None
-    if isinstance(told, list):
-        told = {"field": told}
-    if not isinstance(told, dict):
+    if isinstance(content, list):
+        content = {"field": content}
+    if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold tables: {', '.join(_TOP)}")
-    return read_rules(told, str(path))
+    return read_rules(content, str(path))
 
 
-def read_rules(told: Mapping[str, Any], name: str = "the rules") -> Rules:
+def read_rules(content: Mapping[str, Any], name: str = "the rules") -> Rules:
     """Rules from plain values: `policy` (table), `field` (list of tables), `blocked_countries`.
 
     Raises:
         ConfigError: A key or a value is unknown.
     """
-    _known(told, _TOP, name)
-    listed = told.get("field", [])
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    _known(content, _TOP, name)
+    listed = content.get("field", [])
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise ConfigError(f"{name}: field is a list of tables, as in [[field]]")
-    countries = told.get("blocked_countries", [])
+    countries = content.get("blocked_countries", [])
     if not _are_texts(countries):
         raise ConfigError(f"{name}: blocked_countries is a list of regions, as in ['RU']")
     return Rules(
-        policy=_policy(told.get("policy", {}), f"{name}: policy"),
+        policy=_policy(content.get("policy", {}), f"{name}: policy"),
         field_rules=tuple(
-            _field_rule(one, f"{name}: field rule {at}") for at, one in enumerate(listed, start=1)
+            _field_rule(each, f"{name}: field rule {at}")
+            for at, each in enumerate(listed, start=1)
         ),
         blocked_countries=tuple(str(check_region(country)) for country in countries),
     )
 
 
-def _policy(told: object, name: str) -> Policy:
-    if not isinstance(told, dict):
+def _policy(content: object, name: str) -> Policy:
+    if not isinstance(content, dict):
         raise ConfigError(f"{name} is a table, as in [policy]")
     types = get_type_hints(Policy)
-    _known(told, tuple(types), name)
+    _known(content, tuple(types), name)
     values: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in content.items():
         if get_origin(types[key]) is Literal:
             values[key] = _one_of(value, get_args(types[key]), f"{name}.{key}")
         elif _are_texts(value) and set(value) <= _LINE_TYPES:
@@ -102,32 +103,33 @@ def _policy(told: object, name: str) -> Policy:
     return Policy(**values)
 
 
-def _field_rule(told: Mapping[str, Any], name: str) -> FieldRule:
-    _known(told, tuple(one.name for one in fields(FieldRule)), name)
-    if not isinstance(told.get("field"), str):
+def _field_rule(content: Mapping[str, Any], name: str) -> FieldRule:
+    _known(content, tuple(each.name for each in fields(FieldRule)), name)
+    if not isinstance(content.get("field"), str):
         raise ConfigError(f"{name} names no field; write field = 'email' or 'custom_fields.City'")
     checks: dict[str, bool] = {
-        "required": isinstance(told.get("required", False), bool),
-        "pattern": isinstance(told.get("pattern", ""), str),
-        "max_length": type(told.get("max_length", 1)) is int and told.get("max_length", 1) > 0,
-        "allowed": _are_texts(told.get("allowed", [])),
+        "required": isinstance(content.get("required", False), bool),
+        "pattern": isinstance(content.get("pattern", ""), str),
+        "max_length": type(content.get("max_length", 1)) is int
+        and content.get("max_length", 1) > 0,
+        "allowed": _are_texts(content.get("allowed", [])),
     }
     for key, fits in checks.items():
         if not fits:
-            raise ConfigError(f"{name}: {key} cannot be {told[key]!r}")
-    severity = _one_of(told.get("severity", "reject"), ("reject", "warn"), f"{name}: severity")
+            raise ConfigError(f"{name}: {key} cannot be {content[key]!r}")
+    severity = _one_of(content.get("severity", "reject"), ("reject", "warn"), f"{name}: severity")
     return FieldRule(
-        field=told["field"],
-        required=told.get("required", False),
-        pattern=told.get("pattern"),
-        max_length=told.get("max_length"),
-        allowed=tuple(told.get("allowed", ())),
+        field=content["field"],
+        required=content.get("required", False),
+        pattern=content.get("pattern"),
+        max_length=content.get("max_length"),
+        allowed=tuple(content.get("allowed", ())),
         severity="warn" if severity == "warn" else "reject",
     )
 
 
-def _known(told: Mapping[str, Any], known: tuple[str, ...], name: str) -> None:
-    unknown = [str(key) for key in told if key not in known]
+def _known(content: Mapping[str, Any], known: tuple[str, ...], name: str) -> None:
+    unknown = [str(key) for key in content if key not in known]
     if unknown:
         raise ConfigError(
             f"{name}: {', '.join(unknown)} is unknown; it may say: {', '.join(known)}"
@@ -141,7 +143,7 @@ def _one_of(value: object, known: tuple[Any, ...], name: str) -> str:
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 #: Before the column of a custom field, as the service names it in its refusals.

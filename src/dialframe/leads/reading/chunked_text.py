@@ -139,17 +139,17 @@ class LineView(Sequence[str]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[str]: ...
 
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        if isinstance(place, slice):
-            if place.stop is None and (place.step or 1) == 1:
-                return LineView(self._content, self._first + place.indices(len(self))[0])
-            chosen = range(*place.indices(len(self)))
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            if index.stop is None and (index.step or 1) == 1:
+                return LineView(self._content, self._first + index.indices(len(self))[0])
+            chosen = range(*index.indices(len(self)))
             if chosen.step == 1 and chosen:
                 return self._content.lines_between(self._first + chosen[0], len(chosen))
             return [self[at] for at in chosen]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        return self._content.line(self._first + place % len(self))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return self._content.line(self._first + index % len(self))
 
 
 def in_memory(text: bytes) -> Content:
@@ -209,8 +209,8 @@ def line_bounds(data: bytes, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     returns = np.count_nonzero(view == ord("\r"))
     # A line feed takes up to two carriage returns before it; any other one ends a line itself.
     taken: list[np.ndarray] = []
-    for own in (1, 2) if returns else ():
-        hit = (behind - ends == own) & (ends > 0)
+    for width in (1, 2) if returns else ():
+        hit = (behind - ends == width) & (ends > 0)
         hit &= view[ends - 1] == ord("\r")
         ends = ends - hit
         returns -= np.count_nonzero(hit)

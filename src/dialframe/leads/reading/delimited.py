@@ -97,13 +97,13 @@ def survey(
     lines = LineView(content)
     if dialects.unwrapped(lines[:_HEAD_LINES]) is not None:
         return None
-    found = dialects.detect(lines, delimiter, quote)
-    if not is_plain(found.dialect, found.shape) or found.shape.width > MOST_COLUMNS:
+    detected = dialects.detect(lines, delimiter, quote)
+    if not is_plain(detected.dialect, detected.shape) or detected.shape.width > MOST_COLUMNS:
         return None
-    first = int(found.sep_line)
-    outline = Outline(found.shape.width)
+    first = int(detected.sep_line)
+    outline = Outline(detected.shape.width)
     chunks = content.chunks(content.line_begin(first) if first else 0, block_bytes)
-    for block in split_blocks(chunks, found.dialect, found.shape, first):
+    for block in split_blocks(chunks, detected.dialect, detected.shape, first):
         outline.add(block)
         if not outline.is_regular:
             return None
@@ -123,7 +123,7 @@ def survey(
     first += int(np.count_nonzero(follow == first + np.arange(len(follow))))
     no_leads = np.concatenate([np.array(behind, np.int64), follow[follow >= first]])
     no_leads.sort()
-    return Surveyed(found, layout, outline.records, aside, empty, first, no_leads)
+    return Surveyed(detected, layout, outline.records, aside, empty, first, no_leads)
 
 
 def take(block: Block, rows: np.ndarray) -> list[pa.Array]:
@@ -183,10 +183,10 @@ class Outline:
             self.seen.setdefault(row, record)
         new = [row for row in _repeats(block, self.seen) if block.first + row not in self.seen]
         self.seen |= _records(block, np.array(new, np.int64))
-        found = _records(block, np.arange(max(0, len(block) - self.tail_records), len(block)))
+        last = _records(block, np.arange(max(0, len(block) - self.tail_records), len(block)))
         before = list(self.tail.items())[-self.tail_records :]
-        kept = dict(before) if len(found) < self.tail_records else {}
-        self.tail = kept | found
+        kept = dict(before) if len(last) < self.tail_records else {}
+        self.tail = kept | last
         self.records += len(block)
         self.usual += block.usual
 
@@ -247,8 +247,8 @@ class Outline:
 
 
 def _as_records(doubts: Sequence[Doubt]) -> Records:
-    cells, starts = [one.cells for one in doubts], [one.line for one in doubts]
-    faults = {at: one.fault for at, one in enumerate(doubts) if one.fault}
+    cells, starts = [doubt.cells for doubt in doubts], [doubt.line for doubt in doubts]
+    faults = {at: doubt.fault for at, doubt in enumerate(doubts) if doubt.fault}
     return Records(cells, starts, starts, faults=faults, lines=Lines([], []))
 
 
@@ -275,28 +275,28 @@ def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
     """Records all of whose cells stand in the first ones too: perhaps the header again."""
     heads = [seen[at].cells for at in range(_HEADER_RECORDS) if at in seen]
     rows = np.arange(len(block))
-    for place, column in enumerate(block.columns):
+    for index, column in enumerate(block.columns):
         if len(rows) < _FEW or not heads:
             break
-        known = {cells[place].strip().casefold() for cells in heads if place < len(cells)}
+        known = {cells[index].strip().casefold() for cells in heads if index < len(cells)}
         cells = column if len(rows) == len(block) else column.take(pa.array(rows))
         folded = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
-        found = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
-        rows = rows[found.to_numpy(zero_copy_only=False)]
+        is_known = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
+        rows = rows[is_known.to_numpy(zero_copy_only=False)]
     repeats: list[int] = np.setdiff1d(rows, block.nothing, assume_unique=True).tolist()
     return repeats
 
 
 def decisions(surveyed: Surveyed, known: Decisions) -> Decisions:
     """What was decided about a text, added to what is known of its encoding."""
-    found, layout = surveyed.found, surveyed.layout
+    detected, layout = surveyed.found, surveyed.layout
     header = layout.header_record
     return replace(
         known,
-        format="tsv" if found.dialect.delimiter == "\t" else "csv",
-        dialect=found.dialect,
-        delimiter_confidence=found.confidence,
-        delimiter_runner_up=found.runner_up,
+        format="tsv" if detected.dialect.delimiter == "\t" else "csv",
+        dialect=detected.dialect,
+        delimiter_confidence=detected.confidence,
+        delimiter_runner_up=detected.runner_up,
         header_line=None if header is None else surveyed.aside[header].line + 1,
         header_confidence=layout.confidence,
         preamble_lines=tuple(
@@ -339,11 +339,17 @@ def lead_file(
     raws: dict[int, str] = {}
     done = 0
     for block, rows in zip(blocks, kept, strict=True):
-        for found, own in ((faults, block.faults), (warnings, block.warnings), (raws, block.raws)):
+        for marks, noted in (
+            (faults, block.faults),
+            (warnings, block.warnings),
+            (raws, block.raws),
+        ):
             places = (
-                dict(zip(rows.tolist(), range(done, done + len(rows)), strict=True)) if own else {}
+                dict(zip(rows.tolist(), range(done, done + len(rows)), strict=True))
+                if noted
+                else {}
             )
-            found.update({places[row]: what for row, what in own.items() if row in places})
+            marks.update({places[row]: what for row, what in noted.items() if row in places})
         done += len(rows)
     lines = [block.starts[rows] + 1 for block, rows in zip(blocks, kept, strict=True)]
     ordinals = [block.first + rows for block, rows in zip(blocks, kept, strict=True)]
@@ -365,12 +371,12 @@ def lead_file(
 def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.DataFrame:
     """The records that are no leads, as `LeadFile.skipped` has them."""
     layout, first = surveyed.layout, surveyed.first
-    found = [*layout.preface, *layout.furniture]
-    doubts = [surveyed.aside[at] for at, _ in found]
-    cells = [_wide(one.cells, layout.width) for one in doubts]
-    lines = [one.line + 1 for one in doubts]
-    codes, raws = [code for _, code in found], [one.raw for one in doubts]
-    ordinals = [at for at, _ in found]
+    left_out = [*layout.preface, *layout.furniture]
+    doubts = [surveyed.aside[at] for at, _ in left_out]
+    cells = [_wide(doubt.cells, layout.width) for doubt in doubts]
+    lines = [doubt.line + 1 for doubt in doubts]
+    codes, raws = [code for _, code in left_out], [doubt.raw for doubt in doubts]
+    ordinals = [at for at, _ in left_out]
     if sep_line:
         cells.insert(0, [""] * layout.width)
         lines.insert(0, 1)
@@ -383,14 +389,16 @@ def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.
     places = np.concatenate([np.array(ordinals, np.int64), surveyed.empty[:, 0]])
     rows = pd.array(places - first + 1, dtype="Int64")
     rows[places < first] = pd.NA
-    own = {name: [row[at] for row in cells] + nothing for at, name in enumerate(names)}
+    texts_by_name = {name: [row[at] for row in cells] + nothing for at, name in enumerate(names)}
     meta = {
         "_line": pd.array(lines, dtype="Int64"),
         "_row": rows,
         "_code": pd.array(codes, dtype="str"),
         "_raw": pd.array(raws + nothing, dtype="str"),
     }
-    columns = {name: text(pa.array(texts, pa.large_string())) for name, texts in own.items()}
+    columns = {
+        name: text(pa.array(texts, pa.large_string())) for name, texts in texts_by_name.items()
+    }
     frame = pd.DataFrame({**columns, **meta})
     return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 

@@ -181,8 +181,8 @@ class _Walk:
             begins_record[line + 1 : behind] = False
         taken = np.flatnonzero(begins_record[:end])
         rows = np.searchsorted(taken, np.array(list(odd), np.int64)).tolist()
-        own = dict(zip(rows, odd.values(), strict=True))
-        run = _Run(data, cut, self.records, taken, taken + self.line, own)
+        odd_rows = dict(zip(rows, odd.values(), strict=True))
+        run = _Run(data, cut, self.records, taken, taken + self.line, odd_rows)
         self.records, self.line = self.records + len(taken), self.line + end
         return run, int(cut.behind[end - 1]) if end else 0
 
@@ -219,9 +219,9 @@ class _Walk:
             data=data, places=places,
         )  # fmt: skip
         not_usual = 0
-        for row, one in odd.items():
-            not_usual += len(one.cells) != width or one.fault is not None
-            _note(block, row, one, width)
+        for row, record in odd.items():
+            not_usual += len(record.cells) != width or record.fault is not None
+            _note(block, row, record, width)
         for row in usual[~is_lead].tolist():
             text = data[places[row, 0] : places[row, 1]].decode()
             block.doubts[row] = Doubt(self.parser.scan(text).cells, text, int(lines[row]), None)
@@ -232,7 +232,9 @@ class _Walk:
             order[usual] = np.arange(len(usual))
             order[list(odd)] = np.arange(len(odd)) + len(usual) + 1
             for at, column in enumerate(columns):
-                beside = [one.cells[at] if at < len(one.cells) else "" for one in odd.values()]
+                beside = [
+                    record.cells[at] if at < len(record.cells) else "" for record in odd.values()
+                ]
                 columns[at] = pa.concat_arrays([column, arrow_text.column(["", *beside])]).take(
                     pa.array(order)
                 )
@@ -361,11 +363,11 @@ def _are_contacts(cells: pa.Array) -> np.ndarray:
     """Which cells are a phone number beyond doubt, and no date."""
     # A date has a separator among its first five characters, and no bracket or plus before them.
     shaped = pc.match_substring_regex(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
-    found = np.asarray(shaped.to_numpy(zero_copy_only=False))
-    rows = np.flatnonzero(found)
+    is_contact = np.asarray(shaped.to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(is_contact)
     digits = pc.count_substring_regex(arrow_text.take(cells, rows), "[0-9]")
-    found[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS
-    return found
+    is_contact[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS
+    return is_contact
 
 
 class _Odd(NamedTuple):
@@ -378,16 +380,16 @@ class _Odd(NamedTuple):
     lines: int
 
 
-def _note(block: Block, row: int, one: _Odd, width: int) -> None:
-    fault = one.fault
-    if fault is None and len(one.cells) > width and not is_blank(one.cells[width:]):
+def _note(block: Block, row: int, record: _Odd, width: int) -> None:
+    fault = record.fault
+    if fault is None and len(record.cells) > width and not is_blank(record.cells[width:]):
         fault = "too_many_cells"
-    codes = one.warnings
-    if fault is None and len(one.cells) < width:
+    codes = record.warnings
+    if fault is None and len(record.cells) < width:
         codes = (*codes, "short_row")
     if fault is not None:
         block.faults[row] = fault
-        block.raws[row] = one.raw
+        block.raws[row] = record.raw
     if codes:
         block.warnings[row] = codes
-    block.doubts[row] = Doubt(one.cells, one.raw, int(block.starts[row]), one.fault)
+    block.doubts[row] = Doubt(record.cells, record.raw, int(block.starts[row]), record.fault)

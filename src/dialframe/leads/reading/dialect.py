@@ -118,8 +118,8 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
     if delimiter is None and named:
         delimiter = named["delimiter"]
     if delimiter is not None:
-        told = WORDS.get(delimiter.lower(), delimiter)
-        dialect = _with_quotes(Dialect(told), sample, quote)
+        character = WORDS.get(delimiter.lower(), delimiter)
+        dialect = _with_quotes(Dialect(character), sample, quote)
         return Found(dialect, _shape(sample, dialect), 1.0, sep_line=bool(named))
     return _best(sample, quote, sep_line=bool(named))
 
@@ -137,7 +137,7 @@ def unwrapped(lines: Sequence[str]) -> list[str] | None:
     if _WRAPPED.fullmatch(first) is None or len(lines) < 2:
         return None
     inner = first.strip()[1:-1].replace('""', '"')
-    if not any(_has_header([scan(inner, Dialect(one)).cells]) for one in _USUAL):
+    if not any(_has_header([scan(inner, Dialect(delimiter)).cells]) for delimiter in _USUAL):
         return None
     if not all(_WRAPPED.fullmatch(line) or not line.strip() for line in lines):
         return None
@@ -146,11 +146,14 @@ def unwrapped(lines: Sequence[str]) -> list[str] | None:
 
 def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
     """The delimiter with the best score, and everything that follows from it."""
-    quoted = {one: _with_quotes(Dialect(one), sample, quote) for one in _candidates(sample)}
-    scores = {one: _score(sample, dialect) for one, dialect in quoted.items()}
+    quoted = {
+        delimiter: _with_quotes(Dialect(delimiter), sample, quote)
+        for delimiter in _candidates(sample)
+    }
+    scores = {delimiter: _score(sample, dialect) for delimiter, dialect in quoted.items()}
     scores[""] = _one_column(sample)
-    best, *others = sorted(scores, key=lambda one: -scores[one])
-    rivals = [one for one in others if one and scores[one] > 0]
+    best, *others = sorted(scores, key=lambda delimiter: -scores[delimiter])
+    rivals = [delimiter for delimiter in others if delimiter and scores[delimiter] > 0]
     second = scores[rivals[0]] if rivals else 0.0
     dialect = _finish(
         quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
@@ -172,19 +175,19 @@ def _sample(lines: Sequence[str], start: int) -> list[str]:
     stop = min(len(lines), start + _HEAD_LINES)
     places = [(start, stop)]
     step = (len(lines) - stop) // _PLACES
-    for place in range(_PLACES if step else 0):
-        at = stop + (place + 1) * step - min(step, _PLACE_LINES)
+    for index in range(_PLACES if step else 0):
+        at = stop + (index + 1) * step - min(step, _PLACE_LINES)
         places.append((at, at + min(step, _PLACE_LINES)))
     chosen: list[str] = []
     left = _SAMPLE_CHARS
     for begin, end in places:
-        own: list[str] = []
+        lines_here: list[str] = []
         for line in lines[begin:end]:
             if left <= 0:
                 break
-            own.append(line[:left].replace("\x00", ""))
-            left -= len(own[-1]) + 1
-        chosen += quoting.joined(own, inside=begin > start)
+            lines_here.append(line[:left].replace("\x00", ""))
+            left -= len(lines_here[-1]) + 1
+        chosen += quoting.joined(lines_here, inside=begin > start)
     return [line for line in chosen if line.strip()]
 
 
@@ -204,11 +207,11 @@ def _candidates(sample: list[str]) -> list[str]:
 
 def _score(sample: list[str], dialect: Dialect) -> float:
     delimiter = dialect.delimiter
-    found = [(text, scan(text, dialect)) for text in sample]
-    read = [(text, row.cells) for text, row in found if row.state in (CLEAN, STRAY)]
+    scanned = [(text, scan(text, dialect)) for text in sample]
+    read = [(text, row.cells) for text, row in scanned if row.state in (CLEAN, STRAY)]
     width = _width([row for _, row in read if len(row) > 1])
     usual = [(text, row) for text, row in read if len(row) == width]
-    consistent = len(usual) / max(1, len(found))
+    consistent = len(usual) / max(1, len(scanned))
     if width < 2 or consistent < _LEAST_CONSISTENT:
         return 0.0
     # Headers have brackets, stars and colons that no value has.
@@ -286,10 +289,10 @@ def _lengthened(sample: list[str], delimiter: str) -> str:
     """The longer delimiter that every one of the character's places is part of, as in `a||b`."""
     if len(delimiter) != 1 or not delimiter.strip():
         return delimiter
-    own = re.escape(delimiter)
+    escaped = re.escape(delimiter)
     sign = r"[^\w\s\"'.,()@+\-/]"
     runs = Counter(
-        run for line in sample for run in re.findall(f"{sign}{{0,2}}{own}{sign}{{0,2}}", line)
+        run for line in sample for run in re.findall(f"{sign}{{0,2}}{escaped}{sign}{{0,2}}", line)
     )
     usual = [run for run, _ in runs.most_common(_LONGEST_DELIMITER)]
     for run in sorted(usual, key=len, reverse=True):

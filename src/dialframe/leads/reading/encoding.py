@@ -138,13 +138,13 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
         ConfigError: The encoding is unknown.
         LeadFileError: The bytes are not of the encoding given.
     """
-    found = _decode(data, encoding)
+    decoded = _decode(data, encoding)
     # A mark again behind the mark is what two programs make, each of which puts one.
-    marks = len(found.text) - len(found.text.lstrip("\ufeff"))
+    marks = len(decoded.text) - len(decoded.text.lstrip("\ufeff"))
     if not marks:
-        return found
-    repaired = tuple(at - marks for at in found.repaired if at >= marks)
-    return replace(found, text=found.text[marks:], repaired=repaired, bom=True)
+        return decoded
+    repaired = tuple(at - marks for at in decoded.repaired if at >= marks)
+    return replace(decoded, text=decoded.text[marks:], repaired=repaired, bom=True)
 
 
 def _decode(data: bytes, encoding: str | None) -> Decoded:
@@ -259,12 +259,12 @@ def _spoken(lines: list[bytes]) -> frozenset[str]:
     """Code pages of the languages that the mails and headers of a list speak for, if they agree."""
     mails = set(_MAIL_ENDING.findall(b"\n".join(lines[:_HEAD_LINES]).lower()))
     words = set(_HEADER_WORD.findall(b" ".join(lines[:_SPOKEN_LINES]).lower()))
-    said = [
+    languages = [
         code_pages
         for code_pages, endings, names in _LANGUAGES
         if endings & {mail.decode() for mail in mails} or names & {word.decode() for word in words}
     ]
-    return said[0] if len(said) == 1 else frozenset()
+    return languages[0] if len(languages) == 1 else frozenset()
 
 
 def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
@@ -278,19 +278,19 @@ def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
 def _delimiters(lines: list[bytes]) -> bytes:
     """High bytes that stand for signs, in nearly every line as often as in the others."""
     sample = lines[: _DELIMITER_LINES * 100]
-    found = bytearray()
+    delimiters = bytearray()
     for byte in _SIGN_BYTES:
         counts = Counter(line.count(byte) for line in sample)
         usual, lines_with_it = counts.most_common(1)[0]
         if usual and lines_with_it >= max(_DELIMITER_LINES, _DELIMITER_SHARE * len(sample)):
-            own = re.escape(bytes([byte]))
-            other = b"[^\x00-\x7f" + own + b"]"
+            escaped = re.escape(bytes([byte]))
+            other = b"[^\x00-\x7f" + escaped + b"]"
             crowded = re.findall(
-                b"(?<=%b)%b|%b(?=%b)" % (other, own, own, other), b"\n".join(sample)
+                b"(?<=%b)%b|%b(?=%b)" % (other, escaped, escaped, other), b"\n".join(sample)
             )
             if len(crowded) < _CROWDED_SHARE * sum(line.count(byte) for line in sample):
-                found.append(byte)
-    return bytes(found)
+                delimiters.append(byte)
+    return bytes(delimiters)
 
 
 def _mixed(data: bytes, *, bom: bool = False) -> Decoded:

@@ -78,9 +78,9 @@ def sources(
     Raises:
         LeadFileError: Nothing is there, it cannot be read, or it holds no table.
     """
-    found = _places(os.fsdecode(path))
-    for place in found:
-        source = load(place.path, max_line_bytes=max_line_bytes, opened=place.opened)
+    places = _places(os.fsdecode(path))
+    for each in places:
+        source = load(each.path, max_line_bytes=max_line_bytes, opened=each.opened)
         if source.kind != "archive":
             yield source
             continue
@@ -100,7 +100,7 @@ def _places(text: str) -> list[Place]:
     path = Path(text)
     try:
         if path.is_dir():
-            return [Place(one) for one in tables_in(path)]
+            return [Place(each) for each in tables_in(path)]
         if path.exists():
             return [Place(path)]
     except (OSError, ValueError) as problem:
@@ -110,7 +110,9 @@ def _places(text: str) -> list[Place]:
         matched = sorted(map(Path, glob.glob(text, recursive=True)))  # noqa: PTH207 - an absolute pattern
         if not matched:
             raise LeadFileError(f"{path} matches no file; check the pattern", path=path)
-        return [Place(one) for one in _bounded(path, [one for one in matched if one.is_file()])]
+        return [
+            Place(each) for each in _bounded(path, [each for each in matched if each.is_file()])
+        ]
     return _of_archive(path) or [Place(path)]
 
 
@@ -121,23 +123,23 @@ def tables_in(folder: Path) -> list[Path]:
         LeadFileError: There is none, or it cannot be read.
     """
     try:
-        found = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError as problem:
         why = (problem.strerror or "input error").lower()
         raise LeadFileError(f"{folder} cannot be read: {why}", path=folder) from None
-    return _tables_of(folder, found, Path.is_file)
+    return _tables_of(folder, paths, Path.is_file)
 
 
 def _tables_of(folder: Path, paths: Iterable[Path], is_file: Callable[[Path], bool]) -> list[Path]:
     """Those that may be tables by their names."""
-    found = [one for one in paths if is_table(one.name) and is_file(one)]
-    if not found:
+    tables = [path for path in paths if is_table(path.name) and is_file(path)]
+    if not tables:
         raise LeadFileError(
             f"{folder} is a folder that holds no table; name one, or put CSV, XLSX, JSON or Parquet "
             "files into it",
             path=folder,
         )
-    return _bounded(folder, found)
+    return _bounded(folder, tables)
 
 
 def is_table(name: str) -> bool:
@@ -152,22 +154,22 @@ def is_table(name: str) -> bool:
     return bool(endings) and endings[-1] in TABLES
 
 
-def _bounded(path: Path, found: list[Path]) -> list[Path]:
-    if len(found) > _MOST_PLACES:
+def _bounded(path: Path, paths: list[Path]) -> list[Path]:
+    if len(paths) > _MOST_PLACES:
         raise LeadFileError(
-            f"{path} holds {len(found):,} files, more than {_MOST_PLACES:,}; name fewer", path=path
+            f"{path} holds {len(paths):,} files, more than {_MOST_PLACES:,}; name fewer", path=path
         )
-    return found
+    return paths
 
 
 def _of_archive(path: Path) -> list[Place]:
     """The member of an archive on this disk that a path names, as in `fairs.zip/leeds.csv`."""
-    archive = next((one for one in path.parents if one.is_file()), None)
+    archive = next((each for each in path.parents if each.is_file()), None)
     if archive is None or not zipfile.is_zipfile(archive):
         return []
     name = path.relative_to(archive).as_posix()
     opened, infos = _infos(load(archive))
-    members = {one.filename: one for one in infos}
+    members = {each.filename: each for each in infos}
     if name not in members:
         raise LeadFileError(
             f"{archive} has no member {name}; it has: {', '.join(sorted(members))}", path=archive
@@ -177,12 +179,12 @@ def _of_archive(path: Path) -> list[Place]:
 
 def _members(source: Source) -> list[Place]:
     archive, infos = _infos(source)
-    named = [one for one in infos if is_table(one.filename.rpartition("/")[2])]
+    named = [info for info in infos if is_table(info.filename.rpartition("/")[2])]
     chosen = named or (infos if len(infos) == 1 else [])
     if not chosen:
         raise LeadFileError(
             f"{source.path} is a zip archive that holds no table; it has: "
-            f"{', '.join(one.filename for one in infos[:9]) or 'nothing'}",
+            f"{', '.join(info.filename for info in infos[:9]) or 'nothing'}",
             path=source.path,
         )
     if len(chosen) > _MOST_MEMBERS:
@@ -192,20 +194,20 @@ def _members(source: Source) -> list[Place]:
             path=source.path,
         )
     # Members may share the same bytes: each is small for its size, all of them are not.
-    unpacked_bytes = min(sum(one.file_size for one in chosen), MAX_UNPACKED_BYTES)
+    unpacked_bytes = min(sum(info.file_size for info in chosen), MAX_UNPACKED_BYTES)
     check_unpacked(source.path, unpacked_bytes, len(source.data))
-    chosen = sorted(chosen, key=lambda one: one.filename)
-    return [_member(source.path, archive, one) for one in chosen]
+    chosen = sorted(chosen, key=lambda info: info.filename)
+    return [_member(source.path, archive, info) for info in chosen]
 
 
 def _infos(source: Source) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
     """An archive and its files; opened once, since opening reads the names of all of them."""
     archive = zipfile.ZipFile(io.BytesIO(source.data))
     return archive, [
-        one
-        for one in archive.infolist()
-        if not one.is_dir()
-        and not any(part.startswith(_HIDDEN) for part in one.filename.split("/"))
+        info
+        for info in archive.infolist()
+        if not info.is_dir()
+        and not any(part.startswith(_HIDDEN) for part in info.filename.split("/"))
     ]
 
 
@@ -238,12 +240,17 @@ def _remote(url: str) -> list[Place]:
             names = sorted(system.glob(root))
         elif system.isdir(root):
             inside = sorted(system.ls(root, detail=False))
-            names = [one for one in inside if is_table(one.rstrip("/").rpartition("/")[2])]
+            names = [
+                address for address in inside if is_table(address.rstrip("/").rpartition("/")[2])
+            ]
         else:
             names = [root]
     if not names:
         raise LeadFileError(f"{url} holds no table; check the path", path=Path(url))
-    return [Place(Path(_called(url, root, one)), partial(_opened, system, one)) for one in names]
+    return [
+        Place(Path(_called(url, root, address)), partial(_opened, system, address))
+        for address in names
+    ]
 
 
 def _called(url: str, root: str, name: str) -> str:

@@ -33,47 +33,50 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
     first = files[0]
     if len(files) == 1:
         return first
-    if any(_columns(one) != _columns(first) for one in files):
+    if any(_columns(file) != _columns(first) for file in files):
         usual, count = Counter(map(_columns, files)).most_common(1)[0]
-        odd = [one.name for one in files if _columns(one) != usual]
+        odd = [file.name for file in files if _columns(file) != usual]
         if count > 1 and len(odd) <= _NAMED:
             raise LeadFileError(
                 f"{path}: {', '.join(odd)} has other columns than the other {count} tables; take it "
                 "out, or read each by itself with leads.read_all",
                 path=path,
             )
-        names = ", ".join(one.name for one in files[:_NAMED])
+        names = ", ".join(file.name for file in files[:_NAMED])
         more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
         raise LeadFileError(
             f"{path} holds {len(files)} tables with different columns: {names}{more}; name one of "
             "them (a zip's as fairs.zip/leeds.csv), or read each with leads.read_all",
             path=path,
         )
-    rows = _offsets([one.records for one in files])
-    places = _offsets([len(one.frame) for one in files])
-    columns: list[list[str]] = [list(one.frame.columns) for one in files]
+    rows = _offsets([file.records for file in files])
+    places = _offsets([len(file.frame) for file in files])
+    columns: list[list[str]] = [list(file.frame.columns) for file in files]
     widest = max(columns, key=len)
     skipped = [
-        _named(one.skipped, len(one.frame.columns), widest).assign(_row=one.skipped["_row"] + at)
-        for one, at in zip(files, rows, strict=True)
+        _named(file.skipped, len(file.frame.columns), widest).assign(
+            _row=file.skipped["_row"] + at
+        )
+        for file, at in zip(files, rows, strict=True)
     ]
-    least = min(files, key=lambda one: one.decisions.delimiter_confidence).decisions
+    least = min(files, key=lambda file: file.decisions.delimiter_confidence).decisions
     return LeadFile(
         path=path,
         frame=pd.concat(
-            [_named(one.frame, len(one.frame.columns), widest) for one in files], ignore_index=True
+            [_named(file.frame, len(file.frame.columns), widest) for file in files],
+            ignore_index=True,
         ),
         header=first.header,
-        lines=np.concatenate([one.lines for one in files]),
-        rows=np.concatenate([one.rows + at for one, at in zip(files, rows, strict=True)]),
+        lines=np.concatenate([file.lines for file in files]),
+        rows=np.concatenate([file.rows + at for file, at in zip(files, rows, strict=True)]),
         skipped=pd.concat(skipped, ignore_index=True),
         decisions=replace(first.decisions, delimiter_confidence=least.delimiter_confidence),
-        sha256=hashlib.sha256("".join(one.sha256 for one in files).encode()).hexdigest(),
-        faults=_shifted([one.faults for one in files], places),
-        warnings=_shifted([one.warnings for one in files], places),
-        raws=_shifted([one.raws for one in files], places),
-        parts=tuple(one.path for one in files),
-        part_of=np.repeat(np.arange(len(files)), [len(one.frame) for one in files]),
+        sha256=hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest(),
+        faults=_shifted([file.faults for file in files], places),
+        warnings=_shifted([file.warnings for file in files], places),
+        raws=_shifted([file.raws for file in files], places),
+        parts=tuple(file.path for file in files),
+        part_of=np.repeat(np.arange(len(files)), [len(file.frame) for file in files]),
     )
 
 
@@ -90,16 +93,16 @@ def _offsets(counts: Sequence[int]) -> list[int]:
 
 def _named(frame: pd.DataFrame, width: int, names: list[str]) -> pd.DataFrame:
     """The frame with the names of the widest one, its own columns filled up with empty ones."""
-    own = frame.set_axis([*names[:width], *frame.columns[width:]], axis=1)
-    for place in range(width, len(names)):
-        own.insert(place, names[place], pd.array([""] * len(own), dtype="str"))
-    return own
+    named = frame.set_axis([*names[:width], *frame.columns[width:]], axis=1)
+    for index in range(width, len(names)):
+        named.insert(index, names[index], pd.array([""] * len(named), dtype="str"))
+    return named
 
 
 def _shifted(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> Mapping[int, Value]:
     moved = {
         at + offset: value
-        for one, offset in zip(maps, offsets, strict=True)
-        for at, value in one.items()
+        for values, offset in zip(maps, offsets, strict=True)
+        for at, value in values.items()
     }
     return MappingProxyType(moved)

@@ -107,8 +107,8 @@ def _plain_header(cells: list[list[str]], top: list[int]) -> int | None:
             and names * 2 >= filled_cells(cells[at])
             and not any(map(is_contact, cells[at]))
         ):
-            above = [one for one in top if one < at]
-            numbered = sum(any(map(is_contact, cells[one])) for one in above)
+            above = [row for row in top if row < at]
+            numbered = sum(any(map(is_contact, cells[row])) for row in above)
             return at if 0 < numbered == len(above) <= _ABOVE_RECORDS else None
     return None
 
@@ -125,16 +125,18 @@ def _by_contrast(
 ) -> tuple[int | None, tuple[str, ...] | None, float]:
     """A header of unknown words: what stands under it is of another kind."""
     least = max(min(2, usual), usual / 2)
-    at = next((one for one in candidates if filled_cells(cells[one]) >= least), None)
+    at = next((row_at for row_at in candidates if filled_cells(cells[row_at]) >= least), None)
     if at is None:
         return None, None, 0.8
     row = cells[at]
-    below = [cells[one] for one in filled if one > at][:_SAMPLE_RECORDS]
+    below = [cells[row_at] for row_at in filled if row_at > at][:_SAMPLE_RECORDS]
     kinds = {column: _kind(below, column) for column in range(usual)}
     typed = [column for column, kind in kinds.items() if kind is not None]
-    own = [row[column : column + 1] for column in typed]
-    alike = sum(_is_of(cell, kinds[column]) for cell, column in zip(own, typed, strict=True))
-    named = sum(any(text.strip() for text in cell) for cell in own) - alike
+    cells_above = [row[column : column + 1] for column in typed]
+    alike = sum(
+        _is_of(cell, kinds[column]) for cell, column in zip(cells_above, typed, strict=True)
+    )
+    named = sum(any(text.strip() for text in cell) for cell in cells_above) - alike
     if typed and named <= alike and not _are_years(row, below, typed):
         return None, None, 0.7
     if typed:
@@ -169,7 +171,7 @@ def _is_match(kind: re.Pattern[str], text: str) -> bool:
 def _are_years(row: Sequence[str], below: list[list[str]], columns: list[int]) -> bool:
     """Whether the names of columns are years, above values that are none."""
     named = [at for at in columns if at < len(row) and _YEAR.fullmatch(row[at].strip())]
-    values = [one[at] for one in below for at in named if at < len(one)]
+    values = [row_below[at] for row_below in below for at in named if at < len(row_below)]
     years = sum(_YEAR.fullmatch(value.strip()) is not None for value in values)
     return len(named) * 2 > len(columns) and years * 2 < len(values)
 
@@ -185,7 +187,7 @@ def _is_record(row: Sequence[str], below: list[list[str]]) -> bool:
     if sentences * 2 >= len(names):
         return True
     again = sum(
-        any(name in one[at : at + 1] for one in below)
+        any(name in row_below[at : at + 1] for row_below in below)
         for at, name in enumerate(row)
         if name.strip()
     )
@@ -194,10 +196,10 @@ def _is_record(row: Sequence[str], below: list[list[str]]) -> bool:
 
 def _before_data(cells: list[list[str]], filled: list[int], usual: int) -> list[int]:
     """Records before the first that holds a phone number or an e-mail address like a lead."""
-    found: list[int] = []
+    rows: list[int] = []
     for at in filled:
         contacts = sum(map(is_contact, cells[at]))
         if contacts and filled_cells(cells[at]) >= max(min(2, usual), usual / 2):
             break
-        found.append(at)
-    return found
+        rows.append(at)
+    return rows

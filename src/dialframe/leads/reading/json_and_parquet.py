@@ -109,7 +109,7 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
         raise LeadFileError(f"{path} is a damaged Parquet file: {why}", path=path) from None
     cells = [list(row) for row in zip(*columns, strict=True)]
     places = list(range(len(cells)))
-    records = Records(cells, places, [place + 1 for place in places])
+    records = Records(cells, places, [index + 1 for index in places])
     return Keyed(tuple(table.column_names), records, "parquet")
 
 
@@ -135,13 +135,13 @@ def _from_lines(path: Path, lines: Lines) -> Keyed:
     loaded = {line: _load(line) if line.strip() else _Pairs() for line in set(lines.texts)}
     values = [loaded[line] for line in lines.texts]
     places = list(range(len(values)))
-    return _table(path, values, places, [place + 1 for place in places], lines.texts, "jsonl")
+    return _table(path, values, places, [index + 1 for index in places], lines.texts, "jsonl")
 
 
 def _from_object(path: Path, text: str, value: _Pairs) -> Keyed:
     """An object of objects, each of which is a record, or one object that is one."""
-    inner = [one for _, one in value]
-    values = inner if inner and all(isinstance(one, _Pairs) for one in inner) else [value]
+    inner = [item for _, item in value]
+    values = inner if inner and all(isinstance(item, _Pairs) for item in inner) else [value]
     line = len(LINE_END.findall(text, 0, _skip(text, 0)))
     stop = line + len(LINE_END.findall(text.strip())) + 1
     count = len(values)
@@ -196,9 +196,9 @@ def _array(text: str, begin: int, depth: int) -> tuple[int | None, int]:
             if text.startswith("[", value) and text.startswith(("{", "["), _skip(text, value + 1)):
                 return value + 1, value
             if text.startswith("{", value) and depth < _DEEPEST:
-                found, end = _array(text, value, depth + 1)
-                if found is not None:
-                    return found, end
+                array, end = _array(text, value, depth + 1)
+                if array is not None:
+                    return array, end
             if not text.startswith("{", value) or depth >= _DEEPEST:
                 _, end = _DECODER.raw_decode(text, value)
         except (ValueError, RecursionError):
@@ -301,7 +301,7 @@ def _json(value: Any) -> str:
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, _Pairs):
-        return "{" + ",".join(f"{json.dumps(key)}:{_json(one)}" for key, one in value) + "}"
+        return "{" + ",".join(f"{json.dumps(key)}:{_json(item)}" for key, item in value) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -206,18 +206,18 @@ def with_groups(above: Sequence[str], header: tuple[str, ...]) -> tuple[str, ...
         header: The header.
     """
     names = [name.strip().casefold() for name in header]
-    told = [cell.strip() for cell in above]
+    names_above = [cell.strip() for cell in above]
     doubtful = [not name or names.count(name) > 1 for name in names]
-    groups = {cell for cell in told if cell}
-    if len(groups) < _LEAST_GROUPS or len(told) > len(header) or not any(doubtful):
+    groups = {cell for cell in names_above if cell}
+    if len(groups) < _LEAST_GROUPS or len(names_above) > len(header) or not any(doubtful):
         return header
-    if any(map(is_contact, told)):
+    if any(map(is_contact, names_above)):
         return header
     joined: list[str] = []
     group = ""
-    for place, name in enumerate(header):
-        group = (told[place] if place < len(told) else "") or group
-        joined.append(f"{group} {name}".strip() if doubtful[place] and group else name)
+    for index, name in enumerate(header):
+        group = (names_above[index] if index < len(names_above) else "") or group
+        joined.append(f"{group} {name}".strip() if doubtful[index] and group else name)
     return tuple(joined)
 
 
@@ -253,15 +253,15 @@ def _footers(
     """Totals anywhere in a list of leads, and remarks behind the last record."""
     rows = [cells[at] for at in filled]
     comments = asked_once(rows if usual > 1 else (), _is_comment)
-    found = {at: "footer" for at, is_one in zip(filled, comments, strict=False) if is_one}
+    footers = {at: "footer" for at, is_one in zip(filled, comments, strict=False) if is_one}
     if leads:
         totals = asked_once(rows, lambda row: _is_remark(row, usual, _SUBTOTAL))
-        found |= {at: "footer" for at, is_one in zip(filled, totals, strict=True) if is_one}
-    for place in range(len(filled) - 1, 0, -1):
-        if filled[place] in found:
+        footers |= {at: "footer" for at, is_one in zip(filled, totals, strict=True) if is_one}
+    for index in range(len(filled) - 1, 0, -1):
+        if filled[index] in footers:
             continue
-        row = cells[filled[place]]
-        apart = filled[place] - filled[place - 1] > 1
+        row = cells[filled[index]]
+        apart = filled[index] - filled[index - 1] > 1
         lone = (
             filled_cells(row) == 1
             and usual >= _NARROW
@@ -271,10 +271,10 @@ def _footers(
         remark = (leads or len(row) < usual) and _is_remark(row, usual, _REMARK)
         if not words and not remark:
             break
-        found[filled[place]] = "footer"
+        footers[filled[index]] = "footer"
     if leads:
-        found |= dict.fromkeys(_tables_below(cells, filled, usual), "footer")
-    return found
+        footers |= dict.fromkeys(_tables_below(cells, filled, usual), "footer")
+    return footers
 
 
 def _tables_below(cells: list[list[str]], filled: list[int], usual: int) -> list[int]:
@@ -285,11 +285,11 @@ def _tables_below(cells: list[list[str]], filled: list[int], usual: int) -> list
     """
     below: list[int] = []
     block: list[int] = []
-    for place in range(len(filled) - 1, 0, -1):
-        if any(map(is_contact, cells[filled[place]])):
+    for index in range(len(filled) - 1, 0, -1):
+        if any(map(is_contact, cells[filled[index]])):
             break
-        block.append(filled[place])
-        if filled[place] - filled[place - 1] > 1:
+        block.append(filled[index])
+        if filled[index] - filled[index - 1] > 1:
             rows = [cells[at] for at in reversed(block)]
             other = all(len(row) != usual for row in rows)
             if not other and not _has_figures(rows):

@@ -155,24 +155,24 @@ def _with_alike_sheets(
         return file
     book = _workbook(source)
     sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
-    same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
-    names = tuple(str(one.decisions.sheet) for one in same[1:])
+    same = [sheet for sheet in sheets if sheet.header == file.header or _is_alike(sheet, file)]
+    names = tuple(str(sheet.decisions.sheet) for sheet in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
     if len(same) == 1:
         return replace(file, decisions=decisions)
-    named = [replace(one, path=source.path / str(one.decisions.sheet)) for one in same]
+    named = [replace(sheet, path=source.path / str(sheet.decisions.sheet)) for sheet in same]
     whole = together(source.path, named)
     decisions = replace(
         decisions,
-        hidden_rows=sum(one.decisions.hidden_rows for one in same),
-        hidden_columns=max(one.decisions.hidden_columns for one in same),
+        hidden_rows=sum(sheet.decisions.hidden_rows for sheet in same),
+        hidden_columns=max(sheet.decisions.hidden_columns for sheet in same),
     )
     return replace(whole, sha256=file.sha256, decisions=decisions)
 
 
-def _is_alike(one: LeadFile, other: LeadFile) -> bool:
+def _is_alike(sheet: LeadFile, other: LeadFile) -> bool:
     """Whether two sheets have the same columns, whatever their capitals."""
-    headers = (one.header, other.header)
+    headers = (sheet.header, other.header)
     folded = [[name.strip().casefold() for name in header or ()] for header in headers]
     return folded[0] == folded[1]
 
@@ -339,23 +339,23 @@ def _text(source: Source, decoded: encodings.Decoded, options: ReadOptions) -> _
 
 
 def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
-    own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
-    if own is not None:
-        found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
+    is_own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
+    if is_own is not None:
+        detected = dialects.Found(Dialect(is_own["delimiter"]), Shape(1), 1.0)
     else:
         lines = replace(lines, texts=dialects.unwrapped(lines.texts) or lines.texts)
-        found = dialects.detect(lines.texts, options.delimiter, options.quote)
-    check_width(found.shape.width)
-    records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
+        detected = dialects.detect(lines.texts, options.delimiter, options.quote)
+    check_width(detected.shape.width)
+    records = parse(lines, detected.dialect, detected.shape, start=int(detected.sep_line))
     records = replace(records, lines=whole)
-    layout = lay_out(records, options.header, own=own is not None)
+    layout = lay_out(records, options.header, own=is_own is not None)
     decisions = Decisions(
-        "tsv" if found.dialect.delimiter == "\t" else "csv",
-        dialect=found.dialect,
-        delimiter_confidence=found.confidence,
-        delimiter_runner_up=found.runner_up,
+        "tsv" if detected.dialect.delimiter == "\t" else "csv",
+        dialect=detected.dialect,
+        delimiter_confidence=detected.confidence,
+        delimiter_runner_up=detected.runner_up,
     )
-    return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
+    return _without_own_columns(_Table(records, layout, decisions, sep_line=detected.sep_line))
 
 
 def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
@@ -395,10 +395,10 @@ def _damaged(
     places = [header.index(name) for name in ("_reason", "_all_reasons", "_raw")]
     for at, row in enumerate(rows):
         if len(row) > max(places):
-            reason, every, raw = (plain(row[place]) for place in places)
-            found = damage(cells[at], reason, every, raw)
-            if found is not None:
-                yield at, (found, raw)
+            reason, every, raw = (plain(row[column]) for column in places)
+            fault = damage(cells[at], reason, every, raw)
+            if fault is not None:
+                yield at, (fault, raw)
 
 
 def _lead_file(source: Source, table: _Table) -> LeadFile:
@@ -471,17 +471,17 @@ def _frame(cells: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame
 
 def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
     records, layout = table.records, table.layout
-    found = [*layout.preface, *layout.furniture]
-    frame = _frame([_wide(records.cells[at], layout.width) for at, _ in found], names)
-    lines = [records.starts[at] + 1 for at, _ in found]
+    left_out = [*layout.preface, *layout.furniture]
+    frame = _frame([_wide(records.cells[at], layout.width) for at, _ in left_out], names)
+    lines = [records.starts[at] + 1 for at, _ in left_out]
     preface = len(layout.preface)
     rows = [*[None] * preface, *(at - first + 1 for at, _ in layout.furniture)]
     meta = pd.DataFrame(
         {
             "_line": pd.array(lines, dtype="Int64"),
             "_row": pd.array(rows, dtype="Int64"),
-            "_code": pd.array([code for _, code in found], dtype="str"),
-            "_raw": pd.array([records.raw(at) for at, _ in found], dtype="str"),
+            "_code": pd.array([code for _, code in left_out], dtype="str"),
+            "_raw": pd.array([records.raw(at) for at, _ in left_out], dtype="str"),
         }
     )
     both = pd.concat([frame, meta], axis=1)
@@ -508,8 +508,8 @@ def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
 def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
     if not len(lines):
         return frozenset()
-    found = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
-    return frozenset(np.unique(found).tolist())
+    records_hit = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
+    return frozenset(np.unique(records_hit).tolist())
 
 
 # A record with a cell too many stands in the reject file with its cells where they fell: phone number
@@ -532,13 +532,15 @@ def damage(cells: Sequence[str], reason: str, all_reasons: str, raw: str) -> str
         raw: Its `_raw`.
     """
     codes = {reason, *all_reasons.split(";")}
-    found = next((code for code in DAMAGE if code in codes), None)
-    if found is None or not reason.strip() or not raw:
+    fault = next((code for code in DAMAGE if code in codes), None)
+    if fault is None or not reason.strip() or not raw:
         return None
-    own = [cell.strip() for cell in cells]
+    stripped = [cell.strip() for cell in cells]
     return (
-        found
-        if any(_stripped(read, len(own)) == own for read in _readings(raw, len(own)))
+        fault
+        if any(
+            _stripped(read, len(stripped)) == stripped for read in _readings(raw, len(stripped))
+        )
         else None
     )
 

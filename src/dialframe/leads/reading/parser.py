@@ -50,7 +50,7 @@ def scan(text: str, dialect: Dialect) -> Scan:
         record, cell = _patterns(delimiter, quote)
         if record.fullmatch(text):
             pairs = cell.findall(text)
-            return Scan([bare or own.replace(quote * 2, quote) for own, bare in pairs], CLEAN)
+            return Scan([bare or piece.replace(quote * 2, quote) for piece, bare in pairs], CLEAN)
     return _scan(text, dialect, quote)
 
 
@@ -138,12 +138,12 @@ class Parser:
         """Cells of one line; those of equal short lines are the same list, which nobody changes."""
         if len(text) > _SHORT_CHARS:
             return scan(text, self.dialect)
-        found = self._scans.get(text)
-        if found is None:
+        scanned = self._scans.get(text)
+        if scanned is None:
             if len(self._scans) >= _KEPT_LINES:
                 self._scans.clear()
-            found = self._scans[text] = scan(text, self.dialect)
-        return found
+            scanned = self._scans[text] = scan(text, self.dialect)
+        return scanned
 
     def _close(self, lines: Lines, start: int) -> tuple[list[str], str, int]:
         """The record whose quote is still open at the end of its first line.
@@ -160,7 +160,7 @@ class Parser:
         next_record = 0
         for at in range(start + 1, last):
             text = lines.texts[at]
-            own = self.scan(text)
+            closing = self.scan(text)
             if not broken:
                 parts.append(lines.ends[at - 1])
                 # Inside the open cell, a line is read as if the cell's quote stood before it.
@@ -176,7 +176,7 @@ class Parser:
                 ):
                     return cells, CLEAN, at + 1
                 broken = more.state != OPEN
-            if own.state in (CLEAN, OPEN) and shape.begins(own.cells):
+            if closing.state in (CLEAN, OPEN) and shape.begins(closing.cells):
                 next_record = next_record or at
                 if broken:
                     break
@@ -208,18 +208,20 @@ def _scan(text: str, dialect: Dialect, quote: str) -> Scan:
     while True:
         begin = _skip(text, at) if dialect.skip_space else at
         if text.startswith(quote, begin):
-            cell, behind, own = _quoted(text, begin, dialect, quote)
-            if own in (OPEN, BROKEN):
-                return Scan([*cells, cell], BROKEN if state == STRAY else own)
+            cell, behind, piece_state = _quoted(text, begin, dialect, quote)
+            if piece_state in (OPEN, BROKEN):
+                return Scan([*cells, cell], BROKEN if state == STRAY else piece_state)
         else:
             behind = _end(text, at, dialect)
             cell = text[begin:behind]
-            own = STRAY if quote in cell else CLEAN
+            piece_state = STRAY if quote in cell else CLEAN
             if dialect.escape and dialect.escape in cell:
                 cell = cell.replace(dialect.escape + dialect.delimiter, dialect.delimiter)
-                own = STRAY if cell.count(quote) > cell.count(dialect.escape + quote) else CLEAN
+                piece_state = (
+                    STRAY if cell.count(quote) > cell.count(dialect.escape + quote) else CLEAN
+                )
                 cell = cell.replace(dialect.escape + quote, quote)
-        state = STRAY if own == STRAY else state
+        state = STRAY if piece_state == STRAY else state
         cells.append(cell)
         if behind >= len(text):
             return Scan(cells, state)
@@ -283,7 +285,7 @@ def _belongs(
     lines: Lines,
     dialect: Dialect,
     shape: Shape,
-    place: tuple[int, int],
+    begin: tuple[int, int],
     cells: list[str],
     next_record: int,
 ) -> bool:
@@ -294,7 +296,7 @@ def _belongs(
     """
     if not next_record:
         return True
-    start, at = place
+    start, at = begin
     if len(cells) != shape.width:
         return False
     if at - start <= _NOTE_LINES:

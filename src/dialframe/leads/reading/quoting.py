@@ -38,7 +38,7 @@ def joined(lines: Sequence[str], *, inside: bool) -> list[str]:
     at = 0
     if inside and odd and not _OPENS.search(plain[odd[0]]) and _CLOSES.match(plain[odd[0]]):
         at = odd[0] + 1
-    found: list[str] = []
+    records: list[str] = []
     odds = iter([*odd, len(lines)])
     following = next(odds)
     while at < len(lines):
@@ -50,9 +50,9 @@ def joined(lines: Sequence[str], *, inside: bool) -> list[str]:
             if close < min(len(lines), at + _LONGEST_CELL_LINES) and _CLOSES.match(plain[close]):
                 stop = close + 1
             following = close
-        found.append("\n".join(lines[at:stop]))
+        records.append("\n".join(lines[at:stop]))
         at = stop
-    return found
+    return records
 
 
 def quote_of(sample: list[str], delimiter: str) -> str | None:
@@ -79,12 +79,14 @@ def quote_of(sample: list[str], delimiter: str) -> str | None:
 
 def _is_apostrophe(sample: list[str], delimiter: str) -> bool:
     """Whether cells in `'` hold delimiters, and records are regular with it as quote."""
-    own = re.escape(delimiter)
-    cell = re.compile(rf"(?:^|{own}[ \t]{{0,9}}+)'((?:[^']++|'')*+)'(?=[ \t]{{0,9}}+(?:{own}|$))")
+    escaped = re.escape(delimiter)
+    cell = re.compile(
+        rf"(?:^|{escaped}[ \t]{{0,9}}+)'((?:[^']++|'')*+)'(?=[ \t]{{0,9}}+(?:{escaped}|$))"
+    )
     places = [
         at
         for at, line in enumerate(sample)
-        if any(delimiter in found[1] for found in cell.finditer(line))
+        if any(delimiter in match[1] for match in cell.finditer(line))
     ]
     if len(places) < _LITERAL_LINES:
         return False
@@ -100,8 +102,8 @@ def _is_literal(sample: list[str], scans: list[Scan], delimiter: str) -> bool:
     )
     if words < _LITERAL_LINES:
         return False
-    own = re.escape(delimiter)
-    cell = re.compile(rf'(?:^|{own})\s{{0,9}}"[^"]*(?:""[^"]*)*"\s{{0,9}}(?:{own}|$)')
+    escaped = re.escape(delimiter)
+    cell = re.compile(rf'(?:^|{escaped})\s{{0,9}}"[^"]*(?:""[^"]*)*"\s{{0,9}}(?:{escaped}|$)')
     return sum(cell.search(line) is not None for line in sample) < words
 
 
@@ -127,7 +129,7 @@ def escape_of(sample: list[str], delimiter: str, quote: str | None) -> str | Non
 
 def _other_quote(sample: list[str], delimiter: str) -> str | None:
     """A quote other than `"` that stands around cells of most lines."""
-    own = re.escape(delimiter)
+    escaped = re.escape(delimiter)
     for quote in _OTHERS:
         lines = [line for line in sample if line.count(quote) > 1]
         if quote in delimiter or not lines:
@@ -135,14 +137,14 @@ def _other_quote(sample: list[str], delimiter: str) -> str | None:
         mark = re.escape(quote)
         if quote == "'":
             opening = re.compile(
-                rf"(?:^|{own}\s{{0,9}}){mark}[^{mark}]*{mark}(?:\s{{0,9}}{own}|$)"
+                rf"(?:^|{escaped}\s{{0,9}}){mark}[^{mark}]*{mark}(?:\s{{0,9}}{escaped}|$)"
             )
-            found = sum(opening.search(line) is not None for line in lines)
+            count = sum(opening.search(line) is not None for line in lines)
         else:
             # A rarer one is believed only around every cell.
-            whole = re.compile(rf"{mark}[^{mark}]*{mark}(?:{own}{mark}[^{mark}]*{mark})+")
-            found = sum(whole.fullmatch(line) is not None for line in lines)
-        if found > _BAD_QUOTES_SHARE * max(1, len(sample)):
+            whole = re.compile(rf"{mark}[^{mark}]*{mark}(?:{escaped}{mark}[^{mark}]*{mark})+")
+            count = sum(whole.fullmatch(line) is not None for line in lines)
+        if count > _BAD_QUOTES_SHARE * max(1, len(sample)):
             return quote
     return None
 
@@ -150,9 +152,9 @@ def _other_quote(sample: list[str], delimiter: str) -> str | None:
 def _regular(rows: list[Scan], places: list[int]) -> int:
     """How many of the lines at the places have the usual width and quotes that close."""
     widths = Counter(len(row.cells) for row in rows if row.state in (CLEAN, STRAY))
-    width = max(widths, key=lambda one: (widths[one], one)) if widths else 0
-    own = (rows[at] for at in places)
-    return sum(row.state in (CLEAN, STRAY) and len(row.cells) == width for row in own)
+    width = max(widths, key=lambda each: (widths[each], each)) if widths else 0
+    chosen = (rows[at] for at in places)
+    return sum(row.state in (CLEAN, STRAY) and len(row.cells) == width for row in chosen)
 
 
 def _clean(lines: list[str], dialect: Dialect) -> int:

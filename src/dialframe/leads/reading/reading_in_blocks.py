@@ -102,14 +102,16 @@ def take_in(path: str | os.PathLike[str], options: ReadOptions, spool: Spool) ->
         open_utf8(Path(path), options.max_line_bytes) if is_here and _may_stream(options) else None
     )
     if content is not None and _is_delimited(Path(path), content, options):
-        found = _streamed(Path(path), content, options, spool)
-        if found is None:
+        streamed = _streamed(Path(path), content, options, spool)
+        if streamed is None:
             return [take_in_all(read_as(path, options, in_blocks=False), spool)]
         note_files([Path(path)])
-        return [found]
+        return [streamed]
     if options == ReadOptions(max_line_bytes=options.max_line_bytes) and is_here:
         if Path(path).is_dir():
-            return [one for file in tables_in(Path(path)) for one in take_in(file, options, spool)]
+            return [
+                taken for file in tables_in(Path(path)) for taken in take_in(file, options, spool)
+            ]
         every = read_all(path, max_line_bytes=options.max_line_bytes)
         return [take_in_all(file, spool) for file in every]
     return [take_in_all(read_as(path, options), spool)]
@@ -172,14 +174,14 @@ def _sampled(taken: TakenIn, spool: Spool) -> pd.DataFrame:
     """Rows spread over the whole file."""
     step = sample_step(taken.leads)
     names = [str(name) for name in taken.file.frame.columns]
-    found: dict[str, list[pa.Array]] = {name: [] for name in names}
+    columns: dict[str, list[pa.Array]] = {name: [] for name in names}
     done = 0
     for batch in taken.batches(spool):
         rows = np.arange(-done % step, len(batch.lines), step)
         done += len(batch.lines)
         for name in names:
-            found[name].append(arrow_text.take(batch.rows.columns[name], rows))
-    return pd.DataFrame({name: delimited.text(_joined(own)) for name, own in found.items()})
+            columns[name].append(arrow_text.take(batch.rows.columns[name], rows))
+    return pd.DataFrame({name: delimited.text(_joined(parts)) for name, parts in columns.items()})
 
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
@@ -216,9 +218,9 @@ def take_in_all(file: LeadFile, spool: Spool) -> TakenIn:
     numbers = []
     for begin in range(0, len(file.frame), _ROWS):
         stop = min(begin + _ROWS, len(file.frame))
-        own = {
-            name: {row - begin: what for row, what in found.items() if begin <= row < stop}
-            for name, found in (("f", file.faults), ("w", file.warnings), ("r", file.raws))
+        notes = {
+            name: {row - begin: what for row, what in marks.items() if begin <= row < stop}
+            for name, marks in (("f", file.faults), ("w", file.warnings), ("r", file.raws))
         }
         batch = pa.RecordBatch.from_arrays(
             [
@@ -228,7 +230,7 @@ def take_in_all(file: LeadFile, spool: Spool) -> TakenIn:
             ],
             names=[*(str(at) for at in range(len(columns))), _LINE, _ORDINAL],
         )
-        numbers.append(spool.put(batch, _notes(own["f"], own["w"], own["r"], 0)))  # type: ignore[arg-type]
+        numbers.append(spool.put(batch, _notes(notes["f"], notes["w"], notes["r"], 0)))  # type: ignore[arg-type]
     seen = file.frame.iloc[:: sample_step(len(file.frame))]
     return TakenIn(replace(file, frame=seen), len(file.frame), numbers)
 
@@ -239,11 +241,11 @@ def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
     Raises:
         LeadFileError: It stands for no file, or cannot be reached.
     """
-    found: list[str | Path] = []
+    places: list[str | Path] = []
     for path in paths:
         text = str(path)
         if "://" not in text or not any(sign in text for sign in "*?["):
-            found.append(path)
+            places.append(path)
             continue
         import fsspec
 
@@ -252,8 +254,8 @@ def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
             names = sorted(filesystem.glob(inside))
         if not names:
             raise LeadFileError(f"{text} stands for no file; check the URL")
-        found += [filesystem.unstrip_protocol(name) for name in names]
-    return found
+        places += [filesystem.unstrip_protocol(name) for name in names]
+    return places
 
 
 def _batch(
@@ -279,6 +281,6 @@ def _batch(
         {places[row]: what for row, what in notes[name] if row in places}
         for name in ("faults", "warnings", "raws")
     )
-    own: dict[int, tuple[str, ...]] = {row: tuple(codes) for row, codes in warnings.items()}  # type: ignore[arg-type]
-    judged = Rows(columns, MappingProxyType(faults), MappingProxyType(own), raws)  # type: ignore[arg-type]
+    warned: dict[int, tuple[str, ...]] = {row: tuple(codes) for row, codes in warnings.items()}  # type: ignore[arg-type]
+    judged = Rows(columns, MappingProxyType(faults), MappingProxyType(warned), raws)  # type: ignore[arg-type]
     return Batch(judged, lines[rows], ordinals[rows])

@@ -155,9 +155,11 @@ def weigh(text: str, code_page: str) -> float:
 
 
 def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
-    found = list(_beyond_ascii(text))
-    counts = Counter(char.lower() for _, char, _ in found if char.isalpha())
-    best = frozenset(max(languages.values(), key=lambda own: sum(counts[one] for one in own)))
+    beyond_ascii = list(_beyond_ascii(text))
+    counts = Counter(char.lower() for _, char, _ in beyond_ascii if char.isalpha())
+    best = frozenset(
+        max(languages.values(), key=lambda alone: sum(counts[letter] for letter in alone))
+    )
     others = frozenset("".join(languages.values()))
 
     def weight(before: str, char: str, after: str) -> float:
@@ -168,16 +170,16 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         lower = char.lower()
         if languages is LATIN_WEST and not _may_follow(lower, after):
             return _OTHER_LANGUAGE
-        own = (
+        alone = (
             1.0
             if lower in best or char in best
             else _OTHER_LANGUAGE
             if lower in others
             else _NO_LANGUAGE
         )
-        return own * (crowded if _is_high(before) and _is_high(after) else 1.0)
+        return alone * (crowded if _is_high(before) and _is_high(after) else 1.0)
 
-    return _mean(weight(*place) for place in found)
+    return _mean(weight(*each) for each in beyond_ascii)
 
 
 def _may_follow(char: str, after: str) -> bool:
@@ -214,7 +216,7 @@ def _greek(text: str) -> float:
             return _CASE_BREAK
         return 1.0 if char.lower() in GREEK_COMMON else _UNCOMMON_CYRILLIC
 
-    return _mean(weight(*place) for place in _beyond_ascii(text))
+    return _mean(weight(*each) for each in _beyond_ascii(text))
 
 
 def _hebrew(text: str) -> float:
@@ -238,7 +240,7 @@ def _thai(text: str) -> float:
         behind = "\u0e01" <= before <= "\u0e4e" and before not in THAI_LEADING
         return 1.0 if char <= "\u0e4e" and behind else _CASE_BREAK
 
-    return _mean(weight(*place) for place in _beyond_ascii(text))
+    return _mean(weight(*each) for each in _beyond_ascii(text))
 
 
 def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> float:
@@ -251,7 +253,7 @@ def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> flo
             return 0.0
         return _CASE_BREAK if char in finals and after.isalpha() else 1.0
 
-    return _mean(weight(*place) for place in _beyond_ascii(text))
+    return _mean(weight(*each) for each in _beyond_ascii(text))
 
 
 def _korean(text: str) -> float:
@@ -260,14 +262,14 @@ def _korean(text: str) -> float:
             if char < "\u3000":
                 return _sign(before, char, after)
             return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") else _RARE_IDEOGRAPH
-        own = 1.0 if char in KOREAN_COMMON else _IDEOGRAPH
-        return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
+        alone = 1.0 if char in KOREAN_COMMON else _IDEOGRAPH
+        return alone * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
-    return _mean(weight(*place) for place in _beyond_ascii(text))
+    return _mean(weight(*each) for each in _beyond_ascii(text))
 
 
 def _cyrillic(text: str) -> float:
-    found = list(_beyond_ascii(text))
+    beyond_ascii = list(_beyond_ascii(text))
     known = frozenset("".join(CYRILLIC.values()))
 
     def weight(before: str, char: str, after: str) -> float:
@@ -279,17 +281,17 @@ def _cyrillic(text: str) -> float:
             return _CASE_BREAK
         return 1.0 if char.lower() in CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
 
-    return _mean(weight(*place) for place in found)
+    return _mean(weight(*each) for each in beyond_ascii)
 
 
 def _ideographs(text: str, common: frozenset[str], codec: str, kana: float) -> float:
     def weight(before: str, char: str, after: str) -> float:
-        own = _cjk(char, common, codec, kana)
+        alone = _cjk(char, common, codec, kana)
         if "\uff61" <= char <= "\uff9f":  # half-width kana come in runs
-            own = 0.8 if _is_half_kana(before) or _is_half_kana(after) else 0.1
-        return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
+            alone = 0.8 if _is_half_kana(before) or _is_half_kana(after) else 0.1
+        return alone * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
-    return _mean(weight(*place) for place in _beyond_ascii(text))
+    return _mean(weight(*each) for each in _beyond_ascii(text))
 
 
 def _cjk(char: str, common: frozenset[str], codec: str, kana: float) -> float:
@@ -354,8 +356,8 @@ def _beyond_ascii(text: str) -> Iterator[Neighbors]:
 
 
 def _mean(weights: Iterator[float]) -> float:
-    found = list(weights)
-    return sum(found) / len(found) if found else 0.0
+    values = list(weights)
+    return sum(values) / len(values) if values else 0.0
 
 
 _FAMILIES: Final[dict[str, Callable[[str], float]]] = {

@@ -109,13 +109,15 @@ class Workbook:
             rows = {name: _rows(book, name) for name in names}
             for cells in rows.values():
                 check_width(max(map(len, cells), default=0))
-            name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
+            name = max(rows, key=lambda title: (_likeness(rows[title]), -names.index(title)))
             _mask(rows[name], self._parts.masks(name))
             hidden_rows, hidden_columns = self._parts.hidden(name)
         if not rows[name]:
             raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
         top = _top(rows[name])
-        alike = tuple(one for one in names if one != name and top and _top(rows[one]) == top)
+        alike = tuple(
+            title for title in names if title != name and top and _top(rows[title]) == top
+        )
         used = len(rows[name])
         width = max(map(len, rows[name]))
         return Sheet(
@@ -158,9 +160,9 @@ def shown(cell: object) -> str:
     return str(cell)
 
 
-def _mask(rows: list[list[str]], found: Masks) -> None:
+def _mask(rows: list[list[str]], masks: Masks) -> None:
     """Give back the leading zeros and the signs that a cell's format shows."""
-    for (row, column), mask in found.items():
+    for (row, column), mask in masks.items():
         if row < len(rows) and column < len(rows[row]) and rows[row][column].isdecimal():
             rows[row][column] = masked(rows[row][column], mask)
 
@@ -204,8 +206,8 @@ def _rows(book: calamine.CalamineWorkbook, name: str) -> list[list[str]]:
 
 def _top(rows: list[list[str]]) -> list[str]:
     """Texts of the first row that has several, as far as they tell a header."""
-    found = next((row for row in rows[:_LOOKED_AT_ROWS] if sum(map(bool, row)) > 1), [])
-    return [cell.strip().casefold() for cell in found if cell.strip()]
+    first = next((row for row in rows[:_LOOKED_AT_ROWS] if sum(map(bool, row)) > 1), [])
+    return [cell.strip().casefold() for cell in first if cell.strip()]
 
 
 def _likeness(rows: list[list[str]]) -> float:
@@ -221,7 +223,7 @@ def _likeness(rows: list[list[str]]) -> float:
 def _records(rows: list[list[str]]) -> Records:
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
     places = list(range(len(rows)))
-    return Records([row[:width] for row in rows], places, [place + 1 for place in places])
+    return Records([row[:width] for row in rows], places, [index + 1 for index in places])
 
 
 # The reader of cells builds every cell between the first and the last one, so a single stray cell at
@@ -474,7 +476,7 @@ def _padding_styles(xml: str) -> dict[str, str]:
     for tag in _FORMAT.findall(xml):
         attributes = _attributes(tag)
         code = attributes.get("formatCode", "")
-        places = sum(code.count(place) for place in _PLACES)
+        places = sum(code.count(sign) for sign in _PLACES)
         if (
             places > 1
             and len(code) <= _LONGEST_FORMAT
@@ -486,30 +488,33 @@ def _padding_styles(xml: str) -> dict[str, str]:
     if not codes:
         return {}
     formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table)]
-    return {str(at): codes[one] for at, one in enumerate(formats) if one in codes}
+    return {str(at): codes[number] for at, number in enumerate(formats) if number in codes}
 
 
 def _sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
     """Names of sheets to their own files in the archive."""
     sheets = [_attributes(tag) for tag in _SHEET.findall(_read(archive, "xl/workbook.xml"))]
     relations = _RELATION.findall(_read(archive, "xl/_rels/workbook.xml.rels"))
-    targets = {one.get("Id", ""): one.get("Target", "") for one in map(_attributes, relations)}
+    targets = {
+        attributes.get("Id", ""): attributes.get("Target", "")
+        for attributes in map(_attributes, relations)
+    }
     places: dict[str, str] = {}
-    for one in sheets:
-        target = targets.get(one.get("r:id", ""), "")
+    for attributes in sheets:
+        target = targets.get(attributes.get("r:id", ""), "")
         part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
-        places.setdefault(one.get("name", ""), part)
+        places.setdefault(attributes.get("name", ""), part)
     return places
 
 
 def _cells(xml: str, styles: dict[str, str]) -> Masks:
-    found: Masks = {}
+    masks: Masks = {}
     for tag in _STYLED_CELL.findall(xml):
         attributes = _attributes(tag)
-        place = _PLACE.fullmatch(attributes.get("r", ""))
-        if place and attributes.get("s") in styles:
-            found[int(place[2]) - 1, _column_number(place[1])] = styles[attributes["s"]]
-    return found
+        reference = _PLACE.fullmatch(attributes.get("r", ""))
+        if reference and attributes.get("s") in styles:
+            masks[int(reference[2]) - 1, _column_number(reference[1])] = styles[attributes["s"]]
+    return masks
 
 
 def _column_number(letters: str) -> int:

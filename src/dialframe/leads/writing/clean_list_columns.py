@@ -101,12 +101,12 @@ class CleanColumns:
             filled: Fields that have a value in some record.
             layout: What the list looks like.
         """
-        mapped = dict.fromkeys(name for one in columns for name in one.fields())
-        own = [name for name in mapped if name in LEAD_COLUMNS]
-        own += [name for name in LEAD_COLUMNS if name in filled and name not in own]
+        mapped = dict.fromkeys(name for each in columns for name in each.fields())
+        present = [name for name in mapped if name in LEAD_COLUMNS]
+        present += [name for name in LEAD_COLUMNS if name in filled and name not in present]
         wanted = layout.writing.names
         taken: set[str] = set()
-        fields = {name: _free(wanted.get(name, name), taken) for name in own}
+        fields = {name: _free(wanted.get(name, name), taken) for name in present}
         fields |= {name: _free(name, taken) for name in layout.add}
         others = {
             name: _free(name, taken)
@@ -125,13 +125,15 @@ class CleanColumns:
     def table(self, records: pa.Table) -> pa.Table:
         """Clean records as rows of the list."""
         added = _added(records["phone"], self.layout.add)
-        own = {}
+        cells_by_name = {}
         for name, column in self.fields.items():
             cells = added[name] if name in added else records[name]
             if self.layout.title_names and name in _NAMES:
                 cells = _titled(arrow_text.whole(cells))
-            own[column] = cells
-        return pa.table(own | {column: records[name] for name, column in self.others.items()})
+            cells_by_name[column] = cells
+        return pa.table(
+            cells_by_name | {column: records[name] for name, column in self.others.items()}
+        )
 
 
 @cache
@@ -139,8 +141,10 @@ def destinations() -> Mapping[str, Writing]:
     """Every destination by name."""
     table = resources.files("dialframe.leads.writing").joinpath("destinations.toml")
     return {
-        name: Writing(one["mark"], one["guard"], one["bookkeeping"], one["source"], one["names"])
-        for name, one in tomllib.loads(table.read_text("utf-8")).items()
+        name: Writing(
+            facts["mark"], facts["guard"], facts["bookkeeping"], facts["source"], facts["names"]
+        )
+        for name, facts in tomllib.loads(table.read_text("utf-8")).items()
     }
 
 
@@ -157,9 +161,10 @@ def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
     """What a number says of itself, a column for each of `add`."""
     if not add:
         return {}
-    which, found = arrow_text.by_distinct(arrow_text.whole(phones), _said)
+    which, added = arrow_text.by_distinct(arrow_text.whole(phones), _said)
     return {
-        name: arrow_text.column([one[name] for one in found]).take(pa.array(which)) for name in add
+        name: arrow_text.column([facts[name] for facts in added]).take(pa.array(which))
+        for name in add
     }
 
 
@@ -171,7 +176,7 @@ def _said(phone: str) -> Mapping[str, str]:
     reading = read_number(phone, None)
     placed = place(pd.Series([phone], dtype="str"))
     zones = placed.kinds[placed.codes[0]]
-    state = next((one.partition("-")[2] for one in zones.regions if "-" in one), "")
+    state = next((region.partition("-")[2] for region in zones.regions if "-" in region), "")
     return {
         "line_type": reading.type or "",
         "country": reading.region or "",

@@ -75,7 +75,7 @@ def once(ids: Sequence[str], before: str = "") -> list[str]:
         ids: The ids of leads in order.
         before: The id of the lead before them.
     """
-    return ["" if own == last else own for own, last in zip(ids, [before, *ids], strict=False)]
+    return ["" if each == last else each for each, last in zip(ids, [before, *ids], strict=False)]
 
 
 def inputs_of(
@@ -87,11 +87,11 @@ def inputs_of(
         columns: Cells by column, as in `Cleaned.clean`.
         custom: Column by custom field, as `custom_fields` gives them.
     """
-    own = {name: columns[column] for name, column in custom.items()}
+    custom_cells = {name: columns[column] for name, column in custom.items()}
     fields = {name: columns[name] for name in _FIELDS}
     places = zip(columns["_file"], columns["_line"], columns["_row"], strict=True)
     for at, (file, line, row) in enumerate(places):
-        yield LeadInput(file, int(line), int(row), _body(fields, own, at))
+        yield LeadInput(file, int(line), int(row), _body(fields, custom_cells, at))
 
 
 def custom_fields(
@@ -113,8 +113,8 @@ def custom_fields(
             there.
     """
     columns = list(leftovers if keep is None else dict.fromkeys(keep))
-    own = {*LEAD_COLUMNS, *META}
-    others = [name for name in names if name not in own]
+    reserved = {*LEAD_COLUMNS, *META}
+    others = [name for name in names if name not in reserved]
     known = list(dict.fromkeys([*leftovers, *others]))
     unknown = [name for name in columns if name not in known]
     if unknown:
@@ -148,8 +148,8 @@ def custom_columns(cleaned: Cleaned) -> list[str]:
     Example:
         names = dialframe.leads.custom_columns(cleaned)
     """
-    own = {*LEAD_COLUMNS, *META}
-    others = [name for name in cleaned.clean.columns if name not in own]
+    reserved = {*LEAD_COLUMNS, *META}
+    others = [name for name in cleaned.clean.columns if name not in reserved]
     return [*cleaned.leftovers, *(name for name in others if name not in cleaned.leftovers)]
 
 
@@ -178,7 +178,7 @@ def _kept_as(names: Sequence[str], leftovers: Sequence[str], name: str) -> str:
     if name not in LEAD_COLUMNS or name not in leftovers:
         return name
     further = (f"{name} ({copy})" for copy in range(2, 100))
-    return next((one for one in further if one in names), name)
+    return next((each for each in further if each in names), name)
 
 
 def _body(

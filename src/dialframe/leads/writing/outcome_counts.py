@@ -107,9 +107,9 @@ class Tally:
             self.countries.update(countries)
             self.line_types.update(line_types)
             return
-        own = self.reasons.setdefault(key, Counter())
+        counts = self.reasons.setdefault(key, Counter())
         for code, count in _counted(table["_reason"]):
-            own[code] += count
+            counts[code] += count
             self._show(key, code, table)
 
     def told(
@@ -141,8 +141,8 @@ class Tally:
         short = EXAMPLES - len(known), 0 if lines is None else LINES_SHOWN - len(lines)
         if max(short) <= 0:
             return
-        found = table.filter(pc.equal(table["_reason"], code)).slice(0, max(short))
-        rows = found.select(LINE_COLUMNS).to_pylist()
+        matching = table.filter(pc.equal(table["_reason"], code)).slice(0, max(short))
+        rows = matching.select(LINE_COLUMNS).to_pylist()
         known += [
             Example(row["_file"], row["_line"], row["_value"]) for row in rows[: max(0, short[0])]
         ]
@@ -151,5 +151,5 @@ class Tally:
 
 
 def _counted(column: pa.ChunkedArray) -> list[tuple[str, int]]:
-    found = pc.value_counts(column)
-    return [(str(one["values"]), int(one["counts"])) for one in found.to_pylist()]
+    counted = pc.value_counts(column)
+    return [(str(each["values"]), int(each["counts"])) for each in counted.to_pylist()]

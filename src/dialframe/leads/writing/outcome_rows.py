@@ -91,28 +91,32 @@ class Part:
                 yield OutcomeRows(COUNT_KEYS[name], self._aside(name, rows, firsts))
 
     def _clean(self, rows: np.ndarray) -> pa.Table:
-        own = {name: arrow_text.take(self.fields[name], rows) for name in LEAD_COLUMNS}
-        own |= {
+        columns = {name: arrow_text.take(self.fields[name], rows) for name in LEAD_COLUMNS}
+        columns |= {
             name: arrow_text.take(self.columns[column], rows) for column, name in self.kept.items()
         }
         warnings = arrow_text.take(self.warnings, rows)
         if len(self.silenced):
             silent = np.flatnonzero(np.isin(rows, self.silenced))
-            own["phone_other"] = arrow_text.put(own["phone_other"], silent, [""] * len(silent))
+            columns["phone_other"] = arrow_text.put(
+                columns["phone_other"], silent, [""] * len(silent)
+            )
             codes = [
-                [*filter(None, [told]), _SILENCED]
-                for told in arrow_text.take(warnings, silent).to_pylist()
+                [*filter(None, [warning]), _SILENCED]
+                for warning in arrow_text.take(warnings, silent).to_pylist()
             ]
             warnings = arrow_text.put(warnings, silent, [";".join(both) for both in codes])
-        return pa.table(own | self._place("clean", rows) | {"_warnings": warnings})
+        return pa.table(columns | self._place("clean", rows) | {"_warnings": warnings})
 
     def _aside(self, outcome: str, rows: np.ndarray, firsts: np.ndarray) -> pa.Table:
         """Original cells of records that are not clean, with why."""
-        found = self.findings
-        place = np.searchsorted(found.rows[firsts], rows)
-        own = firsts[place]
+        findings = self.findings
+        groups = np.searchsorted(findings.rows[firsts], rows)
+        finding_rows = firsts[groups]
         names = (
-            arrow_text.column(found.names).take(pa.array(found.fields[own])) if len(own) else own
+            arrow_text.column(findings.names).take(pa.array(findings.fields[finding_rows]))
+            if len(finding_rows)
+            else finding_rows
         )
         kept_file, kept_line = self._kept(rows)
         raws = arrow_text.constant("", len(rows))
@@ -123,10 +127,10 @@ class Part:
             {name: arrow_text.take(column, rows) for name, column in self.columns.items()}
             | self._place(outcome, rows)
             | {
-                "_reason": found.codes(own),
-                "_field": names if len(own) else arrow_text.column([]),
-                "_value": found.cells.take(pa.array(own)),
-                "_all_reasons": found.all_codes(place),
+                "_reason": findings.codes(finding_rows),
+                "_field": names if len(finding_rows) else arrow_text.column([]),
+                "_value": findings.cells.take(pa.array(finding_rows)),
+                "_all_reasons": findings.all_codes(groups),
                 "_warnings": arrow_text.take(self.warnings, rows),
                 "_kept_file": kept_file,
                 "_kept_line": kept_line,
@@ -147,12 +151,12 @@ class Part:
         files = arrow_text.constant("", len(rows))
         lines = np.zeros(len(rows), np.int64)
         known = np.zeros(len(rows), np.bool_)
-        for own, names, others in self.others:
-            place = np.flatnonzero(np.isin(rows, own) & ~known)
-            at = np.searchsorted(own, rows[place])
-            files = arrow_text.put(files, place, names.take(pa.array(at)))
-            lines[place] = others[at]
-            known[place] = True
+        for repeated, names, others in self.others:
+            hits = np.flatnonzero(np.isin(rows, repeated) & ~known)
+            at = np.searchsorted(repeated, rows[hits])
+            files = arrow_text.put(files, hits, names.take(pa.array(at)))
+            lines[hits] = others[at]
+            known[hits] = True
         return files, pa.array(lines, pa.int64(), mask=~known)
 
 
@@ -162,13 +166,13 @@ def with_settled(
     fields: Mapping[str, pa.Array],
 ) -> Findings:
     """What stands against records by themselves and because of others, in order."""
-    rows, ranks, names, values = (list(one) for one in findings)
-    for one in settled:
-        rows.append(one.records)
-        ranks.append(np.full(len(one.records), RANK[one.code]))
-        names.append(one.field)
-        value = arrow_text.take(fields[one.field], one.records)
-        if one.field == "email":
+    rows, ranks, names, values = (list(finding) for finding in findings)
+    for finding in settled:
+        rows.append(finding.records)
+        ranks.append(np.full(len(finding.records), RANK[finding.code]))
+        names.append(finding.field)
+        value = arrow_text.take(fields[finding.field], finding.records)
+        if finding.field == "email":
             value = arrow_text.column([text.strip().casefold() for text in value.to_pylist()])
         values.append(value)
     return in_order(rows, ranks, names, values)
@@ -187,12 +191,12 @@ def others(
     files = arrow_text.column(names)
     return [
         (
-            one.records,
-            files.take(pa.array(np.searchsorted(begins, one.kept, side="right") - 1)),
-            one.lines,
+            finding.records,
+            files.take(pa.array(np.searchsorted(begins, finding.kept, side="right") - 1)),
+            finding.lines,
         )
-        for one in settled
-        if one.kept is not None and one.lines is not None
+        for finding in settled
+        if finding.kept is not None and finding.lines is not None
     ]
 
 
@@ -260,5 +264,5 @@ def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
 
 
 def _text(column: pd.Series) -> pa.Array:
-    found = pc.cast(pa.array(column, from_pandas=True), arrow_text.TEXT)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    text = pc.cast(pa.array(column, from_pandas=True), arrow_text.TEXT)
+    return text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text

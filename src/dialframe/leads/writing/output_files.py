@@ -213,7 +213,7 @@ def outputs(
         LeadFileError: The folder cannot be written.
     """
     staged: dict[Path, Path] = {}
-    told: list[Told] = []
+    filled: list[Told] = []
     rows: Counter[str] = Counter()
 
     def each(left: Sequence[str], opened: dict[str, BinaryIO]) -> None:
@@ -234,7 +234,7 @@ def outputs(
                 )
                 for key, file in opened.items()
             }
-            told.append(fill(Outputs(sinks, orders, clean, rows)))
+            filled.append(fill(Outputs(sinks, orders, clean, rows)))
 
     try:
         staging.folder(target.folder)
@@ -244,7 +244,7 @@ def outputs(
         staged[paths["origin"]] = staging.stage(
             paths["origin"], partial(_put, origin.to_json().encode())
         )
-        _stage_report(told[0], facts, paths, target.page, staged)
+        _stage_report(filled[0], facts, paths, target.page, staged)
         staging.publish({path: staged[path] for path in paths.values()})
     except OSError as problem:
         why = (problem.strerror or "output error").lower()
@@ -255,7 +255,7 @@ def outputs(
     finally:
         for path in staged.values():
             path.unlink(missing_ok=True)
-    return told[0]
+    return filled[0]
 
 
 def stem(cleaned: Cleaned) -> str:
@@ -306,16 +306,16 @@ def stem_in(folder: Path, files: Sequence[CleanedFile], form: Form = "csv") -> s
     Example:
         dialframe.leads.stem_in(Path("out"), cleaned.files)
     """
-    own = [str(file.path.absolute()) for file in files]
+    paths = [str(file.path.absolute()) for file in files]
     content = [(file.path.name, file.sha256) for file in files]
     begin, copy = stem_of(files), 1
     ending = files[0].path.suffix.removeprefix(".") or "list"
     name = begin
     while True:
         origin = read_origin(folder / f"{name}.clean.{form}")
-        if origin is None or [one.path for one in origin.sources] in ([], own):
+        if origin is None or [each.path for each in origin.sources] in ([], paths):
             return name
-        if [(one.name, one.sha256) for one in origin.sources] == content:
+        if [(each.name, each.sha256) for each in origin.sources] == content:
             return name
         name = f"{begin}_{ending}" if copy == 1 else f"{begin}_{ending}_{copy}"
         copy += 1
@@ -347,10 +347,10 @@ def _stage_report(
     page: Render | None,
     staged: dict[Path, Path],
 ) -> None:
-    told = report(cleaned, outputs)
-    texts = {"report": json.dumps(told, ensure_ascii=False, indent=2) + "\n"}
+    facts_told = report(cleaned, outputs)
+    texts = {"report": json.dumps(facts_told, ensure_ascii=False, indent=2) + "\n"}
     if page is not None:
-        texts = {"report_page": page(told), **texts}
+        texts = {"report_page": page(facts_told), **texts}
     for key, text in texts.items():
         staged[targets[key]] = staging.stage(targets[key], partial(_put, text.encode()))
 

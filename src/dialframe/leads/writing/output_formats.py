@@ -86,7 +86,7 @@ def _csv(
     def add(rows: pa.Table) -> None:
         cells = [arrow_text.whole(column) for column in rows.columns]
         for begin in range(0, len(rows), _ROWS):
-            file.write(_csv_rows([own.slice(begin, _ROWS) for own in cells], guard=guard))
+            file.write(_csv_rows([array.slice(begin, _ROWS) for array in cells], guard=guard))
 
     yield add
 
@@ -112,8 +112,10 @@ def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
     if guard:
         rows = _run_by_spreadsheets(cells, data, starts)
         if len(rows):
-            own = pc.binary_join_element_wise(_APOSTROPHE, arrow_text.take(cells, rows), _EMPTY)
-            cells = arrow_text.put(cells, rows, own)
+            guarded = pc.binary_join_element_wise(
+                _APOSTROPHE, arrow_text.take(cells, rows), _EMPTY
+            )
+            cells = arrow_text.put(cells, rows, guarded)
             data, starts = arrow_text.raw(cells)
     span = data[starts[0] : starts[-1]]
     # Most columns have none of these signs, and looking for one among bytes is quickest.
@@ -146,11 +148,11 @@ def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) 
         return rows[
             :0
         ]  # nothing but digits with a sign before some of them, as in a column of numbers
-    own = arrow_text.take(cells, rows)
-    run = ~pc.match_substring_regex(own, _NUMBER).to_numpy(zero_copy_only=False)
+    texts = arrow_text.take(cells, rows)
+    run = ~pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
     # Behind blanks and apostrophes the cell may begin with anything.
     hidden = np.flatnonzero(run & ~_SURE[heads])
-    formula = pc.match_substring_regex(arrow_text.take(own, hidden), _FORMULA)
+    formula = pc.match_substring_regex(arrow_text.take(texts, hidden), _FORMULA)
     run[hidden] = formula.to_numpy(zero_copy_only=False)
     return np.asarray(rows[run])
 
@@ -201,8 +203,8 @@ SINKS: Final[dict[Form, Callable[[BinaryIO, Sequence[str]], AbstractContextManag
 
 
 def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    found = column if column.type == arrow_text.TEXT else pc.cast(column, arrow_text.TEXT)
-    return found.fill_null("") if found.null_count else found
+    text = column if column.type == arrow_text.TEXT else pc.cast(column, arrow_text.TEXT)
+    return text.fill_null("") if text.null_count else text
 
 
 # Every cell is a text and is formatted as text, so a spreadsheet neither runs nor rounds it. Nothing in the
@@ -323,12 +325,14 @@ def _cell(text: str, column: int, number: int) -> str:
     if len(text) > MAX_CELL_CHARS:
         raise _too_much(f"a cell of {len(text):,} characters in row {number:,}")
     inside = _UNSAYABLE.sub(_spelled, text).translate(_ESCAPED)
-    place = f"{_letters(column)}{number}"
-    return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{inside}</t></is></c>'
+    reference = f"{_letters(column)}{number}"
+    return (
+        f'<c r="{reference}" s="1" t="inlineStr"><is><t xml:space="preserve">{inside}</t></is></c>'
+    )
 
 
-def _spelled(found: re.Match[str]) -> str:
-    return f"_x{ord(found[0]):04X}_"
+def _spelled(match: re.Match[str]) -> str:
+    return f"_x{ord(match[0]):04X}_"
 
 
 def _letters(column: int) -> str:
@@ -336,8 +340,8 @@ def _letters(column: int) -> str:
     name = ""
     column += 1
     while column:
-        column, place = divmod(column - 1, 26)
-        name = chr(ord("A") + place) + name
+        column, digit = divmod(column - 1, 26)
+        name = chr(ord("A") + digit) + name
     return name
 
 
