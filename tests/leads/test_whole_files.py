@@ -329,6 +329,12 @@ FILES: list[tuple[str, str, str, list[str]]] = [
         ["+33199001234", "do_not_call", "do_not_call", "+33199001237"],
     ),
     (
+        "numbers that their plan allows and E.164 does not",
+        "Name,Telefon\nA,05290 2162104378\nB,+4952902162104378\nC,030 23125 013\n",
+        "DE",
+        ["rejected", "rejected", "+493023125013"],
+    ),
+    (
         "a flag that is called Call",
         "Name,Phone,Call?\nA,212-555-0142,Y\nB,212-555-0143,N\nC,212-555-0144,\n",
         "US",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -241,18 +241,15 @@ def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
     reason[rows], warned[rows], kind[rows] = RANK[code], 0, -1
     plain = phones.plain.copy()
     plain[rows] &= code != "phone_ambiguous_region"  # its other numbers are to be found too
-    return Phones(
+    return replace(
+        phones,
         e164=arrow_text.put(phones.e164, rows, blank),
         extension=arrow_text.put(phones.extension, rows, blank),
         other=arrow_text.put(phones.other, rows, blank),
-        region=phones.region,
         reason=reason,
         warned=warned,
         kind=kind,
-        remark=phones.remark,
         plain=plain,
-        regions=phones.regions,
-        warnings=phones.warnings,
     )
 
 
@@ -422,9 +419,13 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     more = pc.match_substring_regex(arrow_text.take(readable, wrong), _OF_MORE)
     unknown[wrong[more.to_numpy(zero_copy_only=False)]] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
+    # Some plans have longer numbers (Germany: up to 17 digits); the service takes E.164 alone.
+    too_long = np.flatnonzero(arrow_text.sizes(phones.e164) > _E164_CHARS)
+    phones = _refused(phones, too_long, "phone_too_long")
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
 
 
+_E164_CHARS: Final = 16  # a plus and at most 15 digits (ITU-T E.164, 6)
 _OWN_CODE: Final = r"^[\s'\"=(]*(?:\+|00[1-9])"
 _WITHOUT_ZERO: Final = r"^[^\d+]*[1-9]"
 
