@@ -16,8 +16,8 @@ from dialframe.analytics import rate_ratios
 from dialframe.analytics.attempt import frames_to_arrays
 from dialframe.analytics.attempt.frames_to_arrays import NO_TIME
 from dialframe.analytics.attempt.local_clock import local
+from dialframe.analytics.claims_and_tables import rated_calls
 from dialframe.analytics.inference import clustered
-from dialframe.analytics.result_tables import rated_calls
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     compact,
     count,
     first_few,

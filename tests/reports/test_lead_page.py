@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialframe import leads
-from dialframe.reports import lead_page
+from dialframe.reports import lead_list_page
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def page(tmp_path: Path) -> str:
     file.write_text(
         "Phone,Name,<img src=x>,{{ 7 * 7 }}\n(212) 555-0142,Ada,a,b\n12125550,<b>Bob</b>,a,b\n"
     )
-    return lead_page.render(leads.report(leads.clean(leads.read(file), region="US")))
+    return lead_list_page.render(leads.report(leads.clean(leads.read(file), region="US")))
 
 
 def test_page_needs_nothing_from_anywhere(page: str) -> None:
@@ -52,7 +52,7 @@ def test_same_report_gives_the_same_page(tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     file.write_text("phone\n+12125550142\n")
     first, second = (
-        lead_page.render(leads.report(leads.clean(leads.read(file), region="US")))
+        lead_list_page.render(leads.report(leads.clean(leads.read(file), region="US")))
         for _ in range(2)
     )
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames, plots
-from dialframe.analytics.result_tables import campaign_names
+from dialframe.analytics.claims_and_tables import campaign_names
 from dialframe.reports import result_sections
 from dialframe.reports.html_page import Page, render
 

@@ -62,9 +62,9 @@ from dialframe.analytics.attempt.taxonomy import (
     Stage,
     Taxonomy,
 )
+from dialframe.analytics.claims_and_tables import Claim
 from dialframe.analytics.inference import rates, wilson
 from dialframe.analytics.metrics.penetration_and_taxonomy import penetration, taxonomy_effect
-from dialframe.analytics.result_tables import Claim
 
 __all__ = [
     "CAPABILITIES",

@@ -15,7 +15,7 @@ import pandas as pd
 from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.call_scope import Notes
 from dialframe.analytics.attempt.taxonomy import STAGES, Taxonomy
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     campaign_names,
     count,

@@ -11,7 +11,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
-from dialframe.compliance import check_runner, hours, notes, partial_results, voluntary_codes
+from dialframe.compliance import check_runner, hours, notes, sums_of_parts, voluntary_codes
 from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
 from dialframe.compliance.check_runner import Engine, Stored
 from dialframe.compliance.checks import (
@@ -25,13 +25,13 @@ from dialframe.compliance.checks import (
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
-from dialframe.compliance.partial_results import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule, citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.sums_of_parts import RULES, Piece, piece_of
 from dialframe.compliance.tables.intake import (
     moment,
     take_consents,
@@ -234,7 +234,7 @@ def _answer(
     listed = [check for check in ALL_CHECKS if check.name in listed_in(piece)]
     return assembled(
         question, piece, advice, len(checks),
-        findings=Pending(lambda: partial_results.findings(listed, run.view)),
+        findings=Pending(lambda: sums_of_parts.findings(listed, run.view)),
         coverage=_coverage(run, question.book, leads, question.now),
         hours=Pending(lambda: hours.every_call(run.view)),
         listed=Pending(lambda: speaking(run.view)),

@@ -1,7 +1,7 @@
 """An audit in parts, each with all calls of its numbers: bounded memory, on one machine or on several.
 
 `split` lays the rows of an account into as many folders as there are parts, by the called number;
-`examine` audits one of them, wherever it runs; `in_parts` adds the sums up (`partial_results`). The findings
+`examine` audits one of them, wherever it runs; `in_parts` adds the sums up (`sums_of_parts`). The findings
 are those of one audit of all calls, whatever the number of parts.
 """
 
@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import dataset
 
-from dialframe.compliance import pack, partial_results, voluntary_codes
+from dialframe.compliance import pack, sums_of_parts, voluntary_codes
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.partial_results import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
+from dialframe.compliance.sums_of_parts import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import (
     CALLS_READ,
@@ -448,7 +448,7 @@ def _listed(piece: Piece) -> list[str]:
 
 
 def _keep_findings(run: Engine, names: Sequence[str], path: Path) -> None:
-    rows = partial_results.ordered_findings([BY_NAME[name] for name in names], run.view)
+    rows = sums_of_parts.ordered_findings([BY_NAME[name] for name in names], run.view)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), path)
     path.chmod(0o600)
@@ -532,12 +532,12 @@ def _summed(
     advice: Audit | None = None,
 ) -> Audit:
     """The audit of all parts from their sums and the findings that they kept."""
-    total = partial_results.added(pieces)
+    total = sums_of_parts.added(pieces)
     calls = shaped(pd.DataFrame(), tuple(c for c in CALLS.columns if c.name in _NEEDED["calls"]))
     sums = question.tables(None, calls, None, None)
     sums.con.execute("update settings set oldest_at = ?", [total.oldest_at])
     if total.days is not None:
-        sums.db.load(partial_results.DAYS, partial_results.DAY_KINDS, total.days)
+        sums.db.load(sums_of_parts.DAYS, sums_of_parts.DAY_KINDS, total.days)
     for name in SUMMED:
         if name in total.tallies:
             sums.ran.add(name)

@@ -14,7 +14,7 @@ from dialframe.leads.reasons import WARNINGS
 from dialframe.leads.writing.outcome_counts import LINE_COLUMNS, LINES_SHOWN
 from dialframe.leads.writing.report import Outcome
 from dialframe.privacy import mask
-from dialframe.reports.lead_page import SURE, delimiter, header
+from dialframe.reports.lead_list_page import SURE, delimiter, header
 
 if TYPE_CHECKING:
     # The ledger stands on the service's shapes, which a list that is only cleaned does not need.

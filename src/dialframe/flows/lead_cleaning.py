@@ -485,7 +485,7 @@ def read(path: str | Path, recipe: Recipe) -> list[LeadFile]:
 
 def _page(report: Mapping[str, Any]) -> str:
     """The report as a page; loaded here, so that looking at a list loads no templates."""
-    from dialframe.reports.lead_page import render
+    from dialframe.reports.lead_list_page import render
 
     return render(report)
 

@@ -13,7 +13,7 @@ import pandas as pd
 from dialframe import analytics, plots
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
-from dialframe.analytics.result_tables import campaign_names
+from dialframe.analytics.claims_and_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text

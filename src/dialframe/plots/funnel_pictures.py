@@ -11,7 +11,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
 from dialframe.analytics import STAGES, Funnel, Result, wilson
-from dialframe.analytics.result_tables import compact, count, interval, plural, share
+from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
 from dialframe.errors import ConfigError
 from dialframe.plots.picture import Picture, draws, label, nothing
 from dialframe.plots.style import (

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
-from dialframe.analytics.result_tables import count, plural, share
+from dialframe.analytics.claims_and_tables import count, plural, share
 from dialframe.errors import ConfigError
 from dialframe.plots.picture import Kind, Picture, bar, key, label, nothing
 from dialframe.plots.style import (

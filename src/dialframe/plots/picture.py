@@ -23,7 +23,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from dialframe.analytics import Result
-from dialframe.analytics.result_tables import shortened
+from dialframe.analytics.claims_and_tables import shortened
 from dialframe.errors import ConfigError
 from dialframe.files import note_files
 from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from dialframe.analytics import Result
 from dialframe.analytics.attempt.frames_to_arrays import require
-from dialframe.analytics.result_tables import compact, interval, plural, share
+from dialframe.analytics.claims_and_tables import compact, interval, plural, share
 from dialframe.plots.picture import Picture, draws, label, nothing, number
 from dialframe.plots.style import BLUE, ORANGE, SERIES, SKY, Look, Theme, canvas, context, settle
 

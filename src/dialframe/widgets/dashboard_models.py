@@ -15,7 +15,7 @@ import pandas as pd
 from dialframe import analytics, compliance, plots
 from dialframe.account import Account
 from dialframe.analytics import Funnel
-from dialframe.analytics.result_tables import campaign_names
+from dialframe.analytics.claims_and_tables import campaign_names
 from dialframe.compliance import Audit
 from dialframe.compliance.dnc import Dashboard
 from dialframe.config import OnProgress, silent

@@ -27,6 +27,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.lead_match import SOURCE
+from dialframe.analytics.claims_and_tables import Claim, points, seen, share, sums
 from dialframe.analytics.inference import (
     Effects,
     detectable_effect,
@@ -42,7 +43,6 @@ from dialframe.analytics.rate_ratios import (
     joined,
     rate_ratios,
 )
-from dialframe.analytics.result_tables import Claim, points, seen, share, sums
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0

@@ -24,7 +24,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, 
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import OUTCOMES
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
     points,

@@ -26,7 +26,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result_tables import plural, rated, share, sums, table
+from dialframe.analytics.claims_and_tables import plural, rated, share, sums, table
 from dialframe.instants import When
 
 #: What came of a callback.

@@ -37,8 +37,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     micros_of,
     numbered,
 )
-from dialframe.analytics.rate_ratios import joined
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
     rated_calls,
@@ -49,6 +48,7 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.rate_ratios import joined
 
 #: Hours after a dial at which a new band of lag begins.
 LAGS_H: Final = (0, 1, 4, 12, 24, 72)

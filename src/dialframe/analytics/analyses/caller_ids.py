@@ -28,9 +28,17 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     instants,
 )
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.claims_and_tables import (
+    Claim,
+    plural,
+    rated_calls,
+    ratio,
+    share,
+    sums,
+    table,
+)
 from dialframe.analytics.inference import POWER, holm
 from dialframe.analytics.rate_ratios import day_variance, joined
-from dialframe.analytics.result_tables import Claim, plural, rated_calls, ratio, share, sums, table
 
 #: The drop that the test is tuned to: half as many people answer.
 _HALF: Final = 0.5

@@ -41,14 +41,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
 from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy
-from dialframe.analytics.inference import (
-    POWER,
-    holm,
-    normal_quantile,
-    sequential_level,
-    tested_level,
-)
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
     points,
@@ -59,6 +52,13 @@ from dialframe.analytics.result_tables import (
     sums,
     table,
     table_of_rows,
+)
+from dialframe.analytics.inference import (
+    POWER,
+    holm,
+    normal_quantile,
+    sequential_level,
+    tested_level,
 )
 from dialframe.errors import ConfigError
 from dialframe.instants import When

@@ -20,8 +20,8 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.claims_and_tables import Claim, plural, points, ratio, seen, sums, table
 from dialframe.analytics.inference import Effects, false_discovery, rates, tested_level
-from dialframe.analytics.result_tables import Claim, plural, points, ratio, seen, sums, table
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When

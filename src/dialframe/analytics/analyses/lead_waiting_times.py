@@ -43,8 +43,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
-from dialframe.analytics.inference import Z_95
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     counted,
     median,
@@ -56,6 +55,7 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.inference import Z_95
 from dialframe.errors import ConfigError
 
 #: Steps that a curve is drawn with at most; more are thinned out evenly.

@@ -23,8 +23,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import OUTCOMES
-from dialframe.analytics.inference import clustered
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     plural,
     rated,
     rated_kinds,
@@ -33,6 +32,7 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.inference import clustered
 from dialframe.errors import ConfigError
 
 

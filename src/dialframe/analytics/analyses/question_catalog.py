@@ -7,7 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.analytics.result_tables import table_of_rows
+from dialframe.analytics.claims_and_tables import table_of_rows
 
 
 @dataclass(frozen=True, slots=True)

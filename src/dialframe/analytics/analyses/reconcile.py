@@ -25,7 +25,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
-from dialframe.analytics.result_tables import plural, table_of_rows
+from dialframe.analytics.claims_and_tables import plural, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

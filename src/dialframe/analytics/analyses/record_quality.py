@@ -32,7 +32,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
-from dialframe.analytics.result_tables import plural, rated, sums, table, table_of_rows
+from dialframe.analytics.claims_and_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -17,8 +17,7 @@ from dialframe.analytics.attempt.taxonomy import (
     Field,
     code_key,
 )
-from dialframe.analytics.inference import clustered
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     first_few,
     median,
     plural,
@@ -29,6 +28,7 @@ from dialframe.analytics.result_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.inference import clustered
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.
 SHORT_LIMITS: Final = (0.15, 0.20)

@@ -31,7 +31,7 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, earliest
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
-from dialframe.analytics.result_tables import (
+from dialframe.analytics.claims_and_tables import (
     Claim,
     counted,
     rated,

@@ -15,6 +15,7 @@ import pandas as pd
 from dialframe.analytics.analysis_result import Result
 from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.claims_and_tables import plural, table
 from dialframe.analytics.inference import wilson
 from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
 from dialframe.analytics.metrics.metric_types import (
@@ -31,7 +32,6 @@ from dialframe.analytics.metrics.metric_types import (
     without,
 )
 from dialframe.analytics.metrics.metrics_by_dimension import Cut, Period, cells_of, cut, rows_in
-from dialframe.analytics.result_tables import plural, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -26,6 +26,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.claims_and_tables import ratio, sums, table
 from dialframe.analytics.inference import normal_quantile, wilson_bounds
 from dialframe.analytics.metrics.metric_types import (
     Audited,
@@ -35,7 +36,6 @@ from dialframe.analytics.metrics.metric_types import (
     call_share,
     share,
 )
-from dialframe.analytics.result_tables import ratio, sums, table
 
 #: Grades of an audit that leave open what happened.
 _OPEN: Final = ("uncertain", "not_evaluable", "not_asked")

@@ -21,6 +21,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
 )
 from dialframe.analytics.attempt.taxonomy import BY_NAME
+from dialframe.analytics.claims_and_tables import median, ratio, table
 from dialframe.analytics.inference import clustered_mean
 from dialframe.analytics.metrics.metric_types import (
     Inputs,
@@ -30,7 +31,6 @@ from dialframe.analytics.metrics.metric_types import (
     call_share,
     share,
 )
-from dialframe.analytics.result_tables import median, ratio, table
 from dialframe.errors import ConfigError
 
 

@@ -17,8 +17,8 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.claims_and_tables import Claim, counted, plain, records, table
 from dialframe.analytics.inference import clustered, clustered_mean, wilson
-from dialframe.analytics.result_tables import Claim, counted, plain, records, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When, instant
 

@@ -27,9 +27,9 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.claims_and_tables import ratio, table
 from dialframe.analytics.inference import wilson_bounds
 from dialframe.analytics.metrics.metric_types import DATED, Inputs, Rows
-from dialframe.analytics.result_tables import ratio, table
 from dialframe.errors import ConfigError
 
 Period = Literal["day", "week", "month"]

@@ -13,6 +13,7 @@ from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Mask
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.claims_and_tables import plural, share, table, table_of_rows
 from dialframe.analytics.metrics import every
 from dialframe.analytics.metrics.lead_and_call_metrics import (
     completed_penetration,
@@ -23,7 +24,6 @@ from dialframe.analytics.metrics.lead_and_call_metrics import (
     phone_penetration,
 )
 from dialframe.analytics.metrics.metric_types import Choices, Inputs, Measure
-from dialframe.analytics.result_tables import plural, share, table, table_of_rows
 from dialframe.instants import When, instant
 
 #: Penetration and saturation by every name that is in use, with whose name it is and what it divides.
