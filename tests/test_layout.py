@@ -19,7 +19,7 @@ NAMED = [path for path in MODULES if not path.stem.startswith("__")]
 
 #: Where the layout stands; each is lowered when the code has become simpler, and never raised.
 #: The aims are 340 modules of at most 600 lines, 15 shared names and 9 floors.
-MOST_MODULES = 342
+MOST_MODULES = 340
 MOST_LINES = 600
 MOST_SHARED_NAMES = 0
 MOST_FLOORS = {"analytics": 9, "compliance": 9, "leads": 9}

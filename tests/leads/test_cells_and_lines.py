@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.reading.cell_kinds import is_cell, is_number, whole_share
+from dialframe.leads.reading.dialect import is_cell, is_number, whole_share
 
 
 @pytest.mark.parametrize("text", ["1", "-2.5", "+3", "1,234.50", "6.02e23", "€ 5", "7%", " 8 "])
