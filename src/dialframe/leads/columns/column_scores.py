@@ -308,8 +308,11 @@ def untangle(
     )
     if full and first and not last and surname:
         return {**_without(chosen, "full_name"), "last_name": full}
-    if last and not first and not full and evidence[last[0].column].spaced >= _MOSTLY:
-        return {**_without(chosen, "last_name"), "full_name": last}
+    # `Jméno` and `Имя` are the given name beside a surname, and the whole name alone.
+    alone = first or last
+    if alone and not (full or (first and last)) and evidence[alone[0].column].spaced >= _MOSTLY:
+        kept = _without(_without(chosen, "first_name"), "last_name")
+        return {**kept, "full_name": alone}
     return chosen
 
 
