@@ -15,9 +15,9 @@ from dialframe.client.client_settings import (
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter
 from dialframe.client.request_building import PlannedRequest, Write
-from dialframe.client.resources import method_path
+from dialframe.client.resources import UNSET, method_path
 from dialframe.client.resources.dnc_and_message_methods import DncChecked
-from dialframe.client.resources.lead_methods import UNSET, Leads
+from dialframe.client.resources.lead_methods import Leads
 from dialframe.client.response_reading import Answered, ChangedSince, ListPage
 from dialframe.client.step_runners import Sync
 from dialframe.client.tolerant_json import Novelty, Quarantined

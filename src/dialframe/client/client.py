@@ -27,8 +27,8 @@ from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.resources import Resource, ShellT, operation
-from dialframe.client.resources.call_methods import Calls
+from dialframe.client.resources import Resource, ShellT, sent
+from dialframe.client.resources.call_methods import Calls, Campaigns, Reports
 from dialframe.client.resources.dnc_and_message_methods import (
     Appointments,
     Callbacks,
@@ -37,12 +37,12 @@ from dialframe.client.resources.dnc_and_message_methods import (
     Sms,
     WhatsApp,
 )
-from dialframe.client.resources.lead_methods import Campaigns, Leads, Reports
+from dialframe.client.resources.lead_methods import Leads
 from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import Policy, RetryLoop
 from dialframe.client.send_operation import Req, Sender
-from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
+from dialframe.client.step_runners import Async, RawAsync, RawSync, Sync
 from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import (
     AsyncHttpxTransport,
@@ -103,15 +103,10 @@ class Operations(Resource[ShellT]):
         # Not of the contract: what this machine has noted of its own writes.
         self.writes = Writes(sender, shell)
 
-    @operation
-    def me(self, *, options: Options | None = None) -> Steps[Me]:
-        """Read who the key belongs to and what it may do.
-
-        Args:
-            options: Options of this call.
-        """
-        # Authentication 6: all that a key without scopes may call.
-        return self._ask(operations.ME, options)
+    # Authentication 6: all that a key without scopes may call.
+    @sent(operations.ME)
+    def me(self, *, options: Options | None = None) -> Me:
+        """Read who the key belongs to and what it may do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

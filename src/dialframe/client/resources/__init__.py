@@ -1,8 +1,9 @@
 """One thin class per resource, one typed method per operation, each written once for every kind of client.
 
-A method returns steps (`dialframe.client.step_runners`). `operation` makes of it a method that runs them: in
-`Client` it returns the result, in `AsyncClient` a coroutine, below `with_raw_response` the whole answer.
-`listed` and `chunked` make methods whose result is walked, with `for` or with `async for`.
+A method is its signature and its words: `sent` and `listed` make of it what sends the arguments as fields of its
+row's request, and complete its docstring from the contract. In `Client` such a method returns the result, in
+`AsyncClient` a coroutine, below `with_raw_response` the whole answer. What does more than one request is written in
+steps (`dialframe.client.step_runners`), of which `operation` and `chunked` make methods.
 """
 
 from __future__ import annotations
@@ -12,17 +13,26 @@ import inspect
 import keyword
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import (
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    overload,
+)
 
-from dialframe.client.client_settings import Options
-from dialframe.client.pagination import AsyncListing, Listing, ListPlan
+from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import Body
-from dialframe.client.send_operation import Query, Req, Res, Row, Sender
+from dialframe.client.send_operation import Res, Row, Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
-from dialframe.contract.models.base_models import Page
-from dialframe.contract.operations import Operation
+from dialframe.contract.models.base_models import PREFIXES, Page
+from dialframe.contract.operations import BY_NAME, Operation
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,7 +42,22 @@ InLoop = TypeVar("InLoop")
 RawInThread = TypeVar("RawInThread")
 RawInLoop = TypeVar("RawInLoop")
 
-__all__ = ["Opened", "Resource", "ShellT", "chunked", "listed", "method_path", "operation"]
+__all__ = [
+    "UNSET", "Opened", "Resource", "ShellT", "Unset", "chunked", "listed", "method_path", "operation", "sent",
+]  # fmt: skip
+
+
+class Unset(Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+#: Leave this field alone, as opposed to None, which clears it.
+UNSET: Final[Literal[Unset.UNSET]] = Unset.UNSET
 
 
 class Resource(Generic[ShellT]):
@@ -43,18 +68,6 @@ class Resource(Generic[ShellT]):
         self._sender = sender
         self._shell = shell
 
-    def _ask(
-        self, operation: Operation[Req, Res], options: Options | None, **fields: Any
-    ) -> Steps[Res]:
-        """The answer of an operation to the request of these fields."""
-        return self._sender.ask(operation, lambda: operation.request(**fields), options)
-
-    def _list(
-        self, operation: Operation[Query, Page[Row]], options: Options | None, **fields: Any
-    ) -> ListPlan[Row]:
-        """A list, to be walked, of what the filters among these fields ask for."""
-        return self._sender.listing(operation, lambda: operation.request(**fields), options)
-
 
 class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
     """A method of a resource that gives each kind of client its own kind of result.
@@ -63,17 +76,19 @@ class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
     `with_raw_response` of either.
     """
 
-    def __init__(self, plan: Callable[..., Any], run: Callable[[Any, Any], Any]) -> None:
-        """Join what plans a call with what runs the plan for whoever runs a resource's steps."""
+    def __init__(
+        self, shown: Callable[..., Any], plan: Callable[..., Any], run: Callable[[Any, Any], Any]
+    ) -> None:
+        """Join the method as it is shown with what plans a call, and what runs the plan."""
 
-        # A plain function, so that `help()` and completion see the arguments of the plan.
-        @functools.wraps(plan)
+        # A plain function, so that `help()` and completion see the arguments.
+        @functools.wraps(shown)
         def called(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
             return run(resource._shell, plan(resource, *args, **kwargs))  # noqa: SLF001 - its own half
 
-        called.__signature__ = _as_called(plan)  # type: ignore[attr-defined]
+        called.__signature__ = _as_called(shown)  # type: ignore[attr-defined]
         self._called = called
-        self.__doc__ = plan.__doc__
+        self.__doc__ = shown.__doc__
 
     @overload
     def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
@@ -89,20 +104,69 @@ class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
         return self._called if resource is None else MethodType(self._called, resource)
 
 
-def operation(
-    plan: Callable[Concatenate[Any, P], Steps[T]],
-) -> Method[
-    P, T, Coroutine[Any, Any, T], Answered[T], Coroutine[Any, Any, Answered[T]]
-]:  # fmt: skip
+Operated = Method[P, T, Coroutine[Any, Any, T], Answered[T], Coroutine[Any, Any, Answered[T]]]
+Listed = Method[P, Listing[Row], AsyncListing[Row], Listing[Row], AsyncListing[Row]]
+
+
+def operation(plan: Callable[Concatenate[Any, P], Steps[T]]) -> Operated[P, T]:
     """A method that runs the steps that it is written in."""
-    return Method(plan, lambda shell, steps: shell.run(steps))
+    return Method(plan, plan, lambda shell, steps: shell.run(steps))
+
+
+def sent(
+    row: Operation[Any, Res], **conversions: Callable[[Any], Any]
+) -> Callable[[Callable[Concatenate[Any, P], Res]], Operated[P, Res]]:
+    """A method that sends its arguments as the fields of a row's request; its own body is its documentation.
+
+    Args:
+        row: The operation.
+        **conversions: What is made of an argument that was given, by its name.
+    """
+
+    def decorated(blank: Callable[Concatenate[Any, P], Res]) -> Operated[P, Res]:
+        given = _given(blank)
+
+        def plan(resource: Resource[Any], *args: Any, **kwargs: Any) -> Steps[Res]:
+            fields, options = given(resource, *args, **kwargs)
+            sender = resource._sender  # noqa: SLF001 - its own half
+
+            def request() -> Any:
+                made = {name: convert(fields[name]) for name, convert in conversions.items()
+                        if name in fields}  # fmt: skip
+                return row.request(**fields | made)
+
+            steps = sender.ask(row, request, options)
+            if not row.if_match:
+                return steps
+            # What can be matched can be read: its error says what the thing is now.
+            read = BY_NAME[f"{row.name.partition('.')[0]}.get"]
+            key = {name: fields[name] for name in row.path_names}
+            return sender.or_fresh(steps, lambda: sender.ask(read, lambda: read.request(**key)))
+
+        return Method(_documented(row, blank), plan, lambda shell, steps: shell.run(steps))
+
+    return decorated
 
 
 def listed(
-    plan: Callable[Concatenate[Any, P], ListPlan[Row]],
-) -> Method[P, Listing[Row], AsyncListing[Row], Listing[Row], AsyncListing[Row]]:
-    """A method that gives a list to be walked."""
-    return Method(plan, lambda shell, to_walk: _by_runner(shell, to_walk, Listing, AsyncListing))
+    row: Operation[Any, Page[Row]],
+) -> Callable[[Callable[Concatenate[Any, P], Listing[Row]]], Listed[P, Row]]:
+    """A method that gives a list to be walked, of what the filters among its arguments ask for."""
+
+    def decorated(blank: Callable[Concatenate[Any, P], Listing[Row]]) -> Listed[P, Row]:
+        given = _given(blank)
+
+        def plan(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
+            fields, options = given(resource, *args, **kwargs)
+            sender = resource._sender  # noqa: SLF001 - its own half
+            return sender.listing(row, lambda: row.request(**fields), options)
+
+        return Method(
+            _documented(row, blank), plan,
+            lambda shell, to_walk: _by_runner(shell, to_walk, Listing, AsyncListing),
+        )  # fmt: skip
+
+    return decorated
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +200,9 @@ def chunked(
         finally:
             await opened.reply.close()
 
-    return Method(plan, lambda shell, opening: _by_runner(shell, opening, chunks, chunks_async))
+    return Method(
+        plan, plan, lambda shell, opening: _by_runner(shell, opening, chunks, chunks_async)
+    )
 
 
 def _by_runner(
@@ -147,18 +213,61 @@ def _by_runner(
     return (in_thread if isinstance(runner, Sync) else in_loop)(planned, runner)
 
 
-def _as_called(plan: Callable[..., Any]) -> inspect.Signature:
+def _given(blank: Callable[..., Any]) -> Callable[..., tuple[dict[str, Any], Any]]:
+    """What takes a method's arguments apart: the fields that were given, and the options."""
+    parameters = list(inspect.signature(blank).parameters.values())[1:]
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    # Such a default says that a field is not sent.
+    silent = {name for name, default in defaults.items() if default in (None, UNSET)}
+
+    def given(resource: Any, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], Any]:
+        # Python's own error where an argument is missing, or there is none of that name.
+        blank(resource, *args, **kwargs)
+        values = defaults | dict(zip(positional, args, strict=False)) | kwargs
+        options = values.pop("options")
+        fields = {
+            name: value
+            for name, value in values.items()
+            if name not in silent or value is not defaults[name]
+        }
+        return fields, options
+
+    return given
+
+
+#: Words for arguments that mean the same in every method (contract, Conventions; Lists and pagination).
+_WORDS: Final = {
+    **{f"{kind}_id": f"`{prefix}` and a UUID." for kind, prefix in PREFIXES.items()},
+    "webhook_id": f"`{PREFIXES['webhook_endpoint']}` and a UUID.",
+    "event_id": f"`{PREFIXES['webhook_event']}` and a UUID.",
+    "limit": "Rows on a page, 1-100.",
+    "cursor": "Where to start, `next_cursor` of a page of the same filters.",
+}
+
+
+def _documented(row: Operation[Any, Any], blank: Callable[..., Any]) -> Callable[..., Any]:
+    """The method with words for the arguments that it says nothing of itself."""
+    text, below, results = inspect.cleandoc(blank.__doc__ or "").partition("\n\nReturns:")
+    words = _WORDS | {"options": f"Options of {'each page' if row.paged else 'this call'}."}
+    own = text.partition("\n\nArgs:")[2]
+    lines = [
+        f"\n    {name}: {words[name]}"
+        for name in inspect.signature(blank).parameters
+        if name in words and f"\n    {name}:" not in own
+    ]
+    blank.__doc__ = "".join([text, "" if own else "\n\nArgs:", *lines, below, results])
+    return blank
+
+
+def _as_called(shown: Callable[..., Any]) -> inspect.Signature:
     """The signature as a caller sees it: what the steps end in, not the steps."""
-    signature = inspect.signature(plan)
+    signature = inspect.signature(shown)
     returned = str(signature.return_annotation)
-    shown_as = {
-        "Steps[": "{}",
-        "ListPlan[": "Listing[{}]",
-        "Callable[[], Steps[": "Iterator[bytes]",
-    }
-    for wrapper, shown in shown_as.items():
-        if returned.startswith(wrapper):
-            returned = shown.format(returned[len(wrapper) : -1])
+    if returned.startswith("Steps["):
+        returned = returned[len("Steps[") : -1]
+    elif returned.startswith("Callable["):
+        returned = "Iterator[bytes]"
     return signature.replace(return_annotation=returned)
 
 

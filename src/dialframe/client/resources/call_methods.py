@@ -1,4 +1,4 @@
-"""`client.calls`: call records, what was said in them, and click-to-call."""
+"""`client.calls`, `.campaigns`, `.reports`: calls and what was said in them, who makes them, and what came of them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
 from dialframe.client.client_settings import DEFAULTS, Options
-from dialframe.client.pagination import ListPlan
-from dialframe.client.resources import Opened, Resource, ShellT, chunked, listed, operation
+from dialframe.client.pagination import Listing
+from dialframe.client.resources import Opened, Resource, ShellT, chunked, listed, operation, sent
 from dialframe.client.retry_loop import Body, Consume
 from dialframe.client.step_runners import OnDisk, Steps
 from dialframe.config import OnProgress, Progress, silent
@@ -26,6 +27,8 @@ from dialframe.contract.models.call_models import (
     StartedCall,
     Transcript,
 )
+from dialframe.contract.models.dnc_and_message_models import DispositionReport
+from dialframe.contract.models.lead_models import Campaign, CampaignProgress, CampaignStatus
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import note_files
 from dialframe.sqlite import is_full
@@ -39,7 +42,8 @@ _RECORDING: Final = rows.CALLS_RECORDING
 class Calls(Resource[ShellT]):
     """Calls: read, listen, start. What a method raises is said at `Client`."""
 
-    @listed
+    # Endpoints, Calls, GET: every call of the account, whoever's key asks; there is no filter by time.
+    @listed(rows.CALLS_LIST)
     def list(
         self,
         *,
@@ -48,35 +52,17 @@ class Calls(Resource[ShellT]):
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> ListPlan[Call]:
+    ) -> Listing[Call]:
         """List every call of the account, newest first.
 
         Args:
             campaign_id: Only calls of this campaign.
             direction: `inbound` or `outbound`.
-            limit: Rows on a page, 1-100.
-            cursor: Where to start, `next_cursor` of a page of the same filters.
-            options: Options of each page's request.
         """
-        # Endpoints, Calls, GET: every call of the account, whoever's key asks; there is no filter by time.
-        return self._list(
-            rows.CALLS_LIST,
-            options,
-            campaign_id=campaign_id,
-            direction=direction,
-            limit=limit,
-            cursor=cursor,
-        )
 
-    @operation
-    def get(self, call_id: str, *, options: Options | None = None) -> Steps[Call]:
-        """Read one call.
-
-        Args:
-            call_id: `call_` and a UUID.
-            options: Options of this call.
-        """
-        return self._ask(rows.CALLS_GET, options, call_id=call_id)
+    @sent(rows.CALLS_GET)
+    def get(self, call_id: str, *, options: Options | None = None) -> Call:
+        """Read one call."""
 
     @operation
     def recording(
@@ -186,31 +172,21 @@ class Calls(Resource[ShellT]):
             _RECORDING, lambda: CallRef(call_id=call_id), options, consume, keeps_open=keeps_open
         )
 
-    @operation
-    def transcript(self, call_id: str, *, options: Options | None = None) -> Steps[Transcript]:
-        """Read what was said in a call.
+    @sent(rows.CALLS_TRANSCRIPT)
+    def transcript(self, call_id: str, *, options: Options | None = None) -> Transcript:
+        """Read what was said in a call."""
 
-        Args:
-            call_id: `call_` and a UUID.
-            options: Options of this call.
-        """
-        return self._ask(rows.CALLS_TRANSCRIPT, options, call_id=call_id)
-
-    @operation
-    def summary(self, call_id: str, *, options: Options | None = None) -> Steps[CallSummary]:
+    # Resources, Call summary: 404 says that there is no such call, not that there is no summary.
+    @sent(rows.CALLS_SUMMARY)
+    def summary(self, call_id: str, *, options: Options | None = None) -> CallSummary:
         """Read the summary of a call.
-
-        Args:
-            call_id: `call_` and a UUID.
-            options: Options of this call.
 
         Returns:
             Its content is None unless `.status` is `ready`.
         """
-        # Resources, Call summary: 404 says that there is no such call, not that there is no summary.
-        return self._ask(rows.CALLS_SUMMARY, options, call_id=call_id)
 
-    @operation
+    # Endpoints, Calls, rules 1 to 4: whatever refuses it does so before anybody is dialed.
+    @sent(rows.CALLS_START)
     def start(
         self,
         *,
@@ -221,7 +197,7 @@ class Calls(Resource[ShellT]):
         campaign_id: str | None = None,
         lead_id: str | None = None,
         options: Options | None = None,
-    ) -> Steps[StartedCall]:
+    ) -> StartedCall:
         """Connect one of the account's agents with a customer.
 
         A real call. Name the agent by exactly one of extension and e-mail.
@@ -233,19 +209,75 @@ class Calls(Resource[ShellT]):
             caller_id: One of the account's verified numbers, E.164.
             campaign_id: Campaign that the call counts for.
             lead_id: Lead that is called.
-            options: Options of this call.
         """
-        # Endpoints, Calls, rules 1 to 4: whatever refuses it does so before anybody is dialed.
-        return self._ask(
-            rows.CALLS_START,
-            options,
-            to=to,
-            agent_extension=agent_extension,
-            agent_email=agent_email,
-            caller_id=caller_id,
-            campaign_id=campaign_id,
-            lead_id=lead_id,
-        )
+
+
+class Campaigns(Resource[ShellT]):
+    """Campaigns: read, pause, resume. What a method raises is said at `Client`."""
+
+    # Resources, Campaign: archived ones are not listed.
+    @listed(rows.CAMPAIGNS_LIST)
+    def list(
+        self,
+        *,
+        status: CampaignStatus | None = None,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[Campaign]:
+        """List campaigns that are not archived.
+
+        Args:
+            status: Only campaigns in this state.
+        """
+
+    @sent(rows.CAMPAIGNS_GET)
+    def get(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+        """Read one campaign."""
+
+    @sent(rows.CAMPAIGNS_PROGRESS)
+    def progress(self, campaign_id: str, *, options: Options | None = None) -> CampaignProgress:
+        """Read how far a campaign is."""
+
+    # States, Campaign: what is paused stays so (200); whatever does not run answers 409.
+    @sent(rows.CAMPAIGNS_PAUSE)
+    def pause(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+        """Pause a running campaign.
+
+        Args:
+            campaign_id: `cmp_` and a UUID; one that is paused stays so.
+        """
+
+    # States, Campaign: tier 2, for real calls start; 409 where a national list is stale.
+    @sent(rows.CAMPAIGNS_RESUME)
+    def resume(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+        """Resume a paused campaign: real calls start.
+
+        Args:
+            campaign_id: `cmp_` and a UUID; one that is running stays so.
+        """
+
+
+class Reports(Resource[ShellT]):
+    """Aggregated reports. What a method raises is said at `Client`."""
+
+    # Limits: a report covers 92 days at most, which its request checks.
+    @sent(rows.REPORTS_DISPOSITIONS)
+    def dispositions(
+        self,
+        start_date: date,
+        end_date: date,
+        campaign_id: str | None = None,
+        *,
+        options: Options | None = None,
+    ) -> DispositionReport:
+        """Read disposition counts of up to 92 days.
+
+        Args:
+            start_date: First UTC day.
+            end_date: Last UTC day, included.
+            campaign_id: Only this campaign.
+        """
 
 
 def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps[Path]:

@@ -11,20 +11,16 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from dialframe.client.client_settings import Options
-from dialframe.client.pagination import ListPlan
+from dialframe.client.pagination import Listing
 from dialframe.client.request_building import checked
-from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.resources import Resource, ShellT, listed, operation, sent
 from dialframe.client.response_reading import Answered
 from dialframe.client.step_runners import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.base_models import E164
-from dialframe.contract.models.call_models import (
-    Appointment,
-    Callback,
-    CallbackStatus,
-)
+from dialframe.contract.models.call_models import Appointment, Callback, CallbackStatus
 from dialframe.contract.models.dnc_and_message_models import (
     Consent,
     DncAnswer,
@@ -118,135 +114,17 @@ class Dnc(Resource[ShellT]):
             tell(Progress(rows.DNC_CHECK.name, len(results), len(asked)))
         return results
 
-    @operation
+    # What the service does: removing a number is not offered here, it is done in the console.
+    @sent(rows.DNC_ADD)
     def add(
         self, phone: str, *, reason: str | None = None, options: Options | None = None
-    ) -> Steps[DncEntry]:
+    ) -> DncEntry:
         """Add a number to the account's Do-Not-Call list.
 
         Args:
             phone: E.164.
             reason: At most 200 characters.
-            options: Options of this call.
         """
-        # What the service does: removing a number is not offered here, it is done in the console.
-        return self._ask(rows.DNC_ADD, options, phone=phone, reason=reason)
-
-
-class Consents(Resource[ShellT]):
-    """Evidence of consent. What a method raises is said at `Client`."""
-
-    @operation
-    def record(
-        self,
-        *,
-        phone: str,
-        channel: str,
-        source: str,
-        obtained_at: datetime,
-        evidence: str | None = None,
-        options: Options | None = None,
-    ) -> Steps[Consent]:
-        """Record evidence of consent.
-
-        Args:
-            phone: E.164.
-            channel: What was consented to: calls, texts.
-            source: Where the consent was given.
-            obtained_at: When, with a time zone.
-            evidence: What proves it.
-            options: Options of this call.
-        """
-        # Scopes: tier 2 and a switch of its own, though nobody is contacted.
-        return self._ask(
-            rows.CONSENTS_RECORD,
-            options,
-            phone=phone,
-            channel=channel,
-            source=source,
-            obtained_at=obtained_at,
-            evidence=evidence,
-        )
-
-
-class Sms(Resource[ShellT]):
-    """Text messages. What a method raises is said at `Client`."""
-
-    @operation
-    def send(
-        self, *, to: str, body: str, client_reference: str, options: Options | None = None
-    ) -> Steps[SmsMessage]:
-        """Send a text message.
-
-        Args:
-            to: E.164.
-            body: 1-918 characters.
-            client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
-            options: Options of this call.
-        """
-        # Endpoints, SMS: under another key a repeated reference is refused (409), and nothing is sent again.
-        return self._ask(
-            rows.SMS_SEND, options, to=to, body=body, client_reference=client_reference
-        )
-
-    @listed
-    def delivery_reports(
-        self,
-        *,
-        limit: int = limits.PAGE_MAX,
-        cursor: str | None = None,
-        options: Options | None = None,
-    ) -> ListPlan[SmsDeliveryReport]:
-        """List what became of text messages.
-
-        Args:
-            limit: Rows on a page, 1-100.
-            cursor: Where to start, `next_cursor` of a page.
-            options: Options of each page's request.
-        """
-        return self._list(rows.SMS_DELIVERY_REPORTS, options, limit=limit, cursor=cursor)
-
-    @operation
-    def usage(self, *, options: Options | None = None) -> Steps[SmsUsage]:
-        """Read how many text messages were sent.
-
-        Args:
-            options: Options of this call.
-        """
-        return self._ask(rows.SMS_USAGE, options)
-
-
-class WhatsApp(Resource[ShellT]):
-    """WhatsApp messages. What a method raises is said at `Client`."""
-
-    @operation
-    def send(
-        self,
-        *,
-        to: str,
-        body: str | None = None,
-        template: str | None = None,
-        client_reference: str | None = None,
-        options: Options | None = None,
-    ) -> Steps[WhatsAppMessage]:
-        """Send a WhatsApp message; refused for every account until it is announced.
-
-        Args:
-            to: E.164.
-            body: The text.
-            template: Name of an approved template.
-            client_reference: Your own reference.
-            options: Options of this call.
-        """
-        # What the service does: 403 `tier_not_enabled` for every account for now.
-        return self._ask(
-            rows.WHATSAPP_SEND,
-            options,
-            to=to,
-            body=body,
-            template=template,
-            client_reference=client_reference,
-        )
 
 
 def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncChecked]:
@@ -266,10 +144,92 @@ def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncCh
     ]
 
 
+class Consents(Resource[ShellT]):
+    """Evidence of consent. What a method raises is said at `Client`."""
+
+    # Scopes: tier 2 and a switch of its own, though nobody is contacted.
+    @sent(rows.CONSENTS_RECORD)
+    def record(
+        self,
+        *,
+        phone: str,
+        channel: str,
+        source: str,
+        obtained_at: datetime,
+        evidence: str | None = None,
+        options: Options | None = None,
+    ) -> Consent:
+        """Record evidence of consent.
+
+        Args:
+            phone: E.164.
+            channel: What was consented to: calls, texts.
+            source: Where the consent was given.
+            obtained_at: When, with a time zone.
+            evidence: What proves it.
+        """
+
+
+class Sms(Resource[ShellT]):
+    """Text messages. What a method raises is said at `Client`."""
+
+    # Endpoints, SMS: under another key a repeated reference is refused (409), and nothing is sent again.
+    @sent(rows.SMS_SEND)
+    def send(
+        self, *, to: str, body: str, client_reference: str, options: Options | None = None
+    ) -> SmsMessage:
+        """Send a text message.
+
+        Args:
+            to: E.164.
+            body: 1-918 characters.
+            client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
+        """
+
+    @listed(rows.SMS_DELIVERY_REPORTS)
+    def delivery_reports(
+        self,
+        *,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[SmsDeliveryReport]:
+        """List what became of text messages."""
+
+    @sent(rows.SMS_USAGE)
+    def usage(self, *, options: Options | None = None) -> SmsUsage:
+        """Read how many text messages were sent."""
+
+
+class WhatsApp(Resource[ShellT]):
+    """WhatsApp messages. What a method raises is said at `Client`."""
+
+    # What the service does: 403 `tier_not_enabled` for every account for now.
+    @sent(rows.WHATSAPP_SEND)
+    def send(
+        self,
+        *,
+        to: str,
+        body: str | None = None,
+        template: str | None = None,
+        client_reference: str | None = None,
+        options: Options | None = None,
+    ) -> WhatsAppMessage:
+        """Send a WhatsApp message; refused for every account until it is announced.
+
+        Args:
+            to: E.164.
+            body: The text.
+            template: Name of an approved template.
+            client_reference: Your own reference.
+        """
+
+
 class Callbacks(Resource[ShellT]):
     """Callbacks: read, schedule, move, cancel. What a method raises is said at `Client`."""
 
-    @listed
+    # Endpoints, Callbacks: a campaign is demanded; that of another account has an empty page.
+    @listed(rows.CALLBACKS_LIST)
     def list(
         self,
         campaign_id: str,
@@ -278,27 +238,15 @@ class Callbacks(Resource[ShellT]):
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> ListPlan[Callback]:
+    ) -> Listing[Callback]:
         """List one campaign's callbacks, newest created first.
 
         Args:
-            campaign_id: `cmp_` and a UUID.
             status: Only callbacks in this state.
-            limit: Rows on a page, 1-100.
-            cursor: Where to start, `next_cursor` of a page of the same filters.
-            options: Options of each page's request.
         """
-        # Endpoints, Callbacks: a campaign is demanded; that of another account has an empty page.
-        return self._list(
-            rows.CALLBACKS_LIST,
-            options,
-            campaign_id=campaign_id,
-            status=status,
-            limit=limit,
-            cursor=cursor,
-        )
 
-    @operation
+    # States, Callback: when it is due, the platform calls the lead.
+    @sent(rows.CALLBACKS_CREATE)
     def create(
         self,
         *,
@@ -306,78 +254,53 @@ class Callbacks(Resource[ShellT]):
         scheduled_at: datetime,
         notes: str | None = None,
         options: Options | None = None,
-    ) -> Steps[Callback]:
+    ) -> Callback:
         """Schedule a callback; when due, the platform calls the lead.
 
         Args:
-            lead_id: `lead_` and a UUID.
             scheduled_at: When, with a time zone.
             notes: At most 500 characters.
-            options: Options of this call.
         """
-        # States, Callback: when it is due, the platform calls the lead.
-        return self._ask(
-            rows.CALLBACKS_CREATE, options, lead_id=lead_id, scheduled_at=scheduled_at, notes=notes
-        )
 
-    @operation
-    def cancel(self, callback_id: str, *, options: Options | None = None) -> Steps[Callback]:
+    # States, Callback: cancelling twice is once (200).
+    @sent(rows.CALLBACKS_CANCEL)
+    def cancel(self, callback_id: str, *, options: Options | None = None) -> Callback:
         """Cancel a pending callback.
 
         Args:
             callback_id: `cb_` and a UUID; one that is cancelled stays so.
-            options: Options of this call.
         """
-        # States, Callback: cancelling twice is once (200).
-        return self._ask(rows.CALLBACKS_CANCEL, options, callback_id=callback_id)
 
-    @operation
+    @sent(rows.CALLBACKS_RESCHEDULE)
     def reschedule(
         self, callback_id: str, *, scheduled_at: datetime, options: Options | None = None
-    ) -> Steps[Callback]:
+    ) -> Callback:
         """Move a pending callback.
 
         Args:
-            callback_id: `cb_` and a UUID.
             scheduled_at: When, with a time zone.
-            options: Options of this call.
         """
-        return self._ask(
-            rows.CALLBACKS_RESCHEDULE, options, callback_id=callback_id, scheduled_at=scheduled_at
-        )
 
 
 class Appointments(Resource[ShellT]):
     """Appointments: read, book, move, cancel. What a method raises is said at `Client`."""
 
-    @listed
+    @listed(rows.APPOINTMENTS_LIST)
     def list(
         self,
         *,
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> ListPlan[Appointment]:
-        """List appointments.
+    ) -> Listing[Appointment]:
+        """List appointments."""
 
-        Args:
-            limit: Rows on a page, 1-100.
-            cursor: Where to start, `next_cursor` of a page.
-            options: Options of each page's request.
-        """
-        return self._list(rows.APPOINTMENTS_LIST, options, limit=limit, cursor=cursor)
+    @sent(rows.APPOINTMENTS_GET)
+    def get(self, appointment_id: str, *, options: Options | None = None) -> Appointment:
+        """Read one appointment."""
 
-    @operation
-    def get(self, appointment_id: str, *, options: Options | None = None) -> Steps[Appointment]:
-        """Read one appointment.
-
-        Args:
-            appointment_id: `appt_` and a UUID.
-            options: Options of this call.
-        """
-        return self._get(appointment_id, options)
-
-    @operation
+    # Endpoints, Appointments: no e-mail is accepted, though an answer may hold one.
+    @sent(rows.APPOINTMENTS_CREATE)
     def create(
         self,
         *,
@@ -389,7 +312,7 @@ class Appointments(Resource[ShellT]):
         contact_name: str | None = None,
         notes: str | None = None,
         options: Options | None = None,
-    ) -> Steps[Appointment]:
+    ) -> Appointment:
         """Book an appointment; the customer may be texted.
 
         Args:
@@ -400,23 +323,11 @@ class Appointments(Resource[ShellT]):
             service_type: At most 100 characters.
             contact_name: At most 200 characters.
             notes: At most 1000 characters.
-            options: Options of this call.
         """
-        # Endpoints, Appointments: no e-mail is accepted, though an answer may hold one.
-        return self._ask(
-            rows.APPOINTMENTS_CREATE,
-            options,
-            phone=phone,
-            scheduled_at=scheduled_at,
-            duration_minutes=duration_minutes,
-            timezone=timezone,
-            service_type=service_type,
-            contact_name=contact_name,
-            notes=notes,
-        )
 
-    @operation
-    def cancel(self, appointment_id: str, *, options: Options | None = None) -> Steps[Appointment]:
+    # Endpoints, Common request parts: it understands `If-Match`; States: the customer may be texted.
+    @sent(rows.APPOINTMENTS_CANCEL)
+    def cancel(self, appointment_id: str, *, options: Options | None = None) -> Appointment:
         """Cancel an appointment; the customer may be texted.
 
         With `Options(if_match=appointment)` only if it is still as it was read; else
@@ -424,13 +335,9 @@ class Appointments(Resource[ShellT]):
 
         Args:
             appointment_id: `appt_` and a UUID; one that is cancelled stays so.
-            options: Options of this call.
         """
-        # Endpoints, Common request parts: it understands `If-Match`; States: the customer may be texted.
-        answer = self._ask(rows.APPOINTMENTS_CANCEL, options, appointment_id=appointment_id)
-        return self._sender.or_fresh(answer, lambda: self._get(appointment_id))
 
-    @operation
+    @sent(rows.APPOINTMENTS_RESCHEDULE)
     def reschedule(
         self,
         appointment_id: str,
@@ -439,24 +346,11 @@ class Appointments(Resource[ShellT]):
         duration_minutes: int | None = None,
         timezone: str | None = None,
         options: Options | None = None,
-    ) -> Steps[Appointment]:
+    ) -> Appointment:
         """Move an appointment.
 
         Args:
-            appointment_id: `appt_` and a UUID.
             scheduled_at: When, with a time zone.
             duration_minutes: 5-480; None leaves it alone.
             timezone: IANA zone of the customer; None leaves it alone.
-            options: Options of this call.
         """
-        return self._ask(
-            rows.APPOINTMENTS_RESCHEDULE,
-            options,
-            appointment_id=appointment_id,
-            scheduled_at=scheduled_at,
-            duration_minutes=duration_minutes,
-            timezone=timezone,
-        )
-
-    def _get(self, appointment_id: str, options: Options | None = None) -> Steps[Appointment]:
-        return self._ask(rows.APPOINTMENTS_GET, options, appointment_id=appointment_id)
