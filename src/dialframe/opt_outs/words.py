@@ -6,22 +6,24 @@ import csv
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache, partial
 from importlib import resources
-from itertools import combinations
+from itertools import filterfalse
 from typing import Any, Final, Literal, NamedTuple
 
+#: A form of a doubt as a row of parts, each with its choices.
+_PartsOfForm = tuple[tuple[str, ...], ...]
 #: What a code of a scrubbing service or dialer says of the number.
 CodeMeaning = Literal["clear", "do_not_call", "unclear"]
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
 _WORDS: Final = re.compile(r"[^\W_]+")
+_LETTERS: Final = re.compile(r"[a-z]+")
 _MARKS: Final = re.compile(r"([()|])")
 #: A text of so many characters is no name or phrase, and is read in another way.
 _LONG_CHARS: Final = 1_000
 _KEPT_WORDS: Final = 1 << 16
-_BLANKS: Final = re.compile(r"[\s_-]+")
 _NO_WORDS: Final = re.compile(r"(?:[^\w|]|_)+")
 #: Letters that have no decomposition and are still a plain letter with something added.
 _STROKES: Final = str.maketrans(
@@ -59,7 +61,7 @@ def _without_accents(text: str) -> str:
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return "".join(filterfalse(unicodedata.combining, decomposed))
 
 
 def plain(text: str) -> str:
@@ -298,10 +300,16 @@ def suspect_pattern(*, of_notes: bool = False) -> str:
     Args:
         of_notes: Whether to find what is a doubt in columns of notes alone, too.
     """
-    latin = ["".join(map(_letter_class, anchor)) for anchor in _anchors(of_notes=of_notes)]
+    holds_another = partial(_has_anchor_of_one_word, of_notes=of_notes)
+    anchors = (
+        anchor
+        for anchor in sorted(_anchors(of_notes=of_notes))
+        if not (holds_another(anchor[1:]) or holds_another(anchor[:-1]))
+    )
+    latin = ["".join(map(_letter_class, anchor)) for anchor in anchors]
     others = sorted(word_set("anchors_of_other_scripts"))
     if of_notes:
-        short = ("".join(map(_letter_class, word)) for word in _short_anchors())
+        short = ("".join(map(_letter_class, word)) for word in sorted(_short_anchors()))
         latin.append(f"(?:^|[^a-z])(?:{'|'.join(short)})(?:$|[^a-z])")
         others += sorted(_anchors_of_parts())
     return "(?i)" + "|".join([*latin, *others, _ODD_LETTERS])
@@ -335,8 +343,7 @@ def codes_by_text() -> dict[str, CodeMeaning]:
 
 @cache
 def _table(name: str) -> dict[str, Any]:
-    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
 def _expanded(text: str) -> list[str]:
@@ -392,24 +399,47 @@ def is_suspect(text: str, *, of_notes: bool = False) -> bool:
     folded = fold(text)
     if not folded.isascii():
         return True
-    if len(folded) < _LONG_CHARS:
-        return _plain_anchors(of_notes=of_notes).search(folded) is not None
-    # A pattern tries every anchor at every character; a megabyte is searched once for each.
-    bare = _BLANKS.sub("", folded)
-    anchors = (*_anchors(of_notes=of_notes), *(_short_anchors() if of_notes else ()))
-    return any(anchor.replace(" ", "") in bare for anchor in anchors)
+    if of_notes and not _short_anchors().isdisjoint(_LETTERS.findall(folded)):
+        return True
+    others = _pattern_of_others(of_notes=of_notes)
+    return _has_anchor_of_one_word(folded, of_notes=of_notes) or bool(others.search(folded))
+
+
+def _has_anchor_of_one_word(folded: str, *, of_notes: bool) -> bool:
+    by_begin = _anchors_by_begin(of_notes=of_notes)
+    for at in range(len(folded) - _LEAST_ANCHOR + 1):
+        if folded.startswith(by_begin.get(folded[at : at + _LEAST_ANCHOR], ()), at):
+            return True
+    return False
 
 
 @cache
-def _plain_anchors(*, of_notes: bool) -> re.Pattern[str]:
-    by_first: dict[str, list[str]] = {}
-    for anchor in _anchors(of_notes=of_notes):
-        rest = re.escape(anchor[1:]).replace(r"\ ", _GAP)
-        by_first.setdefault(re.escape(anchor[0]), []).append(rest)
-    # Parted by their first letter: every character of a list is tried against these.
-    parts = [f"{first}(?:{'|'.join(own)})" for first, own in by_first.items()]
-    short = "|".join(re.escape(word).replace(r"\ ", _GAP) for word in _short_anchors())
-    return re.compile("|".join([*parts, f"(?<![a-z])(?:{short})(?![a-z])"] if of_notes else parts))
+def _anchors_by_begin(*, of_notes: bool) -> dict[str, tuple[str, ...]]:
+    """Anchors of one word by their first letters: a pattern of them all takes a tenth of a second to compile."""
+    by_begin: dict[str, list[str]] = {}
+    for anchor in filter(_is_of_one_word, _anchors(of_notes=of_notes)):
+        by_begin.setdefault(anchor[:_LEAST_ANCHOR], []).append(anchor)
+    return {begin: tuple(anchors) for begin, anchors in by_begin.items()}
+
+
+@cache
+def _pattern_of_others(*, of_notes: bool) -> re.Pattern[str]:
+    """The anchors of several words that hold none of one, and of notes the short ones that are no words of letters."""
+    parted = filterfalse(_is_of_one_word, _anchors(of_notes=of_notes))
+    holds_another = partial(_has_anchor_of_one_word, of_notes=of_notes)
+    parts = ["|".join(map(_spaced, sorted(filterfalse(holds_another, parted))))]
+    if of_notes:
+        short = sorted(filterfalse(_LETTERS.fullmatch, _short_anchors()))
+        parts.append(f"(?<![a-z])(?:{'|'.join(map(_spaced, short))})(?![a-z])")
+    return re.compile("|".join(parts))
+
+
+def _is_of_one_word(anchor: str) -> bool:
+    return " " not in anchor and len(anchor) >= _LEAST_ANCHOR
+
+
+def _spaced(anchor: str) -> str:
+    return re.escape(anchor).replace(r"\ ", _GAP)
 
 
 @cache
@@ -425,9 +455,9 @@ def _anchors_of_parts() -> frozenset[str]:
 
 
 @cache
-def _short_anchors() -> tuple[str, ...]:
+def _short_anchors() -> frozenset[str]:
     """Doubts of words that are too short to be looked for inside of others: `rip`, and not `trip`."""
-    return tuple(sorted(each for each in _anchors_of_doubts() if _is_short(each)))
+    return frozenset(filter(_is_short, _anchors_of_doubts()))
 
 
 def _is_short(anchor: str) -> bool:
@@ -443,7 +473,7 @@ def _anchors_of_doubts() -> frozenset[str]:
     ).union(states)
 
 
-def _most_telling(form: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _most_telling(form: _PartsOfForm) -> tuple[str, ...]:
     """Anchors of the part of which the shortest is longest."""
     anchors = [tuple(map(_anchor_of, choices)) for choices in form if all(choices)]
     return max(anchors, key=lambda part: min(map(_telling, part)))
@@ -461,7 +491,7 @@ def _anchor_of(words: str) -> str:
 
 
 @cache
-def _forms_of(kind: str) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def _forms_of(kind: str) -> tuple[_PartsOfForm, ...]:
     """Each form of the table as a row of parts, each with its choices."""
     return tuple(
         tuple(
@@ -500,12 +530,12 @@ def forms_from(kind: str, begin: str) -> re.Pattern[str] | None:
         begin: The first `BEGIN_CHARS` letters of a word.
     """
     forms = _forms_by_begin(kind).get(begin)
-    return re.compile(f"(?:{'|'.join(forms)})(?= |$)") if forms else None
+    return re.compile(f"(?:{'|'.join(map(_expression, forms))})(?= |$)") if forms else None
 
 
 @cache
-def _forms_by_begin(kind: str) -> dict[str, list[str]]:
-    by_begin: dict[str, list[str]] = {}
+def _forms_by_begin(kind: str) -> dict[str, list[_PartsOfForm]]:
+    by_begin: dict[str, list[_PartsOfForm]] = {}
     for form in _forms_of(kind):
         begins: set[str] = set()
         for choices in form:
@@ -513,11 +543,11 @@ def _forms_by_begin(kind: str) -> dict[str, list[str]]:
             if all(choices):
                 break
         for begin in begins:
-            by_begin.setdefault(begin, []).append(_expression(form))
+            by_begin.setdefault(begin, []).append(form)
     return by_begin
 
 
-def _expression(form: Sequence[Sequence[str]]) -> str:
+def _expression(form: _PartsOfForm) -> str:
     """The form as a regular expression; a part with an empty choice may be missing."""
     expression, required = "", False
     for choices in form:
@@ -530,25 +560,13 @@ def _expression(form: Sequence[Sequence[str]]) -> str:
 
 
 @cache
-def _anchors(*, of_notes: bool) -> tuple[str, ...]:
+def _anchors(*, of_notes: bool) -> frozenset[str]:
     """Pieces of text of which every refusing cell holds one: those of the table and of telling words."""
     telling = {rule.words[0].removesuffix("=") for rule in rules()}.union(_TELLING)
     words = {word.rstrip("*")[:_ANCHOR_CHARS] for name in telling for word in word_set(name)}
     words = {word for word in words if len(word) >= _LEAST_ANCHOR}
     anchors = word_set("anchors").union(words, ("d n c", "do not"))
-    if of_notes:
-        anchors = anchors.union(each for each in _anchors_of_doubts() if not _is_short(each))
-    return tuple(
-        sorted(
-            each
-            for each in anchors
-            if not any(
-                each[a:b] in anchors
-                for a, b in combinations(range(len(each) + 1), 2)
-                if b - a < len(each)
-            )
-        )
-    )
+    return anchors.union(filterfalse(_is_short, _anchors_of_doubts())) if of_notes else anchors
 
 
 _NO_PHRASES: Final[tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]] = ({}, ())
