@@ -7,6 +7,7 @@ import pytest
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.flows.column_choices import Chooser, remembered
+from dialframe.flows.lead_cleaning import Recipe, look
 
 TEXT = "a,b,c\n(212) 555-0142,(212) 555-0152,x\n(212) 555-0143,(212) 555-0153,y\n"
 
@@ -72,3 +73,15 @@ def test_a_region_that_the_list_speaks_against_is_asked_about(tmp_path, answer, 
 
     assert [one.against is not None for one in asked] == [True]
     assert (decision.region, decision.against is None) == (answer, stands)
+
+
+def test_a_region_that_was_answered_says_how_sure_the_columns_are(tmp_path):
+    """The phone column of a list is as sure as if the region had been given from the start."""
+    path = tmp_path / "leads.csv"
+    path.write_text("Name,Cell\nAda Lee,3125550142\nBob Ray,2125550143\n")
+
+    def confidence(region, ask_region=None):
+        recipe = Recipe(region, ask_region=ask_region)
+        return look([path], recipe).cleaned.files[0].columns.confidence
+
+    assert confidence(None, lambda _: "US") == confidence("US")

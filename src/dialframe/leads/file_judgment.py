@@ -21,7 +21,7 @@ from dialframe.leads import arrow_text
 from dialframe.leads.clean_list_sidecar import Origin, doubt_of, origin_of, restored
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns import split_phones
-from dialframe.leads.columns.column_decisions import map_columns
+from dialframe.leads.columns.column_decisions import map_columns, with_region
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.country_names import ColumnDoubt
 from dialframe.leads.columns.list_region import (
@@ -313,6 +313,9 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
         )
     decision = choices.region_of(taken.file, columns)
     region = None if decision is None else decision.region
+    if decision is not None and decision.source == "given" and region != choices.region:
+        # Somebody answered it meanwhile: the columns were scored without it.
+        columns = with_region(sampled(taken.file), columns, region)
     return JudgedFile(
         taken,
         choices.judging(columns, region, turned=turned, frame=taken.file.frame),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from dialframe import opt_outs
@@ -114,6 +115,22 @@ def map_columns(
         columns = dialframe.leads.map_columns(dialframe.leads.read("autumn.csv"), region="US")
     """
     return decide(lead_file, region=region, mapping=mapping).settled()
+
+
+def with_region(lead_file: LeadFile, columns: ColumnMap, region: str | None) -> ColumnMap:
+    """The same columns, as sure as they are now that the region of their numbers is known."""
+    scored = decide(lead_file, region=region).columns
+    if scored is None:
+        return columns
+    scored_fields = scored.fields()
+    confidence = {
+        # What somebody told stays certain.
+        name: scored.confidence.get(name, sure)
+        if sure < 1 and scored_fields.get(name) == columns.fields()[name]
+        else sure
+        for name, sure in columns.confidence.items()
+    }
+    return replace(columns, confidence=confidence)
 
 
 def decide(
