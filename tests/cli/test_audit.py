@@ -211,6 +211,17 @@ def test_the_manifest_names_the_options_and_every_input(pack: Path) -> None:
     assert all(len(digest) == 64 for digest in facts["inputs"].values())
 
 
+def test_a_practice_file_with_an_unknown_campaign_is_said(
+    store: list[str], tmp_path: Path
+) -> None:
+    """What is declared of a campaign that the account does not have counts for nothing, and a note says so."""
+    practice = tmp_path / "practice.toml"
+    practice.write_text('[campaigns.cmp_slip]\npurpose = "debt_collection"\n')
+    audit = ["audit --rules us-tsr-hours --fail-on never", *store, "--practice", practice]
+    assert "1 campaign that the account does not have" in invoke(*audit).out
+    assert "'cmp_slip'" in invoke(*audit).out
+
+
 def test_a_pack_follows_the_one_before_it(store: list[str], pack: Path, tmp_path: Path) -> None:
     """It names the hash of the one before; after a signed one a missing or foreign signature is found."""
     audit = ["audit", *store, "--rules", "us-tsr-hours", "--after", pack, "-o"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import pandas as pd
 
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import counted
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule
@@ -50,6 +51,20 @@ def about_declared(book: RuleBook, declared: Declared) -> list[str]:
         "names the rule says which, and none was given."
         for rule in book.of_kind(HolidayRule)
         if rule.parameters.proclaimed and not declared.has(rule.id)
+    ]
+
+
+def about_campaigns(practice: Practice, campaigns: Iterable[str]) -> list[str]:
+    """Campaigns that a practice file speaks of and the account does not have: a slip of the pen counts for nothing."""
+    declared = {
+        *practice.purposes, *practice.dialings, *practice.campaign_sectors, *practice.conducts
+    }  # fmt: skip
+    unknown = sorted(declared.difference(campaigns))
+    if not unknown:
+        return []
+    return [
+        f"The practice file speaks of {counted(len(unknown), 'campaign')} that the account does not have, which "
+        f"counts for nothing: {', '.join(map(repr, unknown))}."
     ]
 
 

@@ -5,7 +5,7 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from html import escape
@@ -253,6 +253,14 @@ class Audit:
             options: Name of an option to its value.
         """
         return self._like(gaps=gaps, inputs=dict(inputs), options=dict(options))
+
+    def with_notes(self, notes: Iterable[str]) -> Audit:
+        """The same audit with more that must be read with its counts.
+
+        Args:
+            notes: Sentences.
+        """
+        return self._like(notes=(*self.notes, *notes))
 
     def with_findings(self, findings: pd.DataFrame) -> Audit:
         """The same audit with other findings.

@@ -21,6 +21,7 @@ from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit, Practice
 from dialframe.compliance import number_partitions as parts
+from dialframe.compliance.notes import about_campaigns
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
@@ -145,6 +146,7 @@ def with_given(
         for name, value in options.items()
     }
     result = result.with_inputs(gaps, _digests(scope, known), plain)
+    result = result.with_notes(about_campaigns(scope.practice, known.campaigns["id"]))
     result = result.joined({"campaigns": known.campaigns[["id", "name"]]})
     try:
         # Kept in a chain, so that nobody audits until the answer pleases.

@@ -123,6 +123,15 @@ def test_a_bound_of_declared_days_that_no_audit_asks_is_refused() -> None:
         )
 
 
+@pytest.mark.parametrize("more", ["", "never = true\nfirst = 2026-01-01\n"])
+def test_a_declared_rule_without_a_day_has_to_say_never(more: str) -> None:
+    """A day that was forgotten says nothing; that nothing was declared is said in so many words."""
+    entry = '[[declared]]\nrule = "us-ny-emergency"\n'
+    with pytest.raises(ConfigError, match="never = true"):
+        overrides.read_declared(entry + more)
+    assert overrides.read_declared(f"{entry}never = true\n").has("us-ny-emergency")
+
+
 @pytest.mark.parametrize(
     ("read", "text", "words"),
     [

@@ -158,11 +158,17 @@ class _Spell(BaseModel):
     first: date | None = Field(default=None)
     last: date | None = Field(default=None)
     what: str = ""
+    never: bool = False
 
     @model_validator(mode="after")
     def _forward(self) -> _Spell:
         if self.last is not None and (self.first is None or self.last < self.first):
             raise ValueError("a spell ends on or after its first day")
+        # Whoever forgot the day would be taken to say that nothing ever was declared.
+        if self.never == (self.first is not None):
+            raise ValueError(
+                "a spell has a first day, or `never = true` where nothing was declared"
+            )
         return self
 
 
@@ -177,7 +183,7 @@ _MOST_DAYS: Final = 100_000
 
 
 def read_declared(text: str, *, name: str = "file of declared days") -> Declared:
-    """Declared days from TOML text: `[[declared]]` with `rule`, `first`, `last`, `what`.
+    """Declared days from TOML text: `[[declared]]` with `rule`, and `first`, `last`, `what` or `never = true`.
 
     Raises:
         ConfigError: The text is not TOML, misses a field, has an unknown one, ends a spell
