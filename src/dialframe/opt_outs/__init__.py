@@ -21,6 +21,7 @@ from dialframe.opt_outs.remarks import (
 )
 from dialframe.opt_outs.words import (
     ResultCode,
+    begins_word,
     is_suspect,
     phrase_set,
     plain,
@@ -48,6 +49,7 @@ __all__ = [
     "ResultCode",
     "Scope",
     "Stance",
+    "begins_word",
     "counts_doubts",
     "is_answer",
     "is_refusal",

@@ -20,6 +20,7 @@ from dialframe.opt_outs.words import (
     Rule,
     answer_set,
     begins_word,
+    composed_answer,
     forms_from,
     is_suspect,
     is_word,
@@ -195,6 +196,8 @@ def scope_of(header: str) -> Scope:
     if plain("連絡方法") in plain(header).replace(" ", ""):
         return "wishes"
     of_things = tokens & (word_set("things") | word_set("mail_words"))
+    if tokens & word_set("permissions") and not of_things:
+        return "wishes"
     if tokens & _note_columns() and not of_things:
         return "notes"
     if tokens & word_set("calls"):
@@ -451,7 +454,9 @@ def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
         if wanted in stances:
             return wanted
     words = {_bare(tokens), " ".join(tokens)}
-    if scope == "wishes" and words & phrase_set("unwished"):
+    if scope == "wishes" and (
+        words & phrase_set("unwished") or composed_answer(" ".join(tokens)) == "refuses"
+    ):
         return "yes"
     if scope in _OF_PEOPLE and words & phrase_set("whole"):
         return "yes"
@@ -565,5 +570,6 @@ def _is_negated(tokens: Sequence[str], start: int) -> bool:
 
 
 def _is_denied(tokens: Sequence[str], stop: int) -> bool:
-    behind = [token for token in tokens[stop:] if token not in ("list", "status", "flag", "is")]
+    beside = ("list", "status", "flag", "is")
+    behind = [word for word in tokens[stop:] if word not in beside and not word.isdecimal()]
     return bool(behind) and word_set("denials").issuperset(behind)

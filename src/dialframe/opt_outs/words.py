@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache, partial
 from importlib import resources
-from itertools import filterfalse
+from itertools import filterfalse, pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 #: A form of a doubt as a row of parts, each with its choices.
@@ -223,6 +223,61 @@ def answer_set(name: str) -> frozenset[str]:
     """The answers of one table of `answers.toml`, without accents."""
     words = str(_table("answers.toml")[name]["words"]).split("|")
     return frozenset(fold(word).strip(" \n\ufe0f") for word in words)
+
+
+def composed_answer(word: str) -> str | None:
+    """What words of one meaning say together, turned round by each negation: `non presente`, `not allowed`.
+
+    Returns:
+        `allows`, `given` (an allowance in columns of consents alone), `refuses`, `listed`, `unlisted`,
+        or None where a word is of another meaning.
+    """
+    tokens = plain(word.replace("'", "").replace("’", "")).split()
+    if not tokens or len(tokens) > _LONGEST_ANSWER:
+        return None
+    negations = word_set("denied")
+    meant = [token for token in tokens if token not in negations and token not in _beside()]
+    kinds = {_kind(token) for token in meant}
+    if len(kinds) != 1 or None in kinds:
+        return None
+    kind = str(*kinds)
+    denied = [token in negations for token in tokens]
+    # `Don't` is two words and one negation.
+    turned = sum(here and not before for before, here in pairwise((False, *denied))) % 2
+    return _TURNED[kind] if turned else kind
+
+
+def _kind(token: str) -> str | None:
+    """What one word of an answer means."""
+    if _is_answer(token, "opted_in"):
+        return "allows"
+    if _is_answer(token, "consents") and token not in _channel_words():
+        return "given"
+    if _is_answer(token, "opted_out", "failed"):
+        return "refuses"
+    if _is_answer(token, "unlisted", "passed"):
+        return "unlisted"
+    if _is_answer(token, "listed") and token not in _channel_words():
+        return "listed"
+    if any(begins_word(token, name) for name in ("refusing", "revokes", "blocks", "erases")):
+        return "refuses"
+    if any(begins_word(token, name) for name in ("accepting", "agreed", "wanting")):
+        return "allows"
+    return "listed" if begins_word(token, "entered") else None
+
+
+def _beside() -> frozenset[str]:
+    """Words beside an answer that change nothing: `on the register`, `no longer allowed`."""
+    return (word_set("between") | word_set("fillers") | word_set("calls")) - word_set("denied")
+
+
+def _channel_words() -> frozenset[str]:
+    """Words that are an answer in a list of channels, and nothing where something stands beside them."""
+    return word_set("calls") | word_set("other_channels")
+
+
+def _is_answer(token: str, *names: str) -> bool:
+    return any(token in answer_set(name) for name in names)
 
 
 @cache
@@ -572,6 +627,14 @@ def _anchors(*, of_notes: bool) -> frozenset[str]:
 _NO_PHRASES: Final[tuple[Mapping[tuple[str, ...], str], tuple[int, ...]]] = ({}, ())
 #: Tables of single words that are looked for in rows.
 _TELLING: Final = ("only", "dials", "called", "erasing", "dead", "misdialed")
+_LONGEST_ANSWER: Final = 5
+_TURNED: Final = {
+    "allows": "refuses",
+    "given": "refuses",
+    "refuses": "allows",
+    "listed": "unlisted",
+    "unlisted": "listed",
+}
 _ANCHOR_CHARS: Final = 5
 _LEAST_DOUBT: Final = 4
 #: By so many letters of its first word a doubt is looked up.

@@ -11,7 +11,15 @@ import re
 from typing import Final, Literal
 
 from dialframe.opt_outs.remarks import LONGEST_CHARS, read_stance
-from dialframe.opt_outs.words import answer_set, codes_by_text, fold, phrase_set, plain, word_set
+from dialframe.opt_outs.words import (
+    answer_set,
+    codes_by_text,
+    composed_answer,
+    fold,
+    phrase_set,
+    plain,
+    word_set,
+)
 
 Answer = Literal["yes", "no", "blank", "unclear"]
 
@@ -49,6 +57,9 @@ def read_answer(cell: str) -> Answer:
         return "yes"
     if _is_of(word, "no", "opted_in", "unlisted"):
         return "no"
+    composed = None if _EXPLAINED.search(cell) else composed_answer(word)
+    if composed in _MEANT:
+        return _MEANT[composed]
     stance = read_stance(cell)
     if stance in ("yes", "no"):
         return "yes" if stance == "yes" else "no"
@@ -81,6 +92,9 @@ def read_consent(cell: str) -> Answer:
         or read_stance(cell) in ("yes", "unclear")
     ):
         return "no"
+    composed = None if _EXPLAINED.search(cell) else composed_answer(word)
+    if composed in ("allows", "given", "refuses"):
+        return "no" if composed == "refuses" else "yes"
     first = _first_word(cell)
     return _of_channels(word) if first == "unclear" else first
 
@@ -192,6 +206,13 @@ def _of_channels(word: str) -> Answer:
     return "yes" if calls else "no"
 
 
+#: What an answer that is made of several words says in a column of opt-outs.
+_MEANT: Final[dict[str | None, Answer]] = {
+    "allows": "no",
+    "unlisted": "no",
+    "refuses": "yes",
+    "listed": "yes",
+}
 _CALL_CHANNELS: Final = frozenset(
     {"call", "calls", "phone", "telephone", "voice", "telefon", "telefono", "telefone", "telefoon"}
     | {"anruf", "llamadas", "appels", "ligacoes", "telefonate", "bellen", "telefonicznie"}

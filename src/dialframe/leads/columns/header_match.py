@@ -10,13 +10,16 @@ from dialframe import opt_outs
 from dialframe.leads import header_vocabulary
 from dialframe.leads.header_vocabulary import NAMES
 from dialframe.leads.header_vocabulary import word_set as words_of
-from dialframe.opt_outs import plain, prohibits, read_remark, text_parts, word_set
+from dialframe.opt_outs import begins_word, plain, prohibits, read_remark, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
 _GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
 _ASKED_BY: Final = frozenset(
     {"contact", "marketing", "kontakt", "werbung", "publicite", "publicidad"}
 )
+#: Tables of beginnings of words that forbid calls where nothing in the header says of what else.
+_FORBIDDING: Final = ("refusing", "alarming", "regulators")
+_NO_CALLS: Final = frozenset({"caller", "callers", "callback", "callbacks", "contactless"})
 _PLAIN_NOT: Final = frozenset({"not", "never", "dont", "don"})
 _BY: Final = frozenset({"by", "via", "per", "par", "por"})
 _GLUED_MAIL: Final = ("email", "mail", "fax", "sms", "text")
@@ -30,7 +33,8 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
         return _PART
     if was_screened(words):
         # `TPS screened` says yes, or what came out of it.
-        return _PART if words_of("registers").intersection(tokens) else 0.0
+        alone = words_of("washed").issuperset(tokens)
+        return _PART if alone or words_of("registers").intersection(tokens) else 0.0
     if is_bare_prohibition(tokens):
         return _PART
     if _compared(tokens) and words_of("screening_details").intersection(tokens):
@@ -42,7 +46,12 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
 def _prohibits(words: str, tokens: Sequence[str]) -> bool:
     if prohibits(tokens) in ("yes", "unclear") or words_of("registers").intersection(tokens):
         return not _takes_back(tokens)
-    if _begins(tokens, "excluding_stems", "reason_words"):
+    if any(
+        _begins(tokens, "excluding_stems", table) for table in ("reason_words", "channel_stems")
+    ) or (
+        any(map(_consents, tokens))
+        and (_begins(tokens, "ending_stems") or any(begins_word(t, "revokes") for t in tokens))
+    ):
         return True
     stems, ends = tuple(words_of("prohibition_stems")), tuple(words_of("prohibition_ends"))
     unlike = words_of("no_prohibitions")
@@ -86,8 +95,34 @@ def is_bare_prohibition(tokens: Sequence[str]) -> bool:
     if _PLAIN_NOT.intersection(tokens) and words_of("not_calling").intersection(tokens):
         return True
     calls = tuple(words_of("calling_stems"))
-    others = [token for token in tokens if token not in beside and not token.startswith(calls)]
-    return bool(bare.intersection(others)) and bare.issuperset(others)
+    others = [
+        token
+        for token in tokens
+        if token not in beside
+        and (token in _NO_CALLS or not token.startswith(calls))
+        and not _consents(token)
+    ]
+    return bool(others) and all(token in bare or _forbids(token) for token in others)
+
+
+def _forbids(token: str) -> bool:
+    """Whether a word begins as one of refusing, withdrawing, deleting, complaining or the law does."""
+    return token not in words_of("no_prohibitions") and any(
+        begins_word(token, table) for table in _FORBIDDING
+    )
+
+
+def _consents(token: str) -> bool:
+    return token in words_of("consent_words") or _is_glued(token)
+
+
+def _is_glued(token: str) -> bool:
+    """`Kontakterlaubnis`, `belfreigabe`: a word of calls and one of allowing, written as one."""
+    return _has_part(token, "calling_stems") and _has_part(token, "allowing_parts")
+
+
+def _has_part(token: str, table: str) -> bool:
+    return any(part in token for part in words_of(table))
 
 
 def _begins(tokens: Sequence[str], *tables: str) -> bool:
@@ -110,7 +145,7 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
         return _PART
     if _negates(tokens):
         return 0.0
-    if words_of("consent_words").intersection(tokens) or _opts_in(words) or _may_call(tokens):
+    if any(map(_consents, tokens)) or _opts_in(words) or _may_call(tokens):
         return _PART
     if by_channel or _begins(tokens, "allowing_stems", "calling_stems"):
         return _PART
