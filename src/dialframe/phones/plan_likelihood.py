@@ -105,19 +105,18 @@ def plan_fits(numbers: Sequence[str], asked: Sequence[int] = ()) -> dict[int, Pl
         (True, False)
     """
     written = ["".join(re.findall(r"[0-9]", number))[:_WIDTH] for number in numbers]
-    readings = _readings(written, [(code, *way) for code in _codes() for way in _ways(code)])
+    readings = _readings(written, _codes(), asked)
     if any(map(_REWRITTEN.fullmatch, written)):
         national = [_as_dialed(text) for text in written]
-        readings[_REWRITING] = _readings(
-            national, [(_REWRITING, *way) for way in _ways(_REWRITING)]
-        )[_REWRITING]
+        readings.pop(_REWRITING, None)
+        readings |= _readings(national, [_REWRITING], asked)
     fits: dict[int, PlanFit] = {}
-    for code, drawn in readings.items():
+    for code in filter(readings.__contains__, _codes()):
+        drawn = readings[code]
+        slips = [len(text) for row, text in enumerate(written) if row not in drawn]
+        unlikely = sum(log(_SLIPS) - size * log(10) for size in slips)
         fit = len(drawn) / len(written) if written else 0.0
-        if fit >= _RIVAL or code in asked:
-            slips = [len(text) for row, text in enumerate(written) if row not in drawn]
-            unlikely = sum(log(_SLIPS) - size * log(10) for size in slips)
-            fits[code] = PlanFit(fit, unlikely + _likelihood(code, list(drawn.values())))
+        fits[code] = PlanFit(fit, unlikely + _likelihood(code, list(drawn.values())))
     return fits
 
 
@@ -132,43 +131,62 @@ class _Drawn(NamedTuple):
 
 
 def _readings(
-    written: Sequence[str], ways: Sequence[tuple[int, str, str, str]]
+    written: Sequence[str], codes: Sequence[int], asked: Sequence[int]
 ) -> dict[int, dict[int, _Drawn]]:
-    """By calling code and place in the list, each number that is valid there, as it is usually written."""
+    """By calling code and place in the list, each number that is valid there, as it is usually written.
+
+    The codes are those that are asked for, and those in whose plans at least half of the numbers are.
+    """
     plan = shared_plan()
-    size = np.array([len(text) for text in written], np.intp)
+    ways = [(code, *way) for code in codes for way in _ways(code)]
+    size_of = np.array([len(text) for text in written], np.intp)
     digits = np.full((len(written), _WIDTH + 1), _BLANK, np.uint8)
     for row, text in enumerate(written):
         digits[row, : len(text)] = np.frombuffer(text.encode(), np.uint8) - ord("0")
-    codes = np.array([code for code, _, _, _ in ways], np.intp)
-    begin = np.array([len(prefix) for _, _, prefix, _ in ways], np.intp)[:, None]
-    begins = [[text.startswith(prefix) for text in written] for _, _, prefix, _ in ways]
-    root = plan.root[codes].astype(np.intp)
+    # Each number in each way of which it has the prefix.
+    rows_with: dict[str, list[int]] = {prefix: [] for _, _, prefix, _ in ways}
+    for size in sorted(set(map(len, rows_with))):
+        for row, text in enumerate(written):
+            if len(text) >= size and text[:size] in rows_with:
+                rows_with[text[:size]].append(row)
+    rows = np.array([row for _, _, prefix, _ in ways for row in rows_with[prefix]], np.intp)
+    way = np.repeat(np.arange(len(ways)), [len(rows_with[prefix]) for _, _, prefix, _ in ways])
+    root = np.array([plan.root[code] for code, _, _, _ in ways], np.intp)
     is_lost = np.array([bool(lost) for _, _, _, lost in ways])
-    first = np.where(is_lost, plan.step[root, 0], root).astype(np.intp)[:, None]
-    state = np.where(begins, first, 0)
-    rows = np.arange(len(written))[None, :]
-    passed = [state]
+    first = np.where(is_lost, plan.step[root, 0], root)
+    begin = np.array([len(prefix) for _, _, prefix, _ in ways], np.intp)[way]
+    length = size_of[rows] - begin + is_lost[way]
+    main = plan.main[np.array([code for code, _, _, _ in ways], np.intp)][way]
+    possible = plan.length[main, np.clip(length, 0, LONGEST)] == _POSSIBLE
+    pairs = np.flatnonzero(possible & (length <= LONGEST))
+    passed = [state := first[way[pairs]].astype(np.intp)]
     for at in range(LONGEST):
-        following = plan.step[state, digits[rows, np.minimum(begin + at, _WIDTH)]]
-        state = np.where(begin + at < size, following, state)
+        place = begin[pairs] + at
+        following = plan.step[state, digits[rows[pairs], np.minimum(place, _WIDTH)]]
+        state = np.where(place < size_of[rows[pairs]], following, state)
         passed.append(state)
-    states = np.stack(passed, axis=-1)
-    length = size - begin + is_lost[:, None]
-    possible = plan.length[plan.main[codes][:, None], np.clip(length, 0, LONGEST)] == _POSSIBLE
-    valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & possible & (length <= LONGEST)
-    readings: dict[int, dict[int, _Drawn]] = {code: {} for code in codes.tolist()}
-    for way, row in zip(*(each.tolist() for each in np.nonzero(valid)), strict=True):
-        code, name, prefix, lost = ways[way]
-        kind = int(plan.kind[state[way, row]])
-        drawn = _Drawn(
-            name,
-            int(length[way, row]),
-            kind if kind in _TYPE_SHARES else _OTHER,
-            lost + written[row][len(prefix) :],
-            (*([int(root[way])] if lost else []), *states[way, row].tolist()),
-        )
-        readings[code].setdefault(row, drawn)
+    kinds = plan.kind[state]
+    valid = np.flatnonzero((state != 0) & (kinds != _UNKNOWN))
+    row_of, way_of, length_of = (each[pairs[valid]].tolist() for each in (rows, way, length))
+    states = np.stack(passed, axis=1)[valid]
+    drawn: dict[int, dict[int, int]] = {code: {} for code in codes}
+    for place, row in enumerate(row_of):
+        drawn[ways[way_of[place]][0]].setdefault(row, place)
+    readings: dict[int, dict[int, _Drawn]] = {}
+    for code, place_of in drawn.items():
+        if code not in asked and len(place_of) < max(_RIVAL * len(written), 1):
+            continue
+        readings[code] = {}
+        for row, place in place_of.items():
+            _, name, prefix, lost = ways[way_of[place]]
+            kind = int(kinds[valid[place]])
+            readings[code][row] = _Drawn(
+                name,
+                length_of[place],
+                kind if kind in _TYPE_SHARES else _OTHER,
+                lost + written[row][len(prefix) :],
+                (*([int(root[way_of[place]])] if lost else []), *states[place].tolist()),
+            )
     return readings
 
 
