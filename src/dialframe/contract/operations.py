@@ -8,33 +8,29 @@ depend on such a shape to work.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from dialframe.contract.models import (
-    call_models,
-    dnc_and_message_models,
-    lead_models,
-    webhook_models,
-)
+from dialframe.contract.models import call_models as calls
+from dialframe.contract.models import dnc_and_message_models as contacts
+from dialframe.contract.models import lead_models as leads
+from dialframe.contract.models import webhook_models as webhooks
 from dialframe.contract.models.base_models import Answer, Empty, Media, Nothing, Page, Request
 from dialframe.contract.scopes import BY_NAME as SCOPES_BY_NAME
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Answer)
 
-Method = Literal["GET", "POST", "PATCH", "DELETE"]
 KeyRule = Literal["none", "required", "optional"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation(Generic[Req, Res]):
     """One operation of the service.
 
     Attributes:
         name: `resource.verb`, the same everywhere: errors, logs, faults, documentation.
-        method: HTTP method.
-        path: Path below the base URL, with `{names}` of the request's fields.
+        route: HTTP method, and path below the base URL with `{names}` of the request's fields.
         scope: The scope that it needs, or None for any active key.
         request: Shape of the request: path, query and body fields in one.
         response: Shape of the answer.
@@ -42,32 +38,36 @@ class Operation(Generic[Req, Res]):
         source: Section of the contract that it is taken from.
         query: Request fields that travel in the query although the method has a body.
         status: HTTP status of success.
-        key: Whether an `Idempotency-Key` is required, optional or not used.
-        paged: Whether the answer is one page of a list.
-        streamed: Whether the answer is bytes, not JSON.
+        reads: Whether it changes nothing, although its method may.
         etag: Whether the answer carries an `ETag`.
         if_match: Whether `If-Match` is understood.
-        refusals: Codes that it can answer beyond the general ones.
-        assumed: Whether the contract leaves its shapes unshown.
+        codes: Codes that it can answer beyond the general ones and those of its kind.
     """
 
     name: str
-    method: Method
-    path: str
+    route: str
     scope: str | None
     request: type[Req]
     response: type[Res]
+    _: KW_ONLY
     summary: str
     source: str
     query: tuple[str, ...] = ()
     status: int = 200
-    key: KeyRule = "none"
-    paged: bool = False
-    streamed: bool = False
+    reads: bool = False
     etag: bool = False
     if_match: bool = False
-    refusals: tuple[str, ...] = ()
-    assumed: bool = False
+    codes: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> str:
+        """HTTP method."""
+        return self.route.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """Path below the base URL."""
+        return self.route.partition(" ")[2]
 
     @property
     def path_names(self) -> tuple[str, ...]:
@@ -88,6 +88,45 @@ class Operation(Generic[Req, Res]):
         return tuple(name for name in self.request.model_fields if name not in elsewhere)
 
     @property
+    def key(self) -> KeyRule:
+        """Whether an `Idempotency-Key` is required, optional or not used (contract, Idempotency 1 and 8)."""
+        if self.reads or self.method == "GET":
+            return "none"
+        return "optional" if self.method == "PATCH" else "required"
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether it is a write: anything but GET and the Do-Not-Call check."""
+        return self.key != "none"
+
+    @property
+    def paged(self) -> bool:
+        """Whether the answer is one page of a list."""
+        return issubclass(self.response, Page)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the answer is bytes, not JSON."""
+        return self.response is Media
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the contract leaves its shapes unshown."""
+        return self.source.endswith(_UNSHOWN)
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Codes that it can answer beyond the general ones: its own, and those of its kind."""
+        of_its_kind = {
+            # Errors: webhooks not enabled, a switch that is off, an unknown id; Lists and pagination.
+            "webhooks_disabled": (self.scope or "").startswith("webhooks:"),
+            "tier_not_enabled": self.switch is not None,
+            "not_found": bool(self.path_names),
+            "invalid_cursor": self.paged,
+        }
+        return (*(code for code, holds in of_its_kind.items() if holds), *self.codes)
+
+    @property
     def tier(self) -> int:
         """1 for what is safe or reduces contact, 2 for what can reach or unlock real people."""
         return 1 if self.scope is None else SCOPES_BY_NAME[self.scope].tier
@@ -102,369 +141,272 @@ class Operation(Generic[Req, Res]):
         """Whether only a key of the guided sending setup will do."""
         return self.scope is not None and SCOPES_BY_NAME[self.scope].sending_key
 
-    @property
-    def changes_data(self) -> bool:
-        """Whether it is a write: anything but GET and the Do-Not-Call check."""
-        return self.key != "none"
-
 
 _UNSHOWN = "Endpoints: Operations whose payload is not fully shown"
 
 ME: Final = Operation(
-    name="me", method="GET", path="/v1/me", scope=None,
-    request=Empty, response=dnc_and_message_models.Me,
-    summary="Read who the key belongs to and what it may do.",
-    source=_UNSHOWN, assumed=True,
+    "me", "GET /v1/me", None, Empty, contacts.Me,
+    summary="Read who the key belongs to and what it may do.", source=_UNSHOWN,
 )  # fmt: skip
 
 # --- leads
 
 LEADS_LIST: Final = Operation(
-    name="leads.list", method="GET", path="/v1/leads", scope="leads:read",
-    request=lead_models.LeadQuery, response=Page[lead_models.Lead], paged=True,
-    summary="List leads, newest first.",
-    source="Endpoints: Leads", refusals=("invalid_cursor",),
+    "leads.list", "GET /v1/leads", "leads:read", leads.LeadQuery, Page[leads.Lead],
+    summary="List leads, newest first.", source="Endpoints: Leads",
 )  # fmt: skip
 LEADS_GET: Final = Operation(
-    name="leads.get", method="GET", path="/v1/leads/{lead_id}", scope="leads:read",
-    request=lead_models.LeadRef, response=lead_models.Lead, etag=True,
-    summary="Read one lead.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "leads.get", "GET /v1/leads/{lead_id}", "leads:read", leads.LeadRef, leads.Lead, etag=True,
+    summary="Read one lead.", source=_UNSHOWN,
 )  # fmt: skip
 LEADS_HISTORY: Final = Operation(
-    name="leads.history", method="GET", path="/v1/leads/{lead_id}/history", scope="leads:read",
-    request=lead_models.LeadHistoryQuery, response=Page[lead_models.LeadHistoryEntry], paged=True,
-    summary="List what happened to one lead.",
-    source=_UNSHOWN, refusals=("not_found", "invalid_cursor"), assumed=True,
+    "leads.history", "GET /v1/leads/{lead_id}/history", "leads:read",
+    leads.LeadHistoryQuery, Page[leads.LeadHistoryEntry],
+    summary="List what happened to one lead.", source=_UNSHOWN,
 )  # fmt: skip
 LEADS_IMPORT: Final = Operation(
-    name="leads.import", method="POST", path="/v1/leads/import", scope="leads:write",
-    request=lead_models.LeadImport, response=lead_models.LeadImportAnswer, query=("campaign_id",),
-    key="required",
-    summary="Import up to 200 leads into a campaign.",
-    source="Endpoints: Leads",
-    refusals=("batch_too_large", "campaign_not_importable", "dnc_screen_unavailable", "not_found"),
+    "leads.import", "POST /v1/leads/import", "leads:write",
+    leads.LeadImport, leads.LeadImportAnswer, query=("campaign_id",),
+    summary="Import up to 200 leads into a campaign.", source="Endpoints: Leads",
+    codes=("batch_too_large", "campaign_not_importable", "dnc_screen_unavailable", "not_found"),
 )  # fmt: skip
 LEADS_CREATE: Final = Operation(
-    name="leads.create", method="POST", path="/v1/leads", scope="leads:write",
-    request=lead_models.LeadCreate, response=lead_models.LeadCreated, key="required",
-    summary="Add one lead, optionally to be dialed first.",
-    source="Endpoints: Leads",
-    refusals=("insufficient_scope", "tier_not_enabled", "campaign_not_importable",
-              "dnc_screen_unavailable", "not_found"),
+    "leads.create", "POST /v1/leads", "leads:write", leads.LeadCreate, leads.LeadCreated,
+    summary="Add one lead, optionally to be dialed first.", source="Endpoints: Leads",
+    codes=("insufficient_scope", "tier_not_enabled", "campaign_not_importable", "dnc_screen_unavailable",
+           "not_found"),
 )  # fmt: skip
 LEADS_UPDATE: Final = Operation(
-    name="leads.update", method="PATCH", path="/v1/leads/{lead_id}", scope="leads:write",
-    request=lead_models.LeadUpdate, response=lead_models.Lead, key="optional", etag=True, if_match=True,
-    summary="Change a lead's name, e-mail or custom fields.",
-    source="Endpoints: Leads", refusals=("not_found", "precondition_failed"),
+    "leads.update", "PATCH /v1/leads/{lead_id}", "leads:write",
+    leads.LeadUpdate, leads.Lead, etag=True, if_match=True,
+    summary="Change a lead's name, e-mail or custom fields.", source="Endpoints: Leads",
+    codes=("precondition_failed",),
 )  # fmt: skip
 
 # --- campaigns
 
 CAMPAIGNS_LIST: Final = Operation(
-    name="campaigns.list", method="GET", path="/v1/campaigns", scope="campaigns:read",
-    request=lead_models.CampaignQuery, response=Page[lead_models.Campaign], paged=True,
-    summary="List campaigns that are not archived.",
-    source="Endpoints: Campaigns", refusals=("invalid_cursor",),
+    "campaigns.list", "GET /v1/campaigns", "campaigns:read", leads.CampaignQuery, Page[leads.Campaign],
+    summary="List campaigns that are not archived.", source="Endpoints: Campaigns",
 )  # fmt: skip
 CAMPAIGNS_GET: Final = Operation(
-    name="campaigns.get", method="GET", path="/v1/campaigns/{campaign_id}", scope="campaigns:read",
-    request=lead_models.CampaignRef, response=lead_models.Campaign,
-    summary="Read one campaign.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "campaigns.get", "GET /v1/campaigns/{campaign_id}", "campaigns:read", leads.CampaignRef, leads.Campaign,
+    summary="Read one campaign.", source=_UNSHOWN,
 )  # fmt: skip
 CAMPAIGNS_PROGRESS: Final = Operation(
-    name="campaigns.progress", method="GET", path="/v1/campaigns/{campaign_id}/progress",
-    scope="campaigns:read",
-    request=lead_models.CampaignRef, response=lead_models.CampaignProgress,
-    summary="Read how far a campaign is.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "campaigns.progress", "GET /v1/campaigns/{campaign_id}/progress", "campaigns:read",
+    leads.CampaignRef, leads.CampaignProgress,
+    summary="Read how far a campaign is.", source=_UNSHOWN,
 )  # fmt: skip
 CAMPAIGNS_PAUSE: Final = Operation(
-    name="campaigns.pause", method="POST", path="/v1/campaigns/{campaign_id}/pause",
-    scope="campaigns:pause",
-    request=lead_models.CampaignRef, response=lead_models.Campaign, key="required",
-    summary="Pause a running campaign.",
-    source="Endpoints: Campaigns", refusals=("not_found", "campaign_not_running"),
+    "campaigns.pause", "POST /v1/campaigns/{campaign_id}/pause", "campaigns:pause",
+    leads.CampaignRef, leads.Campaign,
+    summary="Pause a running campaign.", source="Endpoints: Campaigns",
+    codes=("campaign_not_running",),
 )  # fmt: skip
 CAMPAIGNS_RESUME: Final = Operation(
-    name="campaigns.resume", method="POST", path="/v1/campaigns/{campaign_id}/resume",
-    scope="campaigns:resume",
-    request=lead_models.CampaignRef, response=lead_models.Campaign, key="required",
-    summary="Resume a paused campaign: real calls start.",
-    source="Endpoints: Campaigns",
-    refusals=("tier_not_enabled", "not_found", "campaign_not_paused", "registry_stale_blocked",
-              "daily_cap_reached"),
+    "campaigns.resume", "POST /v1/campaigns/{campaign_id}/resume", "campaigns:resume",
+    leads.CampaignRef, leads.Campaign,
+    summary="Resume a paused campaign: real calls start.", source="Endpoints: Campaigns",
+    codes=("campaign_not_paused", "registry_stale_blocked", "daily_cap_reached"),
 )  # fmt: skip
 
 # --- calls
 
 CALLS_LIST: Final = Operation(
-    name="calls.list", method="GET", path="/v1/calls", scope="calls:read",
-    request=call_models.CallQuery, response=Page[call_models.Call], paged=True,
-    summary="List every call of the account, newest first.",
-    source="Endpoints: Calls", refusals=("invalid_cursor",),
+    "calls.list", "GET /v1/calls", "calls:read", calls.CallQuery, Page[calls.Call],
+    summary="List every call of the account, newest first.", source="Endpoints: Calls",
 )  # fmt: skip
 CALLS_GET: Final = Operation(
-    name="calls.get", method="GET", path="/v1/calls/{call_id}", scope="calls:read",
-    request=call_models.CallRef, response=call_models.Call,
-    summary="Read one call.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "calls.get", "GET /v1/calls/{call_id}", "calls:read", calls.CallRef, calls.Call,
+    summary="Read one call.", source=_UNSHOWN,
 )  # fmt: skip
 CALLS_RECORDING: Final = Operation(
-    name="calls.recording", method="GET", path="/v1/calls/{call_id}/recording",
-    scope="recordings:read",
-    request=call_models.CallRef, response=Media, streamed=True,
-    summary="Stream the recording of a call.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "calls.recording", "GET /v1/calls/{call_id}/recording", "recordings:read", calls.CallRef, Media,
+    summary="Stream the recording of a call.", source=_UNSHOWN,
 )  # fmt: skip
 CALLS_TRANSCRIPT: Final = Operation(
-    name="calls.transcript", method="GET", path="/v1/calls/{call_id}/transcript",
-    scope="transcripts:read",
-    request=call_models.CallRef, response=call_models.Transcript,
-    summary="Read what was said in a call.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "calls.transcript", "GET /v1/calls/{call_id}/transcript", "transcripts:read",
+    calls.CallRef, calls.Transcript,
+    summary="Read what was said in a call.", source=_UNSHOWN,
 )  # fmt: skip
 CALLS_SUMMARY: Final = Operation(
-    name="calls.summary", method="GET", path="/v1/calls/{call_id}/summary",
-    scope="summaries:read",
-    request=call_models.CallRef, response=call_models.CallSummary,
-    summary="Read the summary of a call.",
-    source="Resources: Call summary (partial); " + _UNSHOWN, refusals=("not_found",), assumed=True,
+    "calls.summary", "GET /v1/calls/{call_id}/summary", "summaries:read", calls.CallRef, calls.CallSummary,
+    summary="Read the summary of a call.", source="Resources: Call summary (partial); " + _UNSHOWN,
 )  # fmt: skip
 CALLS_START: Final = Operation(
-    name="calls.start", method="POST", path="/v1/calls", scope="calls:originate",
-    request=call_models.CallStart, response=call_models.StartedCall, status=201, key="required",
-    summary="Connect one of the account's agents with a customer.",
-    source="Endpoints: Calls",
-    refusals=("tier_not_enabled", "agent_unavailable", "dial_refused", "on_dnc", "blocked_country",
-              "insufficient_balance", "daily_cap_reached", "rate_limit_exceeded",
-              "spend_cap_reached", "sending_suspended", "outbound_not_approved", "not_found"),
+    "calls.start", "POST /v1/calls", "calls:originate", calls.CallStart, calls.StartedCall, status=201,
+    summary="Connect one of the account's agents with a customer.", source="Endpoints: Calls",
+    codes=("agent_unavailable", "dial_refused", "on_dnc", "blocked_country", "insufficient_balance",
+           "daily_cap_reached", "rate_limit_exceeded", "spend_cap_reached", "sending_suspended",
+           "outbound_not_approved", "not_found"),
 )  # fmt: skip
 
 # --- webhooks and events
 
 WEBHOOKS_LIST: Final = Operation(
-    name="webhooks.list", method="GET", path="/v1/webhooks", scope="webhooks:read",
-    request=webhook_models.WebhookQuery, response=Page[webhook_models.WebhookEndpoint], paged=True,
-    summary="List webhook endpoints.",
-    source=_UNSHOWN, refusals=("webhooks_disabled", "invalid_cursor"), assumed=True,
+    "webhooks.list", "GET /v1/webhooks", "webhooks:read", webhooks.WebhookQuery, Page[webhooks.WebhookEndpoint],
+    summary="List webhook endpoints.", source=_UNSHOWN,
 )  # fmt: skip
 WEBHOOKS_CREATE: Final = Operation(
-    name="webhooks.create", method="POST", path="/v1/webhooks", scope="webhooks:write",
-    request=webhook_models.WebhookCreate, response=webhook_models.WebhookCreated, status=201, key="required",
-    summary="Create a webhook endpoint; its secret is shown once.",
-    source="Endpoints: Webhooks",
-    refusals=("webhooks_disabled", "webhook_url_refused", "webhook_limit_reached"),
+    "webhooks.create", "POST /v1/webhooks", "webhooks:write",
+    webhooks.WebhookCreate, webhooks.WebhookCreated, status=201,
+    summary="Create a webhook endpoint; its secret is shown once.", source="Endpoints: Webhooks",
+    codes=("webhook_url_refused", "webhook_limit_reached"),
 )  # fmt: skip
 WEBHOOKS_GET: Final = Operation(
-    name="webhooks.get", method="GET", path="/v1/webhooks/{webhook_id}", scope="webhooks:read",
-    request=webhook_models.WebhookRef, response=webhook_models.WebhookEndpoint,
-    summary="Read one webhook endpoint.",
-    source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
+    "webhooks.get", "GET /v1/webhooks/{webhook_id}", "webhooks:read",
+    webhooks.WebhookRef, webhooks.WebhookEndpoint,
+    summary="Read one webhook endpoint.", source="Endpoints: Webhooks",
 )  # fmt: skip
 WEBHOOKS_UPDATE: Final = Operation(
-    name="webhooks.update", method="PATCH", path="/v1/webhooks/{webhook_id}",
-    scope="webhooks:write",
-    request=webhook_models.WebhookUpdate, response=webhook_models.WebhookEndpoint, key="optional",
-    summary="Change a webhook endpoint.",
-    source="Endpoints: Webhooks",
-    refusals=("webhooks_disabled", "not_found", "webhook_url_refused"),
+    "webhooks.update", "PATCH /v1/webhooks/{webhook_id}", "webhooks:write",
+    webhooks.WebhookUpdate, webhooks.WebhookEndpoint,
+    summary="Change a webhook endpoint.", source="Endpoints: Webhooks",
+    codes=("webhook_url_refused",),
 )  # fmt: skip
 WEBHOOKS_DELETE: Final = Operation(
-    name="webhooks.delete", method="DELETE", path="/v1/webhooks/{webhook_id}",
-    scope="webhooks:write",
-    request=webhook_models.WebhookRef, response=Nothing, status=204, key="required",
-    summary="Delete a webhook endpoint.",
-    source=_UNSHOWN, refusals=("webhooks_disabled", "not_found"), assumed=True,
+    "webhooks.delete", "DELETE /v1/webhooks/{webhook_id}", "webhooks:write",
+    webhooks.WebhookRef, Nothing, status=204,
+    summary="Delete a webhook endpoint.", source=_UNSHOWN,
 )  # fmt: skip
 WEBHOOKS_TEST: Final = Operation(
-    name="webhooks.test", method="POST", path="/v1/webhooks/{webhook_id}/test",
-    scope="webhooks:write",
-    request=webhook_models.WebhookRef, response=webhook_models.Replayed, status=202, key="required",
-    summary="Send a test event to a webhook endpoint.",
-    source=_UNSHOWN, refusals=("webhooks_disabled", "not_found"), assumed=True,
+    "webhooks.test", "POST /v1/webhooks/{webhook_id}/test", "webhooks:write",
+    webhooks.WebhookRef, webhooks.Replayed, status=202,
+    summary="Send a test event to a webhook endpoint.", source=_UNSHOWN,
 )  # fmt: skip
 WEBHOOKS_ROTATE_SECRET: Final = Operation(
-    name="webhooks.rotate_secret", method="POST", path="/v1/webhooks/{webhook_id}/rotate-secret",
-    scope="webhooks:write",
-    request=webhook_models.WebhookRef, response=webhook_models.SecretRotated, key="required",
-    summary="Make a new signing secret; the old one signs along for 24 hours.",
-    source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
+    "webhooks.rotate_secret", "POST /v1/webhooks/{webhook_id}/rotate-secret", "webhooks:write",
+    webhooks.WebhookRef, webhooks.SecretRotated,
+    summary="Make a new signing secret; the old one signs along for 24 hours.", source="Endpoints: Webhooks",
 )  # fmt: skip
 EVENTS_LIST: Final = Operation(
-    name="events.list", method="GET", path="/v1/webhook-events", scope="webhooks:read",
-    request=webhook_models.EventQuery, response=Page[webhook_models.WebhookEventSummary], paged=True,
-    summary="List webhook events of the last 30 days.",
-    source=_UNSHOWN, refusals=("webhooks_disabled", "invalid_cursor"), assumed=True,
+    "events.list", "GET /v1/webhook-events", "webhooks:read",
+    webhooks.EventQuery, Page[webhooks.WebhookEventSummary],
+    summary="List webhook events of the last 30 days.", source=_UNSHOWN,
 )  # fmt: skip
 EVENTS_GET: Final = Operation(
-    name="events.get", method="GET", path="/v1/webhook-events/{event_id}", scope="webhooks:read",
-    request=webhook_models.EventRef, response=webhook_models.WebhookEvent,
-    summary="Read one webhook event with its deliveries.",
-    source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
+    "events.get", "GET /v1/webhook-events/{event_id}", "webhooks:read",
+    webhooks.EventRef, webhooks.WebhookEvent,
+    summary="Read one webhook event with its deliveries.", source="Endpoints: Webhooks",
 )  # fmt: skip
 EVENTS_REPLAY: Final = Operation(
-    name="events.replay", method="POST", path="/v1/webhook-events/{event_id}/replay",
-    scope="webhooks:write",
-    request=webhook_models.EventReplay, response=webhook_models.Replayed, status=202, key="required",
-    summary="Send a webhook event again.",
-    source="Endpoints: Webhooks",
-    refusals=("webhooks_disabled", "not_found", "replay_limit_reached", "replay_unavailable",
-              "webhook_url_refused"),
+    "events.replay", "POST /v1/webhook-events/{event_id}/replay", "webhooks:write",
+    webhooks.EventReplay, webhooks.Replayed, status=202,
+    summary="Send a webhook event again.", source="Endpoints: Webhooks",
+    codes=("replay_limit_reached", "replay_unavailable", "webhook_url_refused"),
 )  # fmt: skip
 
 # --- Do-Not-Call and consent
 
 DNC_CHECK: Final = Operation(
-    name="dnc.check", method="POST", path="/v1/dnc/check", scope="dnc:check",
-    request=dnc_and_message_models.DncCheck, response=dnc_and_message_models.DncAnswer,
-    summary="Check up to 100 numbers against Do-Not-Call.",
-    source="Endpoints: Do-Not-Call", refusals=("batch_too_large",),
+    "dnc.check", "POST /v1/dnc/check", "dnc:check", contacts.DncCheck, contacts.DncAnswer, reads=True,
+    summary="Check up to 100 numbers against Do-Not-Call.", source="Endpoints: Do-Not-Call",
+    codes=("batch_too_large",),
 )  # fmt: skip
 DNC_ADD: Final = Operation(
-    name="dnc.add", method="POST", path="/v1/dnc", scope="dnc:add",
-    request=dnc_and_message_models.DncAdd, response=dnc_and_message_models.DncEntry, status=201, key="required",
-    summary="Add a number to the account's Do-Not-Call list.",
-    source=_UNSHOWN, assumed=True,
+    "dnc.add", "POST /v1/dnc", "dnc:add", contacts.DncAdd, contacts.DncEntry, status=201,
+    summary="Add a number to the account's Do-Not-Call list.", source=_UNSHOWN,
 )  # fmt: skip
 CONSENTS_RECORD: Final = Operation(
-    name="consents.record", method="POST", path="/v1/consents", scope="consent:write",
-    request=dnc_and_message_models.ConsentRecord, response=dnc_and_message_models.Consent, status=201, key="required",
-    summary="Record evidence of consent.",
-    source=_UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
+    "consents.record", "POST /v1/consents", "consent:write",
+    contacts.ConsentRecord, contacts.Consent, status=201,
+    summary="Record evidence of consent.", source=_UNSHOWN,
 )  # fmt: skip
 
 # --- callbacks
 
 CALLBACKS_LIST: Final = Operation(
-    name="callbacks.list", method="GET", path="/v1/callbacks", scope="callbacks:read",
-    request=call_models.CallbackQuery, response=Page[call_models.Callback], paged=True,
-    summary="List one campaign's callbacks, newest created first.",
-    source="Endpoints: Callbacks", refusals=("invalid_cursor",),
+    "callbacks.list", "GET /v1/callbacks", "callbacks:read", calls.CallbackQuery, Page[calls.Callback],
+    summary="List one campaign's callbacks, newest created first.", source="Endpoints: Callbacks",
 )  # fmt: skip
 CALLBACKS_CREATE: Final = Operation(
-    name="callbacks.create", method="POST", path="/v1/callbacks", scope="callbacks:write",
-    request=call_models.CallbackCreate, response=call_models.Callback, status=201, key="required",
-    summary="Schedule a callback; when due, the platform calls the lead.",
-    source="Endpoints: Callbacks",
-    refusals=("tier_not_enabled", "not_found", "on_dnc", "daily_cap_reached"),
+    "callbacks.create", "POST /v1/callbacks", "callbacks:write",
+    calls.CallbackCreate, calls.Callback, status=201,
+    summary="Schedule a callback; when due, the platform calls the lead.", source="Endpoints: Callbacks",
+    codes=("not_found", "on_dnc", "daily_cap_reached"),
 )  # fmt: skip
 CALLBACKS_CANCEL: Final = Operation(
-    name="callbacks.cancel", method="POST", path="/v1/callbacks/{callback_id}/cancel",
-    scope="callbacks:cancel",
-    request=call_models.CallbackRef, response=call_models.Callback, key="required",
-    summary="Cancel a pending callback.",
-    source="Endpoints: Callbacks", refusals=("not_found", "callback_not_pending"),
+    "callbacks.cancel", "POST /v1/callbacks/{callback_id}/cancel", "callbacks:cancel",
+    calls.CallbackRef, calls.Callback,
+    summary="Cancel a pending callback.", source="Endpoints: Callbacks",
+    codes=("callback_not_pending",),
 )  # fmt: skip
 CALLBACKS_RESCHEDULE: Final = Operation(
-    name="callbacks.reschedule", method="POST", path="/v1/callbacks/{callback_id}/reschedule",
-    scope="callbacks:write",
-    request=call_models.CallbackReschedule, response=call_models.Callback, key="required",
-    summary="Move a pending callback.",
-    source="Endpoints: Callbacks",
-    refusals=("tier_not_enabled", "not_found", "callback_not_pending"),
+    "callbacks.reschedule", "POST /v1/callbacks/{callback_id}/reschedule", "callbacks:write",
+    calls.CallbackReschedule, calls.Callback,
+    summary="Move a pending callback.", source="Endpoints: Callbacks",
+    codes=("callback_not_pending",),
 )  # fmt: skip
 
 # --- appointments
 
 APPOINTMENTS_LIST: Final = Operation(
-    name="appointments.list", method="GET", path="/v1/appointments", scope="appointments:read",
-    request=call_models.AppointmentQuery, response=Page[call_models.Appointment], paged=True,
-    summary="List appointments.",
-    source=_UNSHOWN, refusals=("invalid_cursor",), assumed=True,
+    "appointments.list", "GET /v1/appointments", "appointments:read",
+    calls.AppointmentQuery, Page[calls.Appointment],
+    summary="List appointments.", source=_UNSHOWN,
 )  # fmt: skip
 APPOINTMENTS_GET: Final = Operation(
-    name="appointments.get", method="GET", path="/v1/appointments/{appointment_id}",
-    scope="appointments:read",
-    request=call_models.AppointmentRef, response=call_models.Appointment, etag=True,
-    summary="Read one appointment.",
-    source=_UNSHOWN, refusals=("not_found",), assumed=True,
+    "appointments.get", "GET /v1/appointments/{appointment_id}", "appointments:read",
+    calls.AppointmentRef, calls.Appointment, etag=True,
+    summary="Read one appointment.", source=_UNSHOWN,
 )  # fmt: skip
 APPOINTMENTS_CREATE: Final = Operation(
-    name="appointments.create", method="POST", path="/v1/appointments",
-    scope="appointments:write",
-    request=call_models.AppointmentCreate, response=call_models.Appointment, status=201,
-    key="required", etag=True,
-    summary="Book an appointment; the customer may be texted.",
-    source="Endpoints: Appointments", refusals=("tier_not_enabled", "blocked_country"),
+    "appointments.create", "POST /v1/appointments", "appointments:write",
+    calls.AppointmentCreate, calls.Appointment, status=201, etag=True,
+    summary="Book an appointment; the customer may be texted.", source="Endpoints: Appointments",
+    codes=("blocked_country",),
 )  # fmt: skip
 APPOINTMENTS_CANCEL: Final = Operation(
-    name="appointments.cancel", method="POST", path="/v1/appointments/{appointment_id}/cancel",
-    scope="appointments:write",
-    request=call_models.AppointmentRef, response=call_models.Appointment, key="required",
-    etag=True, if_match=True,
-    summary="Cancel an appointment; the customer may be texted.",
-    source="Endpoints: Appointments",
-    refusals=("tier_not_enabled", "not_found", "appointment_not_modifiable",
-              "precondition_failed"),
+    "appointments.cancel", "POST /v1/appointments/{appointment_id}/cancel", "appointments:write",
+    calls.AppointmentRef, calls.Appointment, etag=True, if_match=True,
+    summary="Cancel an appointment; the customer may be texted.", source="Endpoints: Appointments",
+    codes=("appointment_not_modifiable", "precondition_failed"),
 )  # fmt: skip
 APPOINTMENTS_RESCHEDULE: Final = Operation(
-    name="appointments.reschedule", method="POST",
-    path="/v1/appointments/{appointment_id}/reschedule", scope="appointments:write",
-    request=call_models.AppointmentReschedule, response=call_models.Appointment,
-    key="required", etag=True,
-    summary="Move an appointment.",
-    source="States: Appointment; " + _UNSHOWN,
-    refusals=("tier_not_enabled", "not_found", "appointment_not_modifiable"), assumed=True,
+    "appointments.reschedule", "POST /v1/appointments/{appointment_id}/reschedule", "appointments:write",
+    calls.AppointmentReschedule, calls.Appointment, etag=True,
+    summary="Move an appointment.", source="States: Appointment; " + _UNSHOWN,
+    codes=("appointment_not_modifiable",),
 )  # fmt: skip
 
 # --- messages
 
 SMS_SEND: Final = Operation(
-    name="sms.send", method="POST", path="/v1/sms", scope="messages:send",
-    request=dnc_and_message_models.SmsSend, response=dnc_and_message_models.SmsMessage, status=202, key="required",
-    summary="Send a text message.",
-    source="Endpoints: SMS",
-    refusals=("tier_not_enabled", "on_dnc", "blocked_country", "message_refused",
-              "insufficient_balance", "duplicate_client_reference", "daily_cap_reached",
-              "rate_limit_exceeded", "spend_cap_reached", "sending_suspended",
-              "outbound_not_approved"),
+    "sms.send", "POST /v1/sms", "messages:send", contacts.SmsSend, contacts.SmsMessage, status=202,
+    summary="Send a text message.", source="Endpoints: SMS",
+    codes=("on_dnc", "blocked_country", "message_refused", "insufficient_balance",
+           "duplicate_client_reference", "daily_cap_reached", "rate_limit_exceeded", "spend_cap_reached",
+           "sending_suspended", "outbound_not_approved"),
 )  # fmt: skip
 SMS_DELIVERY_REPORTS: Final = Operation(
-    name="sms.delivery_reports", method="GET", path="/v1/sms/delivery-reports", scope="sms:read",
-    request=dnc_and_message_models.SmsReportQuery, response=Page[dnc_and_message_models.SmsDeliveryReport], paged=True,
-    summary="List what became of text messages.",
-    source=_UNSHOWN, refusals=("invalid_cursor",), assumed=True,
+    "sms.delivery_reports", "GET /v1/sms/delivery-reports", "sms:read",
+    contacts.SmsReportQuery, Page[contacts.SmsDeliveryReport],
+    summary="List what became of text messages.", source=_UNSHOWN,
 )  # fmt: skip
 SMS_USAGE: Final = Operation(
-    name="sms.usage", method="GET", path="/v1/sms/usage", scope="sms:read",
-    request=Empty, response=dnc_and_message_models.SmsUsage,
-    summary="Read how many text messages were sent.",
-    source=_UNSHOWN, assumed=True,
+    "sms.usage", "GET /v1/sms/usage", "sms:read", Empty, contacts.SmsUsage,
+    summary="Read how many text messages were sent.", source=_UNSHOWN,
 )  # fmt: skip
 WHATSAPP_SEND: Final = Operation(
-    name="whatsapp.send", method="POST", path="/v1/whatsapp/messages", scope="whatsapp:send",
-    request=dnc_and_message_models.WhatsAppSend, response=dnc_and_message_models.WhatsAppMessage, status=202, key="required",
+    "whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send",
+    contacts.WhatsAppSend, contacts.WhatsAppMessage, status=202,
     summary="Send a WhatsApp message; refused for every account until it is announced.",
-    source="What the service does; " + _UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
+    source="What the service does; " + _UNSHOWN,
+    codes=("tier_not_enabled",),
 )  # fmt: skip
 
 # --- reports
 
 REPORTS_DISPOSITIONS: Final = Operation(
-    name="reports.dispositions", method="GET", path="/v1/reports/dispositions",
-    scope="reports:read",
-    request=dnc_and_message_models.DispositionQuery, response=dnc_and_message_models.DispositionReport,
-    summary="Read disposition counts of up to 92 days.",
-    source="Limits: report date range; " + _UNSHOWN, assumed=True,
+    "reports.dispositions", "GET /v1/reports/dispositions", "reports:read",
+    contacts.DispositionQuery, contacts.DispositionReport,
+    summary="Read disposition counts of up to 92 days.", source="Limits: report date range; " + _UNSHOWN,
 )  # fmt: skip
 
 #: All rows, in the order of the contract's resources.
-ALL: Final[tuple[Operation[Any, Any], ...]] = (
-    ME,
-    LEADS_LIST, LEADS_GET, LEADS_HISTORY, LEADS_IMPORT, LEADS_CREATE, LEADS_UPDATE,
-    CAMPAIGNS_LIST, CAMPAIGNS_GET, CAMPAIGNS_PROGRESS, CAMPAIGNS_PAUSE, CAMPAIGNS_RESUME,
-    CALLS_LIST, CALLS_GET, CALLS_RECORDING, CALLS_TRANSCRIPT, CALLS_SUMMARY, CALLS_START,
-    WEBHOOKS_LIST, WEBHOOKS_CREATE, WEBHOOKS_GET, WEBHOOKS_UPDATE, WEBHOOKS_DELETE, WEBHOOKS_TEST,
-    WEBHOOKS_ROTATE_SECRET, EVENTS_LIST, EVENTS_GET, EVENTS_REPLAY,
-    DNC_CHECK, DNC_ADD, CONSENTS_RECORD,
-    CALLBACKS_LIST, CALLBACKS_CREATE, CALLBACKS_CANCEL, CALLBACKS_RESCHEDULE,
-    APPOINTMENTS_LIST, APPOINTMENTS_GET, APPOINTMENTS_CREATE, APPOINTMENTS_CANCEL,
-    APPOINTMENTS_RESCHEDULE,
-    SMS_SEND, SMS_DELIVERY_REPORTS, SMS_USAGE, WHATSAPP_SEND,
-    REPORTS_DISPOSITIONS,
-)  # fmt: skip
+ALL: Final[tuple[Operation[Any, Any], ...]] = tuple(
+    row for row in list(globals().values()) if isinstance(row, Operation)
+)
 
 BY_NAME: Final[dict[str, Operation[Any, Any]]] = {row.name: row for row in ALL}
