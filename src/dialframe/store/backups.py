@@ -19,7 +19,7 @@ from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import LOG
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
-from dialframe.store.files.parts import Damaged, Vanished
+from dialframe.store.files.parts import Damaged
 from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"
@@ -82,7 +82,7 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
         raise ConfigError(
             f"{made} holds an older backup; name another folder, or pass --replace"
         ) from None
-    except (Damaged, Vanished) as error:
+    except Damaged as error:
         raise StoreError(
             f"{store}: {error.part.name} is damaged; run dialframe store repair first"
         ) from None

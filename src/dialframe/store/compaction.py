@@ -32,6 +32,8 @@ from dialframe.store.files.parts import Part, Shelf, integers, ordered
 from dialframe.store.files.sqlite_rows import read_tail
 from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
+#: Rows of a full part.
+PART_ROWS: Final = 65_536
 #: Followed versions in a part, from which it is written anew: one in so many.
 PATCHED_SHARE: Final = 10
 #: Endings of files that a killed writer left before they were whole.
@@ -52,7 +54,7 @@ class Sizes:
 
     seal_rows: int = 6_000
     close_rows: int = 6_000
-    part_rows: int = 65_536
+    part_rows: int = PART_ROWS
     small_parts: int = 8
     patches: int = 1_000
 
@@ -101,28 +103,34 @@ def compact(database: Database, sizes: Sizes) -> None:
 
 
 def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
-    """Move up to a full part of the tail into parts; the caller holds `lock.parts`.
-
-    Returns:
-        Whether there was anything to move.
-    """
+    """Move up to a full part of the tail into parts; False where there is none. The caller holds `lock.parts`."""
     with writing_parts(database) as (connection, new_parts):
-        seq, sealed = counted(connection, layout)
-        last = connection.execute(
-            f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)",
-            (sizes.part_rows,),
-        ).fetchone()[0]
-        if last is None:
-            # The tail was emptied by an erasure: what comes next is sealed behind it.
-            if sealed < seq:
-                sealed_to(connection, layout, seq)
-            return False
-        table = read_tail(connection, layout, "seq <= ?", [last])
-        _put(database.shelf, layout, table, sizes.part_rows, new_parts)
-        add_parts(connection, new_parts)
-        # In the transaction that names the part: a version is in one of the two, never in both.
-        connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
-        sealed_to(connection, layout, last)
+        return seal_within(connection, database.shelf, new_parts, layout, sizes.part_rows)
+
+
+def seal_within(
+    connection: sqlite3.Connection,
+    shelf: Shelf,
+    new_parts: list[Part],
+    layout: Layout,
+    rows: int = PART_ROWS,
+) -> bool:
+    """Do as `seal` within a transaction of `writing_parts`, for so many rows at most."""
+    seq, sealed = counted(connection, layout)
+    last = connection.execute(
+        f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)", (rows,)
+    ).fetchone()[0]
+    if last is None:
+        # The tail was emptied by an erasure: what comes next is sealed behind it.
+        if sealed < seq:
+            sealed_to(connection, layout, seq)
+        return False
+    before = len(new_parts)
+    _put(shelf, layout, read_tail(connection, layout, "seq <= ?", [last]), rows, new_parts)
+    add_parts(connection, new_parts[before:])
+    # In the transaction that names the part: a version is in one of the two, never in both.
+    connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
+    sealed_to(connection, layout, last)
     return True
 
 
@@ -284,14 +292,9 @@ def rewrite(
     layout: Layout,
     change: Callable[[pa.Table], pa.Table | None],
 ) -> None:
-    """Replace every live part of a table that `change` changes; the caller holds `lock.parts`.
+    """Replace every live part of a table of which `change` gives other versions than it has.
 
-    Args:
-        connection: Inside a write transaction.
-        shelf: The parts.
-        new_parts: Gets the parts that are written.
-        layout: The table.
-        change: Gives a part's versions as they are to be, None to leave the part as it is.
+    Within a transaction of `writing_parts`, whose caller holds `lock.parts` and has sealed the tail.
     """
     for part in live_parts(connection, layout):
         table = change(shelf.load(part, layout))

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
-from dialframe.store.compaction import rewrite, writing_parts
+from dialframe.store.compaction import rewrite, seal_within, writing_parts
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
@@ -92,11 +92,8 @@ def _mark(connection: sqlite3.Connection, mark: bytes, digits: int, at: int) -> 
 def _owned(
     connection: sqlite3.Connection, shelf: Shelf, layout: Layout, marks: Forgotten, person: Person
 ) -> set[str]:
-    """Keys of the rows that are about a forgotten person, in the tail and in the parts."""
-    key = "CAST(seq AS TEXT)" if layout.ledger else "_key"
-    names = ", ".join((key, *layout.names))
-    tail = connection.execute(f"SELECT {names} FROM {layout.versions}")
-    owned = {key for key, *values in tail if marks.owns(layout, Row(key, tuple(values)))}
+    """Keys of the rows that are about a forgotten person."""
+    owned: set[str] = set()
     for part in live_parts(connection, layout):
         table = shelf.load(part, layout)
         suspects = table.filter(pa.array(traces(table, layout, person)))
@@ -104,54 +101,15 @@ def _owned(
     return owned
 
 
-def _erase(
+def _erase_heads(
     connection: sqlite3.Connection, layout: Layout, keys: set[str], marks: Forgotten
-) -> int:
-    # A check is a row for itself, a version one of its row's: with the row all of them go.
-    column = layout.tail_key
-    erased = 0
-    for key in sorted(keys):
-        erased += connection.execute(
-            f"DELETE FROM {layout.versions} WHERE {column} = ?", (key,)
-        ).rowcount
-        if not layout.ledger:
-            connection.execute(f"DELETE FROM {layout.heads} WHERE _key = ?", (key,))
+) -> None:
     if layout.ledger:
         # Heads of checks are keyed by numbers, of which only the marks are known here.
-        phones = connection.execute(f"SELECT _key FROM {layout.heads}").fetchall()
-        hit = [row for row in phones if marks.has_phone(row[0])]
-        connection.executemany(f"DELETE FROM {layout.heads} WHERE _key = ?", hit)
-    return erased
-
-
-def _replace_mentions(connection: sqlite3.Connection, layout: Layout, marks: Forgotten) -> int:
-    if layout.ledger:
-        return 0
-    rows = connection.execute(
-        f"SELECT seq, _key, {', '.join(layout.names)} FROM {layout.versions} WHERE _gone = 0"
-    )
-    changed = []
-    for seq, key, *values in rows:
-        row = Row(key, tuple(values))
-        cleaned = marks.without(layout, row)
-        if cleaned is not row:
-            changed.append((seq, cleaned))
-    assignments = ", ".join(f"{name} = ?" for name in layout.names)
+        phones = connection.execute(f"SELECT _key FROM {layout.heads}")
+        keys = {phone for (phone,) in phones if marks.has_phone(phone)}
     connection.executemany(
-        f"UPDATE {layout.versions} SET {assignments} WHERE seq = ?",
-        [(*row.values, seq) for seq, row in changed],
-    )
-    _rehash(connection, layout, changed)
-    return len(changed)
-
-
-def _rehash(
-    connection: sqlite3.Connection, layout: Layout, changed: Sequence[tuple[int, Row]]
-) -> None:
-    """Give heads the hash of what their latest version says now."""
-    connection.executemany(
-        f"UPDATE {layout.heads} SET digest = ? WHERE _key = ? AND seq = ?",
-        [(row.digest, row.key, seq) for seq, row in changed],
+        f"DELETE FROM {layout.heads} WHERE _key = ?", [(key,) for key in sorted(keys)]
     )
 
 
@@ -178,8 +136,12 @@ def _rewrite_parts(
         if not drop.any() and not changed:
             return None
         count += int(drop.sum()) + len(changed)
-        if not layout.ledger:
-            _rehash(connection, layout, list(changed.values()))
+        for seq, row in changed.values():
+            # A head has the hash of what its latest version says now.
+            connection.execute(
+                f"UPDATE {layout.heads} SET digest = ? WHERE _key = ? AND seq = ?",
+                (row.digest, row.key, seq),
+            )
         table = _with_rows(
             table, layout, {position: row for position, (_, row) in changed.items()}
         )
@@ -248,14 +210,15 @@ def erase(database: Database, phone: str, at: int) -> int:
             person = Person(digits, national or digits)
             erased = 0
             for layout in LAYOUTS:  # leads come before the callbacks that name them
+                while seal_within(connection, database.shelf, new_parts, layout):
+                    pass  # so that what is looked for is in parts alone
                 owned = _owned(connection, database.shelf, layout, marks, person)
                 if layout.table.name == "leads":
                     for key in owned:
                         _mark(connection, marks.mark("id", key), 0, at)
                     marks = forgotten(connection, database.key_file)
                     person = Person(digits, national or digits, frozenset(owned))
-                erased += _erase(connection, layout, owned, marks)
-                erased += _replace_mentions(connection, layout, marks)
+                _erase_heads(connection, layout, owned, marks)
                 erased += _rewrite_parts(
                     connection, database.shelf, new_parts, layout, owned, marks, person
                 )
@@ -420,12 +383,10 @@ def prune(
     floors = _floors(connection)
     floors[layout.table.name] = max(before, floors.get(layout.table.name, before))
     write_meta(connection, "keep_from", floors)
-    key = "phone" if layout.ledger else "_key"
-    in_tail = connection.execute(
-        f"DELETE FROM {layout.versions} WHERE {layout.time_column} < ? RETURNING {key}", (before,)
-    )
-    gone_keys = [key for (key,) in in_tail]
-    deleted = len(gone_keys)
+    while seal_within(connection, shelf, new_parts, layout):
+        pass  # so that they are in parts alone
+    gone_keys: list[str] = []
+    deleted = 0
 
     def young(table: pa.Table) -> pa.Table | None:
         nonlocal deleted
@@ -461,10 +422,7 @@ def _delete_heads(
         f"DELETE FROM {layout.heads} WHERE _key = ?", [(key,) for key in set(keys)]
     )
     wanted = pa.array(sorted(set(keys)), pa.large_string())
-    deleted = connection.executemany(
-        f"DELETE FROM {layout.versions} WHERE _key = ? AND _gone = 1",
-        [(key,) for key in set(keys)],
-    ).rowcount
+    deleted = 0
 
     # A row that is gone has one version left that says so: it has no time, and goes with the others.
     def present(table: pa.Table) -> pa.Table | None:
@@ -474,4 +432,4 @@ def _delete_heads(
         return table.filter(pa.array(~empty)) if empty.any() else None
 
     rewrite(connection, shelf, new_parts, layout, present)
-    return max(deleted, 0)
+    return deleted

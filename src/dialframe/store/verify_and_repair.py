@@ -61,7 +61,6 @@ from dialframe.store.files.parts import (
     Damaged,
     Part,
     Shelf,
-    Vanished,
     describe_file,
     integers,
 )
@@ -396,7 +395,7 @@ def _derive(
     for part in live_parts(connection, layout):
         try:
             tables.append(shelf.load(part, layout))
-        except (Damaged, Vanished):
+        except Damaged:
             continue
     table = pa.concat_tables(tables)
     connection.execute(f"DELETE FROM {layout.heads}")
@@ -468,10 +467,8 @@ def _mend_parts(database: Database) -> list[str]:
     for part in parts:
         try:
             database.shelf.verify(part)
-        except Vanished:
-            set_aside(database, part, "its file is missing")
         except Damaged as damaged:
-            set_aside(database, part, str(damaged))
+            set_aside(database, damaged)
         else:
             continue
         words.append(f"{part.name}: set aside, {part.rows} versions of {part.table} are missing")

@@ -73,11 +73,7 @@ class Damage:
 
 
 def read_steadily(database: Database, read: Callable[[sqlite3.Connection], Callable[[], T]]) -> T:
-    """Read a snapshot and then its parts, again where a part was replaced in between.
-
-    Args:
-        database: The catalog and its parts.
-        read: Takes the snapshot, and gives what reads its parts.
+    """Read a snapshot and then its parts (what `read` gives), again where a part was replaced in between.
 
     Raises:
         StoreError: A part is damaged; it is named, and set aside where the folder may be written to.
@@ -91,12 +87,10 @@ def read_steadily(database: Database, read: Callable[[sqlite3.Connection], Calla
                     use = read(connection)
                 return use()
         except Damaged as damaged:
-            raise refused(database, damaged.part, str(damaged)) from None
-        except Vanished as vanished:
             # Who replaces a part says so before the file goes: named again, it is missing.
-            if missing == vanished.part.name:
-                raise refused(database, vanished.part, "its file is missing") from None
-            missing = vanished.part.name
+            if not isinstance(damaged, Vanished) or missing == damaged.part.name:
+                raise refused(database, damaged) from None
+            missing = damaged.part.name
 
 
 def without_damaged(database: Database, work: Callable[[], T]) -> T:
@@ -105,20 +99,19 @@ def without_damaged(database: Database, work: Callable[[], T]) -> T:
         try:
             return work()
         except Damaged as damaged:
-            set_aside(database, damaged.part, str(damaged))
-        except Vanished as vanished:
-            set_aside(database, vanished.part, "its file is missing")
+            set_aside(database, damaged)
 
 
-def refused(database: Database, part: Part, why: str) -> StoreError:
+def refused(database: Database, damaged: Damaged) -> StoreError:
     """Set a damaged part aside, and say so."""
+    part, why = damaged.part, str(damaged)
     path = database.shelf.folder / part.name
     if database.read_only:
         return StoreError(
             f"{path}: {why}, so the table {part.table} cannot be read; the folder may not be written to: "
             "open the store where it may be"
         )
-    set_aside(database, part, why)
+    set_aside(database, damaged)
     return StoreError(
         f"{path}: {why}, and neither is its copy what was written; both were set aside in the folder "
         f"{ASIDE!r} with {part.rows} versions, and the table {part.table} is incomplete: "
@@ -131,12 +124,12 @@ def refusing(database: Database, next_step: str) -> Iterator[None]:
     """Refuse in words what is read inside the block of a part that is damaged, or was replaced meanwhile."""
     try:
         yield
-    except Damaged as damaged:
-        raise refused(database, damaged.part, str(damaged)) from None
     except Vanished as vanished:
         raise StoreError(
             f"{database.shelf.folder / vanished.part.name}: it was replaced while it was read; {next_step}"
         ) from None
+    except Damaged as damaged:
+        raise refused(database, damaged) from None
 
 
 def _remedy(layout: Layout) -> str:
@@ -145,13 +138,13 @@ def _remedy(layout: Layout) -> str:
     return "the next sync brings the latest versions again, a backup the older ones"
 
 
-def set_aside(database: Database, part: Part, why: str) -> None:
+def set_aside(database: Database, damaged: Damaged) -> None:
     """Take a damaged part, and every other one of its table, out of the store."""
-    layout = BY_NAME[part.table]
+    layout = BY_NAME[damaged.part.table]
     with exclusive(database.folder / PARTS_LOCK, wait=True), database.writing() as connection:
         # Somebody else may have set it aside already.
         alive = {live.name: live for live in live_parts(connection, layout)}
-        bad = {part.name: why} if part.name in alive else {}
+        bad = {damaged.part.name: str(damaged)} if damaged.part.name in alive else {}
         seqs = [_tail_seqs(connection, layout)]
         for live in alive.values():
             if live.name in bad:
@@ -160,10 +153,8 @@ def set_aside(database: Database, part: Part, why: str) -> None:
                 # While the lock is held, so that a second damaged part is not met by the next reader.
                 database.shelf.verify(live)
                 seqs.append(integers(database.shelf.load(live, layout, ["seq"])["seq"]))
-            except Vanished:
-                bad[live.name] = "its file is missing"
-            except Damaged as damaged:
-                bad[live.name] = str(damaged)
+            except Damaged as another:
+                bad[live.name] = str(another)
         if bad:
             _note(connection, [(alive[name], reason) for name, reason in bad.items()])
             _unlearn(connection, layout, np.concatenate(seqs))

@@ -44,12 +44,11 @@ class Damaged(Exception):
         self.part = part
 
 
-class Vanished(Exception):
+class Vanished(Damaged):
     """A part's file is not there: it was replaced since the snapshot, or somebody removed it."""
 
     def __init__(self, part: Part) -> None:
-        super().__init__(part.name)
-        self.part = part
+        super().__init__(part, "its file is missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ class Shelf:
         few: bool = False,
         use_threads: bool = True,
     ) -> pa.Table:
-        """Rows of a part, whole row groups that may hold a range of the time column.
+        """Rows of a part, whole row groups that may hold a range of the time column; raises as `check`.
 
         Args:
             part: The part.
@@ -154,17 +153,13 @@ class Shelf:
             times: First value of the time column wanted and the first one not wanted.
             few: Whether columns with few different values come as in `coded`.
             use_threads: Whether all columns are decoded at once, which takes memory for each thread.
-
-        Raises:
-            Damaged: The file is not what was written.
-            Vanished: It is not there.
         """
         # Parquet keeps columns apart: what is not asked for is not read.
         names = schema(layout).names if columns is None else list(columns)
         wanted = coded(layout, names) if few else plain(layout, names)
         dictionaries = [name for name in names if few and name in FEW]
         try:
-            file = pq.ParquetFile(self._checked(part), read_dictionary=dictionaries)
+            file = pq.ParquetFile(self.check(part), read_dictionary=dictionaries)
             held = set(file.schema_arrow.names)
             present = [name for name in names if name in held]
             # Row groups are sorted by time, so a range touches few of them.
@@ -174,8 +169,6 @@ class Shelf:
                 if len(groups) == file.num_row_groups
                 else file.read_row_groups(groups, columns=present, use_threads=use_threads)
             )
-        except FileNotFoundError:
-            raise Vanished(part) from None
         except (pa.ArrowException, OSError) as error:
             raise Damaged(part, f"it cannot be read: {type(error).__name__}") from None
         # A column that the table gained since the part was written is null in it.
@@ -186,29 +179,12 @@ class Shelf:
         return pa.table(arrays, names=names).cast(wanted)
 
     def verify(self, part: Part) -> None:
-        """Hash a part again.
-
-        Raises:
-            Damaged: The file is not what was written.
-            Vanished: It is not there.
-        """
+        """Hash a part again; raises as `check`."""
         self._verified.clear()
         self.check(part)
 
-    def check(self, part: Part) -> None:
-        """Hash a part, unless this store has done so since the file was last touched; raises as `verify`."""
-        try:
-            self._checked(part)
-        except FileNotFoundError:
-            raise Vanished(part) from None
-
     def place(self, part: Part) -> Path:
-        """The file from which a part can be read, found to be what was written.
-
-        Raises:
-            Damaged: Neither of its two files is what was written.
-            Vanished: Neither is there.
-        """
+        """The file from which a part can be read, found to be what was written; raises as `check`."""
         self.check(part)
         path = self.folder / part.name
         # The first may be damaged on a disk that takes no mending.
@@ -270,7 +246,13 @@ class Shelf:
             for path in (self.folder / part.name, self.copies / part.name)
         )
 
-    def _checked(self, part: Part) -> pa.NativeFile:
+    def check(self, part: Part) -> pa.NativeFile:
+        """Open a part that was hashed, now or since its file was last touched.
+
+        Raises:
+            Damaged: Neither of its two files is what was written.
+            Vanished: Neither is there.
+        """
         path = self.folder / part.name
         if self._is_verified(path):
             return pa.OSFile(str(path))
@@ -298,12 +280,11 @@ class Shelf:
         return data if hashlib.sha256(data).digest() == part.digest else None
 
 
-def _fault(path: Path, part: Part) -> Exception:
+def _fault(path: Path, part: Part) -> Damaged:
     """What is wrong with a file that is not what was written."""
-    size = path.stat().st_size if path.exists() else None
-    if size is None:
-        return FileNotFoundError(path)
-    if size != part.size_bytes:
+    if not path.exists():
+        return Vanished(part)
+    if (size := path.stat().st_size) != part.size_bytes:
         return Damaged(part, f"it has {size} bytes instead of {part.size_bytes}")
     return Damaged(part, "its checksum differs from what was written")
 
