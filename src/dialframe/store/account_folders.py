@@ -8,7 +8,7 @@ to it.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -185,12 +185,7 @@ def read_owner(database: Database) -> Owner | None:
         facts = read_meta(connection, "owner")
     if facts is None:
         return None
-    return Owner(
-        base_url=facts["base_url"],
-        environment=facts["environment"],
-        credentials=tuple(facts["credentials"]),
-        client_id=facts["client_id"],
-    )
+    return Owner(**facts | {"credentials": tuple(facts["credentials"])})
 
 
 def claim(database: Database, identity: Identity) -> Owner:
@@ -230,12 +225,6 @@ def admit(database: Database, identity: Identity) -> Owner:
 
 def write_owner(database: Database, owner: Owner) -> Owner:
     """Write down whose partition it is."""
-    facts = {
-        "base_url": owner.base_url,
-        "environment": owner.environment,
-        "credentials": list(owner.credentials),
-        "client_id": owner.client_id,
-    }
     with database.writing() as connection:
-        write_meta(connection, "owner", facts)
+        write_meta(connection, "owner", asdict(owner))
     return owner

@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import digest, exclusive, folder, staged_folder, write_bytes, write_text
+from dialframe.files import (
+    FILE_MODE,
+    FOLDER_MODE,
+    digest,
+    exclusive,
+    folder,
+    staged_folder,
+    write_bytes,
+    write_text,
+)
+from dialframe.sqlite import connect
 from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import LOG
@@ -51,11 +60,10 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
         ConfigError: An older backup stands there.
         StoreError: The store is damaged, or the disk refuses; an older backup stays as it was.
     """
-    made = target / store.name
     database = Database(store, keys=keys)
     try:
         with (
-            staged_folder(made, replace=replace) as staging,
+            _backup(target / store.name, replace=replace) as staging,
             # Nobody seals or merges meanwhile, and nobody writes: one moment for all of it.
             exclusive(store / PARTS_LOCK, wait=True),
             database.writing() as connection,
@@ -75,22 +83,37 @@ def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | Non
             if database.key_file.exists():
                 # Without it the numbers that were forgotten would come back with the next sync.
                 shutil.copyfile(database.key_file, folder(staging / KEYS) / database.key_file.name)
-            _write_manifest(staging)
-            for path in staging.rglob("*"):
-                path.chmod(0o700 if path.is_dir() else 0o600)
-    except FileExistsError:
-        raise ConfigError(
-            f"{made} holds an older backup; name another folder, or pass --replace"
-        ) from None
     except Damaged as error:
         raise StoreError(
             f"{store}: {error.part.name} is damaged; run dialframe store repair first"
         ) from None
-    except OSError as error:
-        raise StoreError(f"{made}: {error.strerror or error}; no backup was made") from error
     finally:
         database.close()
-    return made
+    return target / store.name
+
+
+@contextmanager
+def _backup(made: Path, *, replace: bool) -> Iterator[Path]:
+    """An empty folder that becomes a backup, with a manifest of digests, when the block ends well."""
+    try:
+        with staged_folder(made, replace=replace) as staging:
+            yield staging
+            digests = {
+                path.relative_to(staging).as_posix(): digest(path)
+                for path in sorted(staging.rglob("*"))
+                if path.is_file()
+            }
+            manifest = json.dumps({"schema": _SCHEMA, "files": digests}, indent=1)
+            write_text(manifest, staging / MANIFEST)
+            for path in staging.rglob("*"):
+                path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+    except FileExistsError:
+        raise ConfigError(
+            f"{made} holds an older backup; name another folder, or pass --replace"
+        ) from None
+    except (OSError, sqlite3.Error) as error:
+        words = getattr(error, "strerror", None) or error
+        raise StoreError(f"{made}: {words}; no backup was made") from error
 
 
 def restore(
@@ -171,31 +194,18 @@ def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Pat
     there = {name: path for name, path in beside.files.items() if path.exists()}
     if not there:
         return None
-    made = target / BESIDE
-    try:
-        with staged_folder(made, replace=replace) as staging:
-            for name, path in there.items():
-                if name in beside.databases:
-                    # Through SQLite, so that a transaction under way is in it whole or not at all.
-                    with (
-                        closing(
-                            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-                        ) as read,
-                        closing(sqlite3.connect(staging / name)) as written,
-                    ):
-                        read.backup(written)
-                else:
-                    shutil.copyfile(path, staging / name)
-            _write_manifest(staging)
-            for path in staging.iterdir():
-                path.chmod(0o600)
-    except FileExistsError:
-        raise ConfigError(
-            f"{made} holds an older backup; name another folder, or pass --replace"
-        ) from None
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{made}: {error}; no backup was made") from error
-    return made
+    with _backup(target / BESIDE, replace=replace) as staging:
+        for name, path in there.items():
+            if name in beside.databases:
+                # Through SQLite, so that a transaction under way is in it whole or not at all.
+                with (
+                    closing(connect(path, read_only=True)) as read,
+                    closing(sqlite3.connect(staging / name)) as written,
+                ):
+                    read.backup(written)
+            else:
+                shutil.copyfile(path, staging / name)
+    return target / BESIDE
 
 
 def restore_beside(beside: Beside, source: Path) -> list[str]:
@@ -221,15 +231,6 @@ def restore_beside(beside: Beside, source: Path) -> list[str]:
     except OSError as error:
         raise StoreError(f"{source}: {error.strerror or error}") from error
     return done
-
-
-def _write_manifest(staging: Path) -> None:
-    digests = {
-        path.relative_to(staging).as_posix(): digest(path)
-        for path in sorted(staging.rglob("*"))
-        if path.is_file()
-    }
-    write_text(json.dumps({"schema": _SCHEMA, "files": digests}, indent=1), staging / MANIFEST)
 
 
 def _check_manifest(source: Path) -> None:

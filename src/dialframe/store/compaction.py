@@ -137,15 +137,8 @@ def seal_within(
 def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
     """Write one group of parts anew, as fewer and fuller ones; the caller holds `lock.parts`.
 
-    Versions that are followed by others go to the history, with the instant at which they were.
-
-    Args:
-        database: The catalog and its parts.
-        layout: The table.
-        sizes: Which parts are small, and how many followed versions are many.
-
-    Returns:
-        Whether there was such a group and nobody else replaced one of its parts meanwhile.
+    Versions that are followed by others go to the history, with the instant at which they were. False where
+    there is no such group, or somebody else replaced one of its parts meanwhile.
     """
     with database.reading() as connection:
         parts, patches = live_parts(connection, layout), read_patches(connection, layout)

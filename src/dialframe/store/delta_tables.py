@@ -47,22 +47,7 @@ def publish(
     options: Mapping[str, str],
     tell: OnProgress,
 ) -> dict[str, int]:
-    """Bring the Delta tables below a URL up to date.
-
-    Args:
-        database: The catalog and its parts.
-        url: Folder or object store (`s3://bucket/prefix`); each table goes below it by its name.
-        tables: Names of the tables.
-        options: Settings of the object store, as delta-rs names them.
-        tell: Called with the versions written of each table.
-
-    Returns:
-        How many versions were written of each table.
-
-    Raises:
-        ConfigError: The extra is not installed.
-        StoreError: The object store refuses, or a part is damaged.
-    """
+    """Bring the Delta tables below a URL up to date, each below it by its name: see `Store.publish`."""
     try:
         # An extra: only who publishes loads it, and it is large.
         from deltalake.exceptions import DeltaError
@@ -162,10 +147,12 @@ def _table(database: Database, layout: Layout, address: str, options: dict[str, 
             tail = read_tail(connection, layout, "seq > ?", [since])
         if last == since and not whole:
             return 0
-        source = _Counted(database, layout, parts, tail, since)
+        # Of each batch, as it goes.
+        rows: list[int] = []
+        batches = _batches(database, layout, parts, tail, since, rows)
         write_deltalake(
             address,
-            pa.RecordBatchReader.from_batches(_shown(layout), source.batches()),
+            pa.RecordBatchReader.from_batches(_shown(layout), batches),
             # An erasure writes all of it anew, since a log of appends would keep what was erased.
             mode="overwrite" if whole else "append",
             schema_mode="overwrite" if whole else "merge",
@@ -184,38 +171,26 @@ def _table(database: Database, layout: Layout, address: str, options: dict[str, 
         made = DeltaTable(address, storage_options=options)
         # Files that the table does not name any more still hold the number.
         made.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
-    return source.rows
+    return sum(rows)
 
 
-class _Counted:
-    """Batches of versions after a `seq`, counted as they go."""
-
-    def __init__(
-        self,
-        database: Database,
-        layout: Layout,
-        parts: Sequence[Part],
-        tail: pa.Table,
-        since: int,
-    ) -> None:
-        self.rows = 0
-        self._database, self._layout = database, layout
-        self._parts, self._tail, self._since = parts, tail, since
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        shown = _shown(self._layout)
-        for table in self._tables():
-            # A part may hold versions from before the last publication too.
-            fresh = table.filter(pc.greater(table["seq"], self._since))
-            self.rows += fresh.num_rows
-            yield from fresh.select(shown.names).cast(shown).to_batches()
-
-    def _tables(self) -> Iterator[pa.Table]:
-        for part in self._parts:
-            with refusing(self._database, "publish again"):
-                table = self._database.shelf.load(part, self._layout)
-            yield table
-        yield self._tail
+def _batches(
+    database: Database,
+    layout: Layout,
+    parts: Sequence[Part],
+    tail: pa.Table,
+    since: int,
+    rows: list[int],
+) -> Iterator[pa.RecordBatch]:
+    """Versions after a `seq`; how many each part of them has is added to `rows`."""
+    shown = _shown(layout)
+    for part in (*parts, None):
+        with refusing(database, "publish again"):
+            table = tail if part is None else database.shelf.load(part, layout)
+        # A part may hold versions from before the last publication too.
+        fresh = table.filter(pc.greater(table["seq"], since))
+        rows.append(fresh.num_rows)
+        yield from fresh.select(shown.names).cast(shown).to_batches()
 
 
 def _shown(layout: Layout) -> pa.Schema:

@@ -47,11 +47,7 @@ class Person:
 
 
 def forgotten(connection: sqlite3.Connection, key: Path) -> Forgotten:
-    """The store's marks of forgotten numbers.
-
-    Args:
-        connection: Inside a transaction.
-        key: The file of the key that made them, which is kept apart from them.
+    """The store's marks of forgotten numbers; the key that made them is in a file apart from them.
 
     Raises:
         StoreError: There are marks, and the key is missing.
@@ -190,14 +186,7 @@ T = TypeVar("T")
 
 
 def erase(database: Database, phone: str, at: int) -> int:
-    """Erase a number from rows, files and log, and prove it.
-
-    Returns:
-        How many versions, and records set aside, were erased or had the number replaced.
-
-    Raises:
-        StoreError: Another process is reading, so that old bytes may remain.
-    """
+    """Erase a number from rows, files and log, and prove it: see `Store.forget`."""
     digits, national = digits_of(phone), national_digits(phone)
 
     def work() -> int:
@@ -241,15 +230,7 @@ def erase(database: Database, phone: str, at: int) -> int:
 
 
 def discard(database: Database, tables: Sequence[str], before: int) -> dict[str, int]:
-    """Delete rows created before an instant (microseconds since 1970 UTC) from rows, files and log.
-
-    Returns:
-        How many versions, and records set aside, were deleted of each table.
-
-    Raises:
-        ConfigError: A table is not about persons.
-        StoreError: Another process is reading, so that old bytes may remain.
-    """
+    """Delete rows created before an instant (microseconds since 1970 UTC): see `Store.prune`."""
     for name in tables:
         # Before anything is deleted: all of the tables, or none.
         if name not in PERSONAL:
@@ -367,18 +348,7 @@ def prune(
     layout: Layout,
     before: int,
 ) -> int:
-    """Delete every version of the rows of a table that were created before an instant.
-
-    Args:
-        connection: Inside a write transaction; the caller holds `lock.parts`.
-        shelf: The parts.
-        new_parts: Gets the parts that are written in place of others.
-        layout: The table, one with instants.
-        before: The instant, microseconds since 1970 UTC.
-
-    Returns:
-        How many versions were deleted.
-    """
+    """Delete every version of the rows of a table that were created before an instant; gives how many."""
     # From now on: what comes late, or again, is kept out by the same instant.
     floors = _floors(connection)
     floors[layout.table.name] = max(before, floors.get(layout.table.name, before))

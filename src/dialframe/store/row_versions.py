@@ -144,8 +144,7 @@ def append_late(
 ) -> int:
     """Put rows where they belong in time that were observed before their latest versions were last seen.
 
-    Returns:
-        How many versions were added.
+    How many versions that adds is the result, as of `append_rows`.
     """
     if not late:
         return 0
@@ -222,11 +221,7 @@ def versions_of(layout: Layout, table: pa.Table, ends: Iterable[int]) -> Iterato
 def append_rows(
     connection: sqlite3.Connection, shelf: Shelf, layout: Layout, rows: Sequence[Row], stamp: Stamp
 ) -> int:
-    """Add a version of each row whose content is not that of its latest version.
-
-    Returns:
-        How many versions were added.
-    """
+    """Add a version of each row whose content is not that of its latest version; gives how many."""
     if not rows:
         return 0
     if layout.ledger:
@@ -260,29 +255,23 @@ def append_rows(
 
 def set_aside(
     connection: sqlite3.Connection, layout: Layout, bad: Iterable[Bad], stamp: Stamp
-) -> int:
-    """Keep records that do not validate, each content once, and count them as seen.
-
-    Returns:
-        How many were not known yet.
-    """
-    added = 0
+) -> None:
+    """Keep records that do not validate, each content once, and count them as seen."""
     for record in bad:
         digest = digest_of(record.raw)
         row = (layout.table.name, record.raw, record.reason, stamp.observed_at)
-        added += connection.execute(
+        connection.execute(
             # Kept once: the hash of its JSON is unique in its table.
             "INSERT OR IGNORE INTO quarantine "
             "(table_name, raw, reason, _observed_at, _request_id, _hash) VALUES (?, ?, ?, ?, ?, ?)",
             (*row, stamp.request_id, digest),
-        ).rowcount
+        )
         if record.key is not None and not layout.ledger:
             # Its content is unreadable, but it exists: a full walk must not call it gone.
             connection.execute(
                 f"UPDATE {layout.heads} SET seen_at = max(seen_at, ?), misses = 0 WHERE _key = ?",
                 (stamp.observed_at, record.key),
             )
-    return added
 
 
 def mark_missing(
@@ -293,7 +282,7 @@ def mark_missing(
     at: int,
     after: int,
 ) -> int:
-    """Count a miss for each present row not seen since a moment; those with enough are gone.
+    """Count a miss for each present row not seen since a moment; those with enough are gone, and counted.
 
     Args:
         connection: Inside a write transaction.
@@ -302,9 +291,6 @@ def mark_missing(
         seen_before: Rows last seen before this were not in the walk.
         at: When the walk ended: from then on such a row is no longer listed.
         after: Misses that make a row gone.
-
-    Returns:
-        How many rows are gone by this.
     """
     condition, values = where
     missed = connection.execute(

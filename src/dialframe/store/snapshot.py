@@ -88,14 +88,7 @@ def snapshot(
     selection: Selection,
     columns: Sequence[str] | None = None,
 ) -> Snapshot:
-    """What a read needs from the database, taken in one transaction.
-
-    Args:
-        connection: Inside a read transaction.
-        layout: The table.
-        selection: The rows wanted.
-        columns: The columns wanted; None for the table's own and those of the observation.
-    """
+    """What a read needs from the database, taken in one transaction; without columns all of a frame's."""
     names = tuple(column.name for column in layout.columns) if columns is None else tuple(columns)
     where, values = _conditions(layout, selection)
     moment = None if selection.as_of is None else microseconds(selection.as_of)
@@ -302,13 +295,7 @@ def duckdb_over(
     """A DuckDB connection in which each table of the store is a view, all of one moment.
 
     It reaches nothing of this machine, neither files nor the network, and can write nowhere: what does not fit
-    into memory is an error.
-
-    Args:
-        database: The catalog and its parts.
-        as_of: Rows as last observed by this instant; None for the latest.
-        memory: How much DuckDB may use.
-        views: Further tables by name, made of these by the caller.
+    into memory is an error. `views` are further tables by name.
 
     Raises:
         StoreError: A part is damaged.

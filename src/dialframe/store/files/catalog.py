@@ -285,16 +285,7 @@ class Verdict:
 
 
 def add_verdict(connection: sqlite3.Connection, content: Mapping[str, Any], at: int) -> bool:
-    """Put what an audit said at the end of the chain, unless the last one said the same of the same.
-
-    Args:
-        connection: Inside a write transaction.
-        content: Values that JSON can hold.
-        at: When the audit was made, microseconds since 1970 UTC.
-
-    Returns:
-        Whether it was put there.
-    """
+    """Put what an audit said at the end of the chain; False where the last one said the same of the same."""
     # One spelling for one content: the digest is over these very characters.
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     last = connection.execute(

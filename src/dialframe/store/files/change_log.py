@@ -88,14 +88,7 @@ class Changes:
 
 
 def watch(connection: sqlite3.Connection) -> Changes:
-    """Take note of every row that this connection changes from now on.
-
-    Args:
-        connection: A connection for writing, outside of a transaction.
-
-    Returns:
-        What has been changed; to be cleared after each transaction.
-    """
+    """Take note of every row that this connection changes from now on; to be cleared after each transaction."""
     changes = Changes()
     connection.create_function(_NOTE, -1, changes.note)
     # Without this a row that REPLACE deletes would leave its table unnoticed.
@@ -144,12 +137,7 @@ def recount(connection: sqlite3.Connection) -> None:
 
 
 def differing(connection: sqlite3.Connection, tables: Iterable[str]) -> list[str]:
-    """Names of tables whose rows are not those that were written.
-
-    Args:
-        connection: Inside a transaction.
-        tables: The tables to compare.
-    """
+    """Names of those tables whose rows are not those that were written."""
     known = {
         name: (rows, digest)
         for name, rows, digest in connection.execute("SELECT name, rows, digest FROM checksum")
@@ -211,19 +199,7 @@ def note(log: ChainedLog, changes: Sequence[Change], before: Mark) -> Mark:
 
 
 def begin_anew(log: ChainedLog, connection: sqlite3.Connection, before: Mark) -> tuple[Mark, Path]:
-    """Write a log that begins with everything as it is now, under a name of its own.
-
-    Args:
-        log: The log whose place it is to take.
-        connection: Inside the transaction whose outcome is to be written.
-        before: The mark to chain it to.
-
-    Returns:
-        The mark of its one record, and where it is until `files.publish` gives it its name.
-
-    Raises:
-        OSError: The disk is full or refuses.
-    """
+    """Write a log that begins with everything as this transaction leaves it; see `ChainedLog.stage`."""
     pieces = _snapshot(connection, before)
     return log.stage((text.encode("utf-8", "surrogatepass") for text in pieces), before)
 

@@ -238,10 +238,7 @@ def plain(layout: Layout, names: Sequence[str]) -> pa.Schema:
 def read_tail(
     connection: sqlite3.Connection, layout: Layout, where: str, values: Sequence[Value] = ()
 ) -> pa.Table:
-    """Versions of the tail in the columns of `parts.schema`, oldest first.
-
-    `_until` is null where no other version follows, as in a part.
-    """
+    """Versions of the tail as they are in a part, oldest first; `_until` is null where no other follows."""
     wanted = schema(layout)
     kinds = {column.name: column.kind for column in layout.columns}
     shown = ", ".join(_expression(layout, name) for name in wanted.names)
