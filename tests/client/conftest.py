@@ -8,11 +8,10 @@ import pytest
 
 from client import fakes
 
-#: Modules whose tests ask a client of a service, whatever kind it is.
+#: Modules whose tests connect a client to a service, whatever kind it is.
 BOTH = {
-    "test_against_sandbox", "test_codes_over_http", "test_contact", "test_downloads", "test_etags",
-    "test_late_writes", "test_listing", "test_operations", "test_request_plan", "test_retry_loop",
-    "test_tolerance", "test_writes",
+    "test_against_sandbox", "test_codes_over_http", "test_late_writes", "test_listing", "test_methods",
+    "test_operations", "test_retry_loop", "test_tolerance", "test_writes",
 }  # fmt: skip
 #: Tests of other modules that are held to both kinds too.
 ALSO = {
@@ -32,7 +31,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test of those modules for both kinds of client."""
     module = metafunc.module.__name__.rpartition(".")[2]
     name = metafunc.function.__name__
-    if name in ALSO or (module in BOTH and name not in THREADS_ALONE):
+    connects = "tmp_path" in metafunc.fixturenames and name not in THREADS_ALONE
+    if name in ALSO or (module in BOTH and connects):
         metafunc.fixturenames.append("client_kind")
         metafunc.parametrize("client_kind", ["threads", "event loop"], indirect=True)
 

@@ -1,36 +1,60 @@
-"""The client as people hold it: made, shared, shown, pickled, closed; and its key is nowhere to be seen."""
+"""The client as people hold it, of both kinds; address, key and options are checked, and the key is seen nowhere."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
 import gc
+import inspect
 import logging
 import pickle
+import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
 
 import dialframe
+from client import fakes
+from client.conftest import BOTH
 from client.fakes import (
     BASE_URL,
     CALL,
     KEY,
     PHONE,
     SECRET,
+    SENT,
     FakeClock,
     Service,
     a_call,
+    a_lead,
     a_page,
     an_id,
     answer,
     connected,
+    in_a_loop,
+    send_sms,
     transport_to,
 )
-from dialframe.client import SHARED, Client, Novelty, RateLimiter
+from dialframe.client import (
+    SHARED,
+    Address,
+    AsyncClient,
+    Client,
+    Credential,
+    Novelty,
+    Options,
+    RateLimiter,
+    client_settings,
+    correlation,
+    parse_address,
+    resolve_key,
+)
+from dialframe.client.client_settings import current_correlation
 from dialframe.client.transport import HttpxTransport
 from dialframe.contract import operations
 from dialframe.contract.models.call_models import CallRef
@@ -199,3 +223,340 @@ def test_unknown_values_are_counted_and_told_once(
     assert {call.direction for call in calls} == {"lateral"}
     assert client.novelties() == [Novelty("calls.list", "direction", "lateral", 6)]
     assert caplog.text.count("'lateral', which the contract does not name") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "url", "host", "secure", "loopback"),
+    [
+        ("https://api.example", "https://api.example", "api.example", True, False),
+        ("https://api.example/", "https://api.example", "api.example", True, False),
+        (" https://api.example:8443/base/ ", "https://api.example:8443/base", "api.example:8443",
+         True, False),
+        ("http://127.0.0.1:8787", "http://127.0.0.1:8787", "127.0.0.1:8787", False, True),
+        ("http://localhost:1", "http://localhost:1", "localhost:1", False, True),
+        ("http://[::1]:8787", "http://[::1]:8787", "::1:8787", False, True),
+        ("http://10.0.0.1", "http://10.0.0.1", "10.0.0.1", False, False),
+    ],
+)  # fmt: skip
+def test_base_url_is_taken_apart_once(
+    given: str, url: str, host: str, secure: bool, loopback: bool
+) -> None:
+    """Slashes at the end go, path prefixes stay, this machine is recognized."""
+    address = parse_address(given)
+
+    assert address == Address(url, host, secure, loopback)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "", "  ", "api.example", "ftp://api.example", "https://", "https://host:port",
+     "https://api.example?key=1", "https://api.example#top", "https://user:pw@api.example",
+     "https://api.example/v1", "https://api.example/v1/", "https://api example", "http://[::1"],
+)  # fmt: skip
+def test_malformed_base_url_is_one_clear_sentence(given: str | None) -> None:
+    """Whatever is wrong with it, the error names base_url and says what to do."""
+    with pytest.raises(ConfigError, match=r"^base_url .*: \S+"):
+        parse_address(given)
+
+
+def test_credentials_in_base_url_are_not_repeated() -> None:
+    """A password that stood in the URL is not in the error."""
+    with pytest.raises(ConfigError) as caught:
+        parse_address("https://user:hunter2@api.example")
+
+    assert "hunter2" not in str(caught.value)
+
+
+SECURE = parse_address(BASE_URL)
+LIVE = "svc_live_cred01_sEcReT0123456789"
+
+
+def test_argument_comes_before_environment_and_prompt() -> None:
+    """The first of the three that says something wins."""
+    environment = {"DIALFRAME_API_KEY": "from-environment"}
+
+    assert resolve_key("given", environment, lambda _: "typed") == "given"
+    assert resolve_key(None, environment, lambda _: "typed") == "from-environment"
+    assert resolve_key(None, {}, lambda _: " typed\n") == "typed"
+    assert resolve_key("", {"DIALFRAME_API_KEY": ""}, lambda _: "typed") == "typed"
+
+
+def test_no_key_names_the_three_ways() -> None:
+    """The error says argument, variable and notebook."""
+    with pytest.raises(ConfigError, match=r"api_key=.*DIALFRAME_API_KEY.*notebook"):
+        resolve_key(None, {})
+    with pytest.raises(ConfigError, match="DIALFRAME_API_KEY"):
+        resolve_key(None, {}, lambda _: "")
+
+
+@pytest.mark.parametrize(("shell", "asks"), [(SimpleNamespace(kernel=1), True), (None, False)])
+def test_only_a_notebook_is_asked(
+    monkeypatch: pytest.MonkeyPatch, shell: object, asks: bool
+) -> None:
+    """A kernel behind the shell is what makes a notebook."""
+    ipython = ModuleType("IPython")
+    ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+
+    assert (client_settings.notebook_prompt() is not None) == asks
+
+
+@pytest.mark.parametrize("base_url", ["http://service.example", "http://10.1.2.3:80"])
+def test_live_key_goes_over_https_only(base_url: str) -> None:
+    """Plain http to another machine is refused for a live key and allowed for a test key."""
+    where = parse_address(base_url)
+
+    with pytest.raises(ConfigError, match="https") as caught:
+        Credential(LIVE, where)
+
+    assert SECRET not in str(caught.value)
+    assert Credential(KEY, where).shown == "svc_test_…"
+
+
+@pytest.mark.parametrize(
+    "base_url", ["https://service.example", "http://127.0.0.1:1", "http://localhost"]
+)
+def test_live_key_may_go_to_this_machine(base_url: str) -> None:
+    """Https anywhere and http on loopback are fine."""
+    assert Credential(LIVE, parse_address(base_url)).header() == f"Bearer {LIVE}"
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-abc", "svc_test_", "svc_test_a b", "svc_test_a\nb", "SVC_LIVE_x"]
+)
+def test_malformed_key_is_refused_without_being_shown(key: str) -> None:
+    """What is no key of this service is not sent to it."""
+    with pytest.raises(ConfigError, match="malformed") as caught:
+        Credential(key, SECURE)
+
+    assert key == "svc_test_" or key not in str(caught.value)
+
+
+def test_credential_shows_its_kind_only() -> None:
+    """Neither repr, nor str, nor attributes, nor a pickle give the key away."""
+    credential = Credential(KEY, SECURE)
+
+    assert repr(credential) == str(credential) == "svc_test_…"
+    assert SECRET not in credential.account
+    with pytest.raises(ConfigError):
+        pickle.dumps(credential)
+
+
+def test_account_is_the_credential_id_and_the_address() -> None:
+    """Another secret of the same credential is the same account; another id or address is not."""
+    own = Credential(KEY, SECURE).account
+
+    assert Credential("svc_test_cred01_other", SECURE).account == own
+    assert Credential("svc_test_cred02_sEcReT0123456789", SECURE).account != own
+    assert Credential(LIVE, SECURE).account != own
+    assert Credential(KEY, parse_address("https://other.example")).account != own
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout_s": 0}, {"timeout_s": -1}, {"timeout_s": float("nan")}, {"deadline_s": 0},
+        {"deadline_s": float("inf")}, {"max_attempts": 0}, {"correlation_id": ""},
+        {"correlation_id": "ä"}, {"correlation_id": "a b"}, {"correlation_id": "x" * 129},
+        {"idempotency_key": ""}, {"idempotency_key": "x" * 256}, {"idempotency_key": "a\nb"},
+        {"idempotency_key": " a"}, {"if_match": ""}, {"if_match": "x" * 129},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_option_out_of_bounds_is_refused_by_name(options: dict[str, Any]) -> None:
+    """The error begins with the option's name."""
+    (name,) = options
+
+    with pytest.raises(ConfigError, match=f"^{name}: "):
+        Options(**options)
+
+
+def test_longest_values_are_taken() -> None:
+    """255 characters of key, 128 of correlation id and ETag are within the contract."""
+    options = Options(
+        idempotency_key="k" * 255,
+        correlation_id="a.b_c:d-E" + "9" * 119,
+        if_match='"' + "e" * 126 + '"',
+    )
+
+    assert len(options.correlation_id or "") == 128
+
+
+def test_correlation_holds_inside_its_block() -> None:
+    """Blocks nest, and nothing is left behind."""
+    with correlation("outer"):
+        with correlation("inner"):
+            assert current_correlation() == "inner"
+        assert current_correlation() == "outer"
+    assert current_correlation() is None
+
+
+def test_malformed_correlation_is_refused_before_the_block() -> None:
+    """A blank in it is against the contract."""
+    with pytest.raises(ConfigError, match="correlation_id"), correlation("a b"):
+        pass
+
+
+@pytest.mark.usefixtures("client_kind")
+@pytest.mark.parametrize("client_kind", ["threads", "event loop"], indirect=True)
+def test_suite_has_both_kinds_at_hand(tmp_path: Path, client_kind: str) -> None:
+    """What `connected` gives is what a test is named after."""
+    client = fakes.connected(Service(answer({})), tmp_path)
+
+    assert type(client).__name__ == {"threads": "Client", "event loop": "Blocking"}[client_kind]
+    assert len(BOTH) == 9
+
+
+def test_both_kinds_have_the_same_operations(tmp_path: Path) -> None:
+    """45 methods with the same arguments, defaults and documentation."""
+    one = Client(BASE_URL, KEY, journal=tmp_path)
+    other = AsyncClient(BASE_URL, KEY, journal=tmp_path)
+    assert dialframe.AsyncClient is AsyncClient
+    for row in operations.ALL:
+        methods = []
+        for client in (one, other):
+            method: Any = client
+            for name in dialframe.client.method_path(row).split("."):
+                method = getattr(method, name)
+            methods.append(method)
+        assert inspect.signature(methods[0]) == inspect.signature(methods[1])
+        assert inspect.getdoc(methods[0]) == inspect.getdoc(methods[1])
+    assert {name for name in vars(Client) if not name.startswith("_")} - {"close"} == {
+        name for name in vars(AsyncClient) if not name.startswith("_")
+    } - {"aclose"}
+
+
+def test_records_come_by_async_for(tmp_path: Path) -> None:
+    """Pages, records, the first one, a frame."""
+    service = Service(a_page([a_call(1), a_call(2)], "c"), a_page([a_call(3)]))
+
+    async def walk() -> tuple[Any, ...]:
+        async with in_a_loop(service, journal=tmp_path) as client:
+            ids = [call.id async for call in client.calls.list()]
+            service.script[:] = [a_page([a_call(1)], "c")]
+            first = await client.calls.list().first()
+            asked = len(service.requests)
+            service.script[:] = [a_page([a_call(1)])]
+            frame = await client.calls.list().to_frame()
+            pages = [len(page) async for page in client.calls.list().pages()]
+            return ids, first, asked, frame, pages
+
+    ids, first, asked, frame, pages = asyncio.run(walk())
+
+    assert ids == [an_id("call", n) for n in (1, 2, 3)]
+    assert first.id == an_id("call", 1)
+    assert asked == 3
+    assert (len(frame), pages) == (1, [1])
+
+
+def test_cancelled_write_stays_pending_and_its_connection_is_let_go(tmp_path: Path) -> None:
+    """It may have happened: the journal has its key and bytes."""
+    arrived = asyncio.Event()
+    closed = []
+
+    class Slow(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            arrived.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                closed.append(request)
+            raise AssertionError
+
+    async def cancelled() -> list[Any]:
+        async with in_a_loop(Slow(), journal=tmp_path) as client:
+            sending = asyncio.create_task(send_sms(client))
+            await arrived.wait()
+            sending.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await sending
+            return await client.writes.pending()
+
+    (write,) = asyncio.run(cancelled())
+
+    assert (write.operation, write.state) == ("sms.send", "pending")
+    assert len(closed) == 1
+    settled = fakes.connected(Service(SENT), tmp_path, clock=None)
+    assert [pending.key for pending in settled.writes.pending()] == [write.key]
+
+
+def test_many_calls_at_once_share_a_client(tmp_path: Path) -> None:
+    """Each gets the answer to its own question."""
+
+    def service(request: httpx.Request) -> httpx.Response:
+        return answer({**a_call(), "id": request.url.path.rsplit("/", 1)[1]})
+
+    async def ask() -> list[str]:
+        async with in_a_loop(service, journal=tmp_path) as client:
+            calls = await asyncio.gather(
+                *(client.calls.get(an_id("call", number)) for number in range(50))
+            )
+            return [call.id for call in calls]
+
+    assert asyncio.run(ask()) == [an_id("call", number) for number in range(50)]
+
+
+def test_client_outlives_a_loop(tmp_path: Path) -> None:
+    """Connections belong to a loop; in the next one there are new ones."""
+    client = in_a_loop(Service(answer({"client_id": "c"})), journal=tmp_path)
+
+    for _ in range(2):
+        assert asyncio.run(client.me()).client_id == "c"
+    gc.collect()
+
+
+def test_raw_response_has_everything_that_came_along(tmp_path: Path) -> None:
+    """The value of the method, and its answer around it, of both kinds."""
+    service = Service(answer(a_lead(), ETag='"1"'))
+    client = fakes.connected(service, tmp_path)
+
+    async def ask() -> Any:
+        return await in_a_loop(service, journal=tmp_path).with_raw_response.leads.get(fakes.LEAD)
+
+    for answered in (client.with_raw_response.leads.get(fakes.LEAD), asyncio.run(ask())):
+        assert answered.value.id == fakes.LEAD
+        assert (answered.status, answered.etag, answered.attempts) == (200, '"1"', 1)
+        assert answered.headers["x-request-id"] == answered.request_id == fakes.REQUEST_ID
+
+
+def test_other_defaults_share_connections(tmp_path: Path) -> None:
+    """`with_options` changes how long and how often, and nothing else."""
+    service = Service(fakes.problem(503, "temporarily_unavailable"))
+    client = fakes.connected(service, tmp_path)
+    hasty = client.with_options(max_attempts=1, timeout_s=5)
+
+    with pytest.raises(dialframe.errors.ServiceUnavailable):
+        hasty.me()
+    assert len(service.requests) == 1
+    with pytest.raises(dialframe.errors.ServiceUnavailable):
+        client.me()
+    assert len(service.requests) == 5
+    with pytest.raises(dialframe.errors.ConfigError, match="max_attempts"):
+        client.with_options(max_attempts=0)
+    client.close()
+    with pytest.raises(dialframe.errors.ConfigError, match="closed"):
+        hasty.me()
+
+
+def test_recording_goes_into_a_buffer_or_comes_in_chunks(tmp_path: Path) -> None:
+    """A buffer is set back when the connection broke; chunks come as they arrive."""
+    import io
+
+    class Broken(httpx.SyncByteStream, httpx.AsyncByteStream):
+        def __iter__(self) -> Any:
+            yield b"RI"
+            raise httpx.ReadError("cut")
+
+        async def __aiter__(self) -> Any:
+            yield b"RI"
+            raise httpx.ReadError("cut")
+
+    whole = httpx.Response(200, content=b"RIFF....")
+    service = Service(lambda _: httpx.Response(200, stream=Broken()), whole)
+    client = fakes.connected(service, tmp_path)
+    buffer = io.BytesIO(b"head")
+    buffer.seek(4)
+
+    assert client.calls.recording_into(fakes.CALL, buffer) == 8
+    assert buffer.getvalue() == b"headRIFF...."
+    assert b"".join(client.calls.recording_chunks(fakes.CALL)) == b"RIFF...."

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from client.fakes import PHONE, an_id, client_at
-from contract.test_codes import PROMISED
+from contract.test_contract import PROMISED
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
 from dialframe.errors import FAMILIES, ApiError

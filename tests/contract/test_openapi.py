@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from contract.test_operations import PROMISED, UNSHOWN
+from contract.test_contract import OPERATIONS, UNSHOWN
 from dialframe import sandbox
 from dialframe.contract import operations
 from dialframe.contract.error_codes import BY_CODE
@@ -184,7 +184,7 @@ def test_every_promised_operation_is_there_with_its_scope() -> None:
         for method, entry in entries.items()
     }
 
-    assert found == set(PROMISED)
+    assert found == set(OPERATIONS)
 
 
 @each_operation

@@ -1,4 +1,4 @@
-"""Forgetting a number: no row, no version, no byte, and no return with a later sync."""
+"""What is forgotten or too old is gone from every byte, and stays out."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, DNC_CHECKS, LEADS
+from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, CAMPAIGNS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Store, bad_record
 from dialframe.store.compaction import Sizes
 from dialframe.store.files.database import Database
 from dialframe.store.forgotten_numbers import REPLACED, Forgotten
-from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone, put
+from store.made import OTHER_CAMPAIGN, at, bytes_of, call, check, lead, phone, put
 
 PERSON = "+12125550142"
 OTHER = "+12125550143"
@@ -249,3 +249,81 @@ def forgotten() -> Forgotten:
         ),
         lengths=frozenset({10, 11}),
     )
+
+
+TINY = Sizes(seal_rows=6, close_rows=1, part_rows=5, small_parts=99, patches=99)
+
+
+@pytest.fixture
+def aged(tmp_path: Path) -> Iterator[Store]:
+    """Calls of minutes 0 to 19, the first with a history, one of them gone; leads, checks and an event."""
+    with Store(Database(tmp_path / "part"), TINY) as opened:
+        put(opened, [call(n) for n in range(20)], 30)
+        put(opened, [call(n, disposition="sale") for n in (0, 1, 15)], 40)
+        for minute in (50, 60):
+            put(opened, [call(n) for n in range(20) if n != 2], minute)
+            opened.reconcile(CALLS, seen_before=at(minute), at=at(minute))
+        put(opened, [lead(n) for n in range(20)], 30, LEADS)
+        put(opened, [check(n, n) for n in range(20)], 30, DNC_CHECKS)
+        put(opened, [{"id": "evt_1", "created_at": at(1), "data": {"to": phone(1)}}], 30, EVENTS)
+        yield opened
+
+
+def test_old_rows_are_gone_in_all_versions(aged: Store) -> None:
+    """Current table, as of any instant, history and heads: nothing created before is left."""
+    deleted = aged.prune(at(10))
+
+    assert deleted["calls"] >= 10 + 2 + 2
+    assert aged.frame(CALLS)["created_at"].min() == at(10)
+    assert len(aged.frame(CALLS, as_of=at(35))) == 10
+    history = aged.history(CALLS)
+    assert set(history["id"]) == {call(n)["id"] for n in range(10, 20)}
+    assert len(aged.frame(LEADS)) == len(aged.frame(DNC_CHECKS)) == 10
+    assert len(aged.frame(EVENTS)) == 0
+    assert set(aged.last_checks([phone(9), phone(10)])) == {phone(10)}
+    facts = aged.info().table("calls")
+    assert (facts.rows, facts.gone, facts.versions) == (10, 0, len(history))
+
+
+def test_no_byte_of_them_is_left(aged: Store) -> None:
+    """Neither the file nor its log nor a part holds what was deleted."""
+    assert call(3)["id"].encode() in bytes_of(aged.folder) or aged.info().table("calls").parts
+
+    aged.prune(at(10))
+
+    held = bytes_of(aged.folder)
+    assert not [n for n in range(10) if call(n)["id"].encode() in held]
+    assert call(15)["id"] in set(aged.frame(CALLS)["id"])
+
+
+def test_a_later_sync_does_not_bring_them_back(aged: Store) -> None:
+    """The same answers again add nothing that is older; what has no time is kept."""
+    aged.prune(at(10), [CALLS])
+
+    added = put(aged, [call(n) for n in range(20)], 70)
+    assert (added.rows, added.versions, added.pruned) == (20, 0, 10)
+    assert len(aged.frame(CALLS)) == 10
+    assert put(aged, [call(40, created_at=None)], 71).versions == 1
+    assert put(aged, [lead(1, status="dnc")], 72, LEADS).versions == 1
+
+    aged.prune(at(5), [CALLS])
+    assert put(aged, [call(7)], 73).pruned == 1
+
+
+def test_records_set_aside_are_deleted_by_their_arrival(aged: Store) -> None:
+    """What could not be read has no time of its own: that of its observation counts."""
+    for minute in (5, 15):
+        bad = [bad_record({"id": f"call_{minute}"}, "odd")]
+        put(aged, [], minute, quarantined=bad)
+
+    aged.prune(at(10))
+
+    assert aged.info().table("calls").quarantined == 1
+
+
+def test_only_tables_about_persons_are_pruned(aged: Store) -> None:
+    """Campaigns are needed to read what is left; asking for them is refused before anything is deleted."""
+    with pytest.raises(ConfigError, match="campaigns is not about persons; what can be pruned is"):
+        aged.prune(at(10), [CALLS, CAMPAIGNS])
+
+    assert len(aged.frame(CALLS)) == 19
