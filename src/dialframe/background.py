@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from queue import Empty, Full, Queue, SimpleQueue
 from threading import Event, Thread
@@ -50,15 +51,7 @@ Job = Callable[[OnProgress, Event], T]
 
 
 def in_thread(work: Callable[[], object], name: str) -> Thread:
-    """Run work in a daemon thread with the caller's context variables.
-
-    Args:
-        work: What to do; what it raises is lost, so it should raise nothing.
-        name: Name of the thread.
-
-    Returns:
-        The thread, running.
-    """
+    """Run work, which should raise nothing, in a daemon thread with the caller's context variables."""
     thread = Thread(target=copy_context().run, args=(work,), name=name, daemon=True)
     thread.start()
     return thread
@@ -68,10 +61,8 @@ def end_with_parent(parent: int) -> None:
     """Ask this process to end (SIGTERM) once the process that started it is gone, however that was.
 
     A server with a key in its environment must not outlive who could end it. One that was started by the
-    system itself (process 1), or by a service manager that runs as that, stays.
-
-    Args:
-        parent: Who started it, asked of the system as early as can be: one that is gone already counts.
+    system itself (process 1), or by a service manager that runs as that, stays. The parent is asked of the
+    system as early as can be: one that is gone already counts.
     """
 
     def watch() -> None:
@@ -94,15 +85,8 @@ def alongside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: st
     """The result of work that may be left alone before its end, so it must change nothing.
 
     Reading a large file is one call without steps. It is watched from beside: where `on_progress`
-    raises, the work is left alone, and its result is dropped.
-
-    Args:
-        work: Given a listener for its progress.
-        on_progress: Told of the latest step ten times a second, in the caller's thread.
-        step: What is told until the work reports a step.
-
-    Returns:
-        What the work returned; what it raised is raised.
+    raises, the work is left alone, and its result is dropped. It is called ten times a second, in the caller's
+    thread, with the latest step; `step` is that until the work reports one.
     """
     latest = Progress(step, 0, None)
 
@@ -111,15 +95,8 @@ def alongside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: st
         latest = progress
 
     result: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(work(listen))
-        except BaseException as error:
-            result.set_exception(error)
-
     on_progress(latest)
-    in_thread(run, "dialframe-alongside")
+    in_thread(lambda: _done(result, lambda: work(listen)), "dialframe-alongside")
     while not wait([result], _TICK_S).done:
         on_progress(latest)
     return result.result()
@@ -129,12 +106,8 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
     """The results of work on items, in order, each begun before it is asked for.
 
     The items are drawn in the caller's thread, one more than there are threads; of a single item the
-    work is done there too. It gains where the work lets go of the interpreter (arrays, hashes, files).
-
-    Args:
-        work: What to do with an item; with one thread it is done in the items' order.
-        items: The items.
-        threads: How many items are worked on at once.
+    work is done there too. It gains where the work lets go of the interpreter (arrays, hashes, files). With one
+    thread it is done in the items' order.
     """
     left = iter(items)
     drawn = list(islice(left, 2))
@@ -164,12 +137,18 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
 def _work_off(jobs: SimpleQueue[tuple[Future[T], Item] | None], work: Callable[[Item], T]) -> None:
     while (job := jobs.get()) is not None:
         result, item = job
-        if not result.set_running_or_notify_cancel():
-            continue
-        try:
-            result.set_result(work(item))
-        except BaseException as error:
-            result.set_exception(error)
+        _done(result, partial(work, item))
+
+
+def _done(result: Future[T], work: Callable[[], T]) -> None:
+    """Do what somebody may wait for; nothing where nobody does any more."""
+    if not result.set_running_or_notify_cancel():
+        return
+    try:
+        result.set_result(work())
+    except BaseException as error:
+        # Whatever it is, it is for whoever waits for the result.
+        result.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +256,4 @@ class Worker:
 
     def _run(self) -> None:
         while (entry := self._jobs.get()) is not None:
-            future, job = entry
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(job())
-            except BaseException as error:
-                # Whatever it is, it is for whoever waits for the result, and the next job has its turn.
-                future.set_exception(error)
+            _done(*entry)

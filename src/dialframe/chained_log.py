@@ -84,14 +84,7 @@ class ChainedLog:
         return tail[: ends[-1].start()] if len(tail) < most_bytes else None
 
     def append(self, text: bytes, before: Mark) -> Mark:
-        """Write one record to the disk, behind the last one.
-
-        Args:
-            text: Its JSON, without a line break.
-            before: The mark of the record before it.
-
-        Returns:
-            Its own mark.
+        """Write one record (JSON without a line break) to the disk, behind the one whose mark is `before`.
 
         Raises:
             OSError: The disk is full or refuses; the log is as it was.
@@ -124,17 +117,11 @@ class ChainedLog:
             self.cut(ends[-1] if ends else 0)
 
     def stage(self, pieces: Iterable[bytes], before: Mark) -> tuple[Mark, Path]:
-        """Write a log of one record under a name of its own, to be put in the place of this one.
+        """Write a log of one record under a name of its own, to be put in the place of this one by `files.publish`.
 
         Args:
             pieces: Text of the record; it begins with `{"before":"<before.digest>"`.
             before: The mark that it follows.
-
-        Returns:
-            The record's mark, and where it is until `files.publish` gives it its name.
-
-        Raises:
-            OSError: The disk is full or refuses.
         """
         files.folder(self.path.parent)
         digest = hashlib.sha256(before.digest.encode())

@@ -62,17 +62,7 @@ _TRIM_BYTES: Final = 1 << 18
 
 
 def folder(path: Path) -> Path:
-    """Make a folder for its owner alone where it is missing, parents too.
-
-    Args:
-        path: The folder.
-
-    Returns:
-        The same path.
-
-    Raises:
-        OSError: It cannot be made, or a file stands in its place.
-    """
+    """Make a folder for its owner alone where it is missing, parents too; gives the same path."""
     for missing in (*reversed(path.parents), path):
         # One by one: `parents=True` would make the parents with the mode of the process.
         if not missing.exists():
@@ -83,14 +73,7 @@ def folder(path: Path) -> Path:
 
 
 def write_bytes(content: bytes, path: Path) -> Path:
-    """Write a file whole, mode 0600, in the place of an older one of its name.
-
-    Args:
-        content: All of it.
-        path: Where; its folder is made where it is missing.
-
-    Returns:
-        The same path.
+    """Write a file whole, mode 0600, in the place of an older one; its folder is made where it is missing.
 
     Raises:
         OSError: The disk is full or the folder cannot be written; nothing is left behind.
@@ -101,46 +84,18 @@ def write_bytes(content: bytes, path: Path) -> Path:
 
 
 def write_text(text: str, path: Path) -> Path:
-    """Write text as UTF-8, whole or not at all; see `write_bytes`.
-
-    Args:
-        text: All of it.
-        path: Where; its folder is made where it is missing.
-
-    Returns:
-        The same path.
-
-    Raises:
-        OSError: The disk is full or the folder cannot be written; nothing is left behind.
-    """
+    """Write text as UTF-8, whole or not at all; see `write_bytes`."""
     return write_bytes(text.encode(), path)
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal; read piece by piece, however large it is.
-
-    Args:
-        path: The file.
-
-    Returns:
-        64 characters.
-
-    Raises:
-        OSError: It cannot be read.
-    """
+    """SHA-256 of a file's bytes, 64 hexadecimal digits; read piece by piece, however large it is."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
-    """Write a file whole and flushed under a name of its own beside its target.
-
-    Args:
-        target: Where it will stand after `publish`.
-        fill: Writes the content.
-
-    Returns:
-        Where the content is until then.
+    """Write a file whole and flushed under a name of its own beside its target, and give that until `publish`.
 
     Raises:
         OSError: The disk is full or the folder cannot be written; nothing is left behind.
@@ -161,10 +116,7 @@ def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
 
 
 def publish(staged: Mapping[Path, Path]) -> None:
-    """Rename staged files to their targets, in order.
-
-    Args:
-        staged: What `stage` returned, by target.
+    """Rename staged files to their targets (the keys), in order.
 
     Raises:
         OSError: A file cannot be renamed; what is not renamed yet is deleted.
@@ -184,10 +136,6 @@ def sweep(parent: Path, begin: str) -> None:
     """Delete what a killed process staged for targets whose names begin so.
 
     Only for a caller that holds the folder's lock (`alone`).
-
-    Args:
-        parent: The folder.
-        begin: Beginning of the targets' names.
     """
     for path in parent.glob(f".{glob.escape(begin)}.*{_SUFFIX}"):
         if path.is_dir():
@@ -200,14 +148,8 @@ def sweep(parent: Path, begin: str) -> None:
 def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     """Build a folder beside its place and give it its name as a whole, when the block ends well.
 
-    An older folder of that name stays good until the new one is whole, and is deleted after it.
-
-    Args:
-        target: Where the folder will stand.
-        replace: Whether an older folder, or file, of that name may be replaced.
-
-    Yields:
-        An empty folder to write into.
+    An older folder of that name stays good until the new one is whole, and is deleted after it. What the
+    block is given is an empty folder to write into.
 
     Raises:
         FileExistsError: Something stands there and `replace` is off; nothing was written.
@@ -298,20 +240,13 @@ class Outputs:
 def note_outputs(clock: Callable[[], datetime]) -> None:
     """Note in the user's register, from now on, what this process writes for people or reads as a list.
 
-    Faces ask for it: the command line, and `dialframe.connect`.
-
-    Args:
-        clock: Tells the instant, with a zone.
+    Faces ask for it: the command line, and `dialframe.connect`. The clock tells instants with a zone.
     """
     _CLOCK[:] = [clock]
 
 
 def note_files(paths: Iterable[Path]) -> None:
-    """Note files of people, where a face asked for it; a disk that takes no more does not spoil what was done.
-
-    Args:
-        paths: Files and folders that got their names, or were read as lists.
-    """
+    """Note files of people, where a face asked for it; a disk that takes no more does not spoil what was done."""
     if not _CLOCK:
         return
     with suppress(OSError, StoreError):
@@ -369,12 +304,7 @@ def _flush_names(parent: Path) -> None:
 def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
     """Hold the lock of a file, alone, while the block runs; the system frees it when the holder dies.
 
-    Args:
-        path: The lock file; made with mode 0600 and left in its place.
-        wait: Whether to wait for another holder.
-
-    Yields:
-        True when the lock is held; False when somebody else has it and `wait` is off.
+    The file is made with mode 0600 and left in its place. False where somebody else has it and `wait` is off.
 
     Raises:
         StoreError: The lock file cannot be made.
@@ -395,9 +325,6 @@ def shared(path: Path) -> Iterator[None]:
 
     Where the lock file can be neither made nor opened nobody else can take it either, and on a system
     without shared locks an open file cannot be deleted: there the block runs without.
-
-    Args:
-        path: The lock file.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, FILE_MODE)
@@ -413,11 +340,7 @@ def shared(path: Path) -> Iterator[None]:
 
 @contextmanager
 def alone(where: Path, lock: str = LOCK) -> Iterator[None]:
-    """Be the only process that writes into a folder while the block runs.
-
-    Args:
-        where: The folder; made where it is missing.
-        lock: Name of the lock file in it; it is deleted afterwards.
+    """Be the only process that writes into a folder (made where it is missing) while the block runs.
 
     Raises:
         StoreError: Another process is at work there.

@@ -67,14 +67,7 @@ def connect(
 
 
 def make_private(path: Path) -> None:
-    """Make the file, readable by its owner alone, before SQLite does: its journal takes the mode from it.
-
-    Args:
-        path: The file; its folder is made where it is missing.
-
-    Raises:
-        OSError: It cannot be made.
-    """
+    """Make the file, readable by its owner alone, before SQLite does: its journal takes the mode from it."""
     folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE_MODE))
     path.chmod(FILE_MODE)

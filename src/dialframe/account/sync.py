@@ -74,16 +74,9 @@ def sync(
     greet: Callable[[], None],
     on_progress: OnProgress = silent,
 ) -> SyncReport:
-    """Bring tables up to date: those that others need first, the rest side by side.
+    """Bring tables up to date: those that others need first, the rest side by side; see `Account.sync`.
 
-    Args:
-        client: The service.
-        store: Where rows go.
-        tables: Names of tables; None for all that are listed.
-        reconcile_after: When lists are read whole; None for each table's own rule.
-        now: The clock.
-        greet: Asks whose key it is, beside the first tables.
-        on_progress: Told how each table comes on.
+    `greet` asks whose key it is, beside the first tables.
     """
     began_at = now()
     wanted = _with_needs(tables)

@@ -45,16 +45,7 @@ def replaced(store: Path) -> list[Path]:
 
 
 def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | None = None) -> Path:
-    """Copy a store as it is at one moment, with a manifest of digests.
-
-    Args:
-        store: The folder of one client's store.
-        target: The folder for backups; the store's copy is a folder in it, under the store's name.
-        replace: Whether an older backup of this store in it may be replaced.
-        keys: Folder of the keys of forgotten numbers; as for `Store.open`.
-
-    Returns:
-        The folder of the copy.
+    """Copy a store as it is at one moment into a folder for backups, there under the store's name.
 
     Raises:
         ConfigError: An older backup stands there.
@@ -119,17 +110,7 @@ def _backup(made: Path, *, replace: bool) -> Iterator[Path]:
 def restore(
     source: Path, store: Path, now: datetime, *, replace: bool = False, keys: Path | None = None
 ) -> Path | None:
-    """Put a backup in the place of a store; what stood there is kept beside it.
-
-    Args:
-        source: The folder of one store's backup.
-        store: Where the store is to be.
-        now: The instant, for the name of what is kept.
-        replace: Whether a store may stand there.
-        keys: Folder of the keys of forgotten numbers; as for `Store.open`.
-
-    Returns:
-        Where the store that stood there is now, or None.
+    """Put a backup in the place of a store; gives where the one that stood there (if `replace`) is kept.
 
     Raises:
         ConfigError: A store stands there and `replace` is off.
@@ -177,20 +158,7 @@ class Beside:
 
 
 def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Path | None:
-    """Copy what lies beside the stores (suppression list, write journal, key), with a manifest of digests.
-
-    Args:
-        beside: The files; those that are not there are left out.
-        target: The folder for backups.
-        replace: Whether an older copy may be replaced.
-
-    Returns:
-        The folder of the copy, or None where there is nothing.
-
-    Raises:
-        ConfigError: An older backup stands there.
-        StoreError: The disk refuses; an older backup stays as it was.
-    """
+    """Copy what lies beside the stores (suppression list, write journal, key), as `backup` does, if anything does."""
     there = {name: path for name, path in beside.files.items() if path.exists()}
     if not there:
         return None
@@ -209,14 +177,7 @@ def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Pat
 
 
 def restore_beside(beside: Beside, source: Path) -> list[str]:
-    """Put what lay beside the stores back where it is missing; what is there stays.
-
-    Args:
-        beside: Where each file belongs.
-        source: The folder of the copy.
-
-    Returns:
-        Names of the files that were put back.
+    """Put what lay beside the stores back where it is missing; what is there stays. Gives the files' names.
 
     Raises:
         StoreError: The backup is not what was written, or the disk refuses.

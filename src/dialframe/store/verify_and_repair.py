@@ -100,17 +100,7 @@ def stores(root: Path) -> list[Path]:
 
 
 def verify(store: Path) -> list[Problem]:
-    """Compare everything in a store with its digests; nothing is changed.
-
-    Args:
-        store: The folder of one client's store.
-
-    Returns:
-        What is not as it was written; nothing where all is well.
-
-    Raises:
-        StoreError: The folder cannot be read.
-    """
+    """Compare everything in one client's store with its digests; gives what is not as it was written."""
     problems: list[Problem] = []
     try:
         refuse_vanished(store)
@@ -142,15 +132,8 @@ def verify(store: Path) -> list[Problem]:
 def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str]:
     """Mend what can be mended from the other copy; rebuild the SQLite file where it cannot be believed.
 
-    No other process may have the store open.
-
-    Args:
-        store: The folder of one client's store.
-        now: The instant, with a zone.
-        acknowledge: Whether to take note of what is missing, so that faces stop saying it.
-
-    Returns:
-        What was done, one sentence each; nothing where all was well.
+    No other process may have the store open. To `acknowledge` is to take note of what is missing, so that faces
+    stop saying it. Gives what was done, one sentence each.
 
     Raises:
         StoreError: The disk refuses; everything is as it was.

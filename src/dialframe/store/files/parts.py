@@ -214,14 +214,7 @@ class Shelf:
         }
 
     def mend_copies(self, parts: Sequence[Part]) -> list[str]:
-        """Write again what of these parts is missing or damaged in one folder and whole in the other.
-
-        Returns:
-            Names of the files that were written, with their folder.
-
-        Raises:
-            OSError: The disk is full or refuses.
-        """
+        """Write again what of these parts is missing or damaged in one folder and whole in the other."""
         mended = []
         for part in parts:
             content = {
