@@ -259,16 +259,6 @@ class Dripping(httpcore.NetworkStream):
         return self
 
 
-class Backend(httpcore.NetworkBackend):
-    """Opens the same line for everybody."""
-
-    def __init__(self, line: Dripping) -> None:
-        self.line = line
-
-    def connect_tcp(self, *args: Any, **named: Any) -> httpcore.NetworkStream:
-        return self.line
-
-
 @pytest.fixture
 def line() -> Dripping:
     """A line that drips."""
@@ -276,9 +266,10 @@ def line() -> Dripping:
 
 
 @pytest.fixture
-def stream(line: Dripping) -> httpcore.NetworkStream:
+def stream(line: Dripping, monkeypatch: pytest.MonkeyPatch) -> httpcore.NetworkStream:
     """The same line, as a transport opens it."""
-    return network.BoundedBackend(Backend(line)).connect_tcp("x", 1)
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", lambda *_: line)
+    return network.BoundedBackend().connect_tcp("x", 1)
 
 
 @pytest.mark.parametrize("tls", [False, True])

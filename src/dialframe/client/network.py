@@ -14,7 +14,7 @@ import logging
 import platform
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -232,7 +232,7 @@ class Link:
             "ssl_context": self._ssl_context(),
             "max_connections": POOL_CONNECTIONS,
             "max_keepalive_connections": POOL_CONNECTIONS,
-            "network_backend": BoundedBackend(httpcore.SyncBackend()),
+            "network_backend": BoundedBackend(),
         }
         proxy = self._proxy
         if proxy is None:
@@ -348,40 +348,12 @@ class Link:
         return context
 
 
-SocketOption = (
-    tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
-)
-
-
-class BoundedBackend(httpcore.NetworkBackend):
+class BoundedBackend(httpcore.SyncBackend):
     """Opens connections whose reads keep to the bound."""
 
-    def __init__(self, inner: httpcore.NetworkBackend) -> None:
-        self._inner = inner
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[SocketOption] | None = None,
-    ) -> httpcore.NetworkStream:
+    def connect_tcp(self, *where: Any, **how: Any) -> httpcore.NetworkStream:
         """Open a TCP connection."""
-        return _Stream(self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
-
-    def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,
-        socket_options: Iterable[SocketOption] | None = None,
-    ) -> httpcore.NetworkStream:
-        """Open a connection over a Unix socket."""
-        return _Stream(self._inner.connect_unix_socket(path, timeout, socket_options))
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        self._inner.sleep(seconds)
+        return _Stream(super().connect_tcp(*where, **how))
 
 
 class _Stream(httpcore.NetworkStream):

@@ -1,9 +1,8 @@
 """Whether a request is sent again, and when: a table and one pure function, then the loop that obeys it.
 
-What may be sent again follows from two questions. Could the first try have done something? A read
-never does; a write with an idempotency key does it once however often it is sent; a write without
-one may go out again only if not a byte of it left, or the service says that it did nothing. Does
-waiting help? The contract's table of codes says so in `remedy`; what it does not name, its status.
+Sending again does no harm: a read does nothing, and every write has an idempotency key, under which it is done
+once however often it is sent. So the question is whether waiting helps. The contract's table of codes says so
+in `remedy`; what it does not name, its status.
 
 A wait is never shorter than the service asked for: jitter only adds, and where the wait does not
 fit before the deadline the call ends at once instead of asking too early.
@@ -15,7 +14,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 from dialframe.client.client_settings import Clock, Options
 from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
@@ -29,11 +28,6 @@ T = TypeVar("T")
 
 logger: Final = logging.getLogger("dialframe.client")
 
-Phase = Literal["not_sent", "maybe_sent", "answered"]
-Reason = Literal[
-    "final", "may_have_happened", "replayed", "attempts", "deadline", "asked_too_long"
-]
-
 FIRST_WAIT_S: Final = 0.5
 LONGEST_BACKOFF_S: Final = 8.0
 #: A service that asks for more than this is taken at its word only under an explicit deadline.
@@ -44,9 +38,6 @@ JITTER_SHARE: Final = 0.25
 #: Codes that only say "not yet": they get this many times the attempts of a failure.
 NOT_YET: Final = ("rate_limit_exceeded", "conflict")
 PATIENCE: Final = 4
-# Errors: `dnc_screen_unavailable` wrote nothing; a rate refusal comes before the operation.
-#: Answers that come before anything is done, so that even a write without a key may follow.
-NOTHING_DONE: Final = ("rate_limit_exceeded", "dnc_screen_unavailable")
 
 #: Stands for the time of sending until something is sent.
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -59,102 +50,13 @@ APART_S: Final = 0.1
 REPLAYED_HEADER: Final = "idempotency-replayed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What is known after an attempt.
-
-    Attributes:
-        phase: Whether bytes left, and whether an answer came.
-        writes: Whether the operation changes data.
-        has_key: Whether it carries an idempotency key.
-        attempt: Attempts made so far, this one included.
-        max_attempts: Attempts allowed.
-        elapsed_s: Seconds since the call began.
-        deadline_s: Seconds that the call may take in all, or None.
-        status: HTTP status of the answer, 0 without one.
-        code: The problem's code, empty without one.
-        retry_after_s: What the service asked for.
-        replayed: Whether it is the stored answer of the key, which stays what it is.
-    """
-
-    phase: Phase
-    writes: bool
-    has_key: bool
-    attempt: int
-    max_attempts: int
-    elapsed_s: float
-    deadline_s: float | None = None
-    status: int = 0
-    code: str = ""
-    retry_after_s: float | None = None
-    replayed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Send the same bytes again after so many seconds."""
-
-    after_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class GiveUp:
-    """Raise what was seen."""
-
-    reason: Reason
-
-
-def decide(seen: Seen, jitter: float) -> Retry | GiveUp:
-    """What to do after an attempt that failed."""
-    if seen.phase == "answered" and not _waiting_helps(seen):
-        return GiveUp("final")
-    # Contract, Idempotency 3: the same key and request get the stored answer, so nothing is done twice.
-    harmless = not seen.writes or seen.has_key or seen.phase == "not_sent"
-    if not harmless and seen.code not in NOTHING_DONE:
-        return GiveUp("may_have_happened")
-    if seen.replayed:
-        return GiveUp("replayed")
-    # Who allows one attempt wants to know at once, a "not yet" included.
-    patient = seen.code in NOT_YET and seen.max_attempts > 1
-    if seen.attempt >= seen.max_attempts * (PATIENCE if patient else 1):
-        return GiveUp("attempts")
-    return _when(seen, jitter)
-
-
-def _waiting_helps(seen: Seen) -> bool:
-    if seen.code in error_codes.BY_CODE and seen.status in error_codes.BY_CODE[seen.code].statuses:
-        return error_codes.BY_CODE[seen.code].remedy == "retry"
-    # An answer without a code comes from something in front of the service; a code that we do
-    # not know may be a further cap, and asking again at once would spend it.
-    return seen.status >= 500 or (seen.status == 429 and not seen.code)
-
-
-def _when(seen: Seen, jitter: float) -> Retry | GiveUp:
-    # Errors: every 429 and 503 carries `Retry-After` in seconds.
-    wait_s = seen.retry_after_s
-    if wait_s is None:
-        wait_s = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
-    # RFC 9110, 10.2.3: for so long the service wants no request; what parts the clients is added to it.
-    after_s = wait_s + JITTER_SHARE * jitter * min(max(wait_s, FIRST_WAIT_S), LONGEST_BACKOFF_S)
-    if seen.deadline_s is not None:
-        if seen.elapsed_s + after_s >= seen.deadline_s:
-            return GiveUp("deadline")
-    elif wait_s > LONGEST_ASKED_S:
-        return GiveUp("asked_too_long")
-    return Retry(after_s)
-
-
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long and how often; `writes` and the request's key say what may be repeated.
-
-    `keeps_open` leaves the connection of an answer open for whoever reads its body later.
-    """
+    """How long and how often; `keeps_open` leaves the connection open for whoever reads the body later."""
 
     timeout_s: float
     deadline_s: float | None
     max_attempts: int
-    writes: bool = False
     keeps_open: bool = False
 
     def of_call(self, options: Options) -> Policy:
@@ -182,6 +84,44 @@ class Trail:
     sent_at: datetime = NEVER
     maybe_sent: bool = False
     replayed: bool = False
+
+
+def wait_s(
+    error: ApiError | TransportError,
+    policy: Policy,
+    trail: Trail,
+    *,
+    elapsed_s: float,
+    jitter: float,
+) -> float | None:
+    """Seconds to wait before the same bytes are sent again after an error; None for never."""
+    # Contract, Idempotency 3: the stored answer of a key stays what it is.
+    if isinstance(error, ApiError) and (trail.replayed or not _waiting_helps(error)):
+        return None
+    asked_s = error.retry_after_s if isinstance(error, ApiError) else None
+    not_yet = isinstance(error, ApiError) and error.code in NOT_YET
+    # Who allows one attempt wants to know at once, a "not yet" included.
+    patience = PATIENCE if not_yet and policy.max_attempts > 1 else 1
+    if trail.attempts >= policy.max_attempts * patience:
+        return None
+    # Errors: every 429 and 503 carries `Retry-After` in seconds.
+    if asked_s is None:
+        asked_s = min(FIRST_WAIT_S * 2.0 ** (trail.attempts - 1), LONGEST_BACKOFF_S)
+    # RFC 9110, 10.2.3: for so long the service wants no request; what parts the clients is added to it.
+    share_s = min(max(asked_s, FIRST_WAIT_S), LONGEST_BACKOFF_S)
+    after_s = asked_s + JITTER_SHARE * jitter * share_s
+    if policy.deadline_s is not None:
+        return after_s if elapsed_s + after_s < policy.deadline_s else None
+    return after_s if asked_s <= LONGEST_ASKED_S else None
+
+
+def _waiting_helps(error: ApiError) -> bool:
+    row = error_codes.BY_CODE.get(error.code)
+    if row is not None and error.status in row.statuses:
+        return row.remedy == "retry"
+    # An answer without a code comes from something in front of the service; a code that we do
+    # not know may be a further cap, and asking again at once would spend it.
+    return error.status >= 500 or (error.status == 429 and not error.code)
 
 
 #: What is made of an answer; it raises the error that a refusal stands for.
@@ -254,13 +194,13 @@ class RetryLoop:
             except (ApiError, TransportError) as error:
                 # Of the monotonic clock: the time of day may be set back while we wait.
                 elapsed_s = self._clock.monotonic() - started_s
-                verdict = decide(
-                    _seen(error, request, policy, trail, elapsed_s), self._clock.jitter()
+                after_s = wait_s(
+                    error, policy, trail, elapsed_s=elapsed_s, jitter=self._clock.jitter()
                 )
-                if not isinstance(verdict, Retry):
+                if after_s is None:
                     raise
-            logger.info("%s: again in %.1f s", request.operation, verdict.after_s)
-            yield Sleep(verdict.after_s)
+            logger.info("%s: again in %.1f s", request.operation, after_s)
+            yield Sleep(after_s)
 
     def _attempt(
         self,
@@ -341,30 +281,3 @@ class RetryLoop:
             request_id_of(reply.headers),
             (self._clock.monotonic() - began_s) * 1000,
         )
-
-
-def _seen(
-    error: ApiError | TransportError,
-    request: PlannedRequest,
-    policy: Policy,
-    trail: Trail,
-    elapsed_s: float,
-) -> Seen:
-    seen = Seen(
-        phase="answered",
-        writes=policy.writes,
-        has_key=request.key is not None,
-        attempt=trail.attempts,
-        max_attempts=policy.max_attempts,
-        elapsed_s=elapsed_s,
-        deadline_s=policy.deadline_s,
-    )
-    if isinstance(error, TransportError):
-        return replace(seen, phase="maybe_sent" if error.sent else "not_sent")
-    return replace(
-        seen,
-        status=error.status,
-        code=error.code,
-        retry_after_s=error.retry_after_s,
-        replayed=trail.replayed,
-    )

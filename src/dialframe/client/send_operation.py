@@ -146,10 +146,8 @@ class Sender:
                 yield from self._read(operation, planned, reply, body)
             return (yield from consume(reply, body))
 
-        policy = replace(self.policy, writes=operation.changes_data, keeps_open=keeps_open)
-        return (
-            yield from self._loop.send(planned, checked_first, policy.of_call(chosen), Trail())
-        )
+        policy = replace(self.policy.of_call(chosen), keeps_open=keeps_open)
+        return (yield from self._loop.send(planned, checked_first, policy, Trail()))
 
     def resend(self, write: Write, options: Options) -> Steps[Answered[Any]]:
         """The answer to a journalled write, asked with its own bytes."""
@@ -224,7 +222,7 @@ class Sender:
                 quarantined=parsed.quarantined,
             )
 
-        policy = replace(self.policy, writes=operation.changes_data).of_call(options)
+        policy = self.policy.of_call(options)
         if operation.changes_data:
             reach = reach_of(planned, self.clock.now())
             if reach is not None and reach.late_at is not None and not options.late:
