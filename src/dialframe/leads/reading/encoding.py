@@ -14,31 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.reading import text_plausibility
-
-#: Code pages that are weighed, the preferred one first.
-LEGACY: Final = (
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "koi8-r",
-    "cp932",
-    "euc_jp",
-    "gb18030",
-    "big5",
-    "mac_roman",
-    "cp850",
-    "iso8859_2",
-    "cp866",
-    "cp1254",
-    "cp1257",
-    "cp1253",
-    "iso8859_7",
-    "cp1255",
-    "cp1256",
-    "euc_kr",
-    "cp874",
+from dialframe.leads.reading.text_plausibility import (
+    code_pages,
+    is_assigned,
+    is_binary,
+    scripts,
+    weigh,
 )
+
+#: The code page of stray bytes in a file of UTF-8.
+_STRAY: Final = "cp1252"
 #: What people call a code page that has another name here.
 NAMES: Final = {"cp932": "shift_jis"}
 
@@ -59,35 +44,11 @@ _NUL_SHARE: Final = 0.05
 _NUL_SURE_SHARE: Final = 0.3
 _NUL_OTHER_SHARE: Final = 0.3
 _SAMPLE_BYTES: Final = 2**16
-_SINGLE_BYTE: Final = frozenset(
-    {"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850", "iso8859_2", "cp866"}
-    | {"cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "iso8859_7", "cp874"}
-)
 _SURE: Final = 1.0
 _BASE_TRUST: Final = 0.7
 #: By how much the western code page is preferred, and by how many characters at the most.
 _PREFERRED_MARGIN: Final = 0.03
 _PREFERRED_CHARS: Final = 0.5
-#: Languages by their code pages, with the endings of their countries' domains (IANA root zone) and the ASCII
-#: beginnings and ends of words that their headers have: `telefonsz` of `Telefonszám`, `lrunis` of `Tālrunis`.
-_LANGUAGES: Final = tuple(
-    tuple(frozenset(part.split()) for part in line.split("|"))
-    for line in """
-cp1252 mac_roman cp850 | de at ch fr be nl lu es it pt br mx ar co cl pe dk se no fi is | vorname nachname strasse ort plz nom prenom ville adresse portable courriel nombre apellido apellidos ciudad correo direcci nome cidade endere cognome comune naam plaats namn navn etunimi sukunimi puhelin matkapuhelin kaupunki
-cp1250 iso8859_2 | pl cz sk hu ro hr si ba | nazwisko miasto ulica kom mesto ulice obec meno priezvisko telefonsz keresztn vezet orsz sorsz nume prenume localitate judet prezime grad mobitel priimek naslov kraj
-cp1257 | lt lv ee | vardas telefonas adresas miestas mobilusis adrese mobilais lrunis uzv eesnimi perekonnanimi aadress linn mobiil
-cp1254 | tr | soyad soyadi cep ehir
-cp1253 iso8859_7 | gr cy |
-cp1251 koi8-r cp866 | ru ua by bg kz |
-cp1255 | il |
-cp1256 | sa ae eg jo kw qa ma dz tn iq |
-cp874 | th |
-cp932 euc_jp | jp |
-gb18030 | cn |
-big5 | tw hk |
-euc_kr | kr |
-""".strip().splitlines()
-)
 _MAIL_ENDING: Final = re.compile(rb"@[\w.-]{1,64}\.([a-z]{2})\b")
 _HEADER_WORD: Final = re.compile(rb"[a-z]{3,}")
 _SPOKEN_LINES: Final = 3
@@ -149,7 +110,7 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 
 def _decode(data: bytes, encoding: str | None) -> Decoded:
     if encoding is not None:
-        return _told(data, encoding)
+        return _given(data, encoding)
     for bom, name in _BOMS:
         if data.startswith(bom):
             return _marked(data[len(bom) :], name)
@@ -166,7 +127,7 @@ def _decode(data: bytes, encoding: str | None) -> Decoded:
     return _not_utf8(data)
 
 
-def _told(data: bytes, encoding: str) -> Decoded:
+def _given(data: bytes, encoding: str) -> Decoded:
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
@@ -203,15 +164,11 @@ def _wide(data: bytes) -> Decoded | None:
         return None
     # A few NUL bytes may also have strayed into UTF-8, which UTF-16 never looks like.
     narrow = _strict(data, "utf-8") if max(nuls) < _NUL_SURE_SHARE * half else None
-    if narrow is not None and not text_plausibility.is_binary(narrow.replace("\x00", "")):
+    if narrow is not None and not is_binary(narrow.replace("\x00", "")):
         return None
     name = "utf-16-be" if nuls[0] > nuls[1] else "utf-16-le"
     text = _strict(data, name)
-    if (
-        text is None
-        or text_plausibility.is_binary(text)
-        or not text_plausibility.is_assigned(text)
-    ):
+    if text is None or is_binary(text) or not is_assigned(text):
         return None
     return Decoded(text, name)
 
@@ -225,7 +182,7 @@ def _not_utf8(data: bytes) -> Decoded:
     ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""), _spoken(lines))
     best, weight = ranked[0]
     second, second_weight = ranked[1]
-    islands = len(high) > len(bad) and best in _SINGLE_BYTE
+    islands = len(high) > len(bad) and _is_single_byte(best)
     text, repaired = _by_line(data, best) if islands else _lossless(data, best)
     trust = min(_SURE, _BASE_TRUST + weight - second_weight)
     return Decoded(
@@ -245,13 +202,10 @@ def _rank(sample: bytes, spoken: frozenset[str]) -> list[tuple[str, float]]:
     if not any(len(run) % 2 for run in runs):  # which chance makes of n runs in 1 of 2^n texts
         paired = min(_EVEN_RUNS_AT_MOST, _EVEN_RUN * len(runs))
         extra |= {name: paired + extra.get(name, 0.0) for name in _PAIRED}
-    extra[LEGACY[0]] = extra.get(LEGACY[0], 0.0) + min(
-        _PREFERRED_MARGIN, _PREFERRED_CHARS / max(1, count)
-    )
-    weights = [
-        (name, text_plausibility.weigh(sample.decode(name, errors="replace"), name))
-        for name in LEGACY
-    ]
+    preferred, *_ = code_pages()
+    margin = min(_PREFERRED_MARGIN, _PREFERRED_CHARS / max(1, count))
+    extra[preferred] = extra.get(preferred, 0.0) + margin
+    weights = [(name, weigh(sample.decode(name, errors="replace"), name)) for name in code_pages()]
     return sorted(weights, key=lambda pair: -(pair[1] + extra.get(pair[0], 0.0)))
 
 
@@ -259,12 +213,13 @@ def _spoken(lines: list[bytes]) -> frozenset[str]:
     """Code pages of the languages that the mails and headers of a list speak for, if they agree."""
     mails = set(_MAIL_ENDING.findall(b"\n".join(lines[:_HEAD_LINES]).lower()))
     words = set(_HEADER_WORD.findall(b" ".join(lines[:_SPOKEN_LINES]).lower()))
-    languages = [
-        code_pages
-        for code_pages, endings, names in _LANGUAGES
-        if endings & {mail.decode() for mail in mails} or names & {word.decode() for word in words}
+    spoken = [
+        script.pages
+        for script in scripts().values()
+        if script.domains & {mail.decode() for mail in mails}
+        or script.headers & {word.decode() for word in words}
     ]
-    return languages[0] if len(languages) == 1 else frozenset()
+    return spoken[0] if len(spoken) == 1 else frozenset()
 
 
 def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
@@ -299,20 +254,20 @@ def _mixed(data: bytes, *, bom: bool = False) -> Decoded:
     repaired: list[int] = []
     at = length = 0
     for run in _UTF8_RUN.finditer(data):
-        stray = _stray(data[at : run.start()])
+        stray = _lossless(data[at : run.start()], _STRAY)[0]
         repaired.extend(range(length, length + len(stray)))
         good = run.group().decode("utf-8")
         pieces += (stray, good)
         length += len(stray) + len(good)
         at = run.end()
-    stray = _stray(data[at:])
+    stray = _lossless(data[at:], _STRAY)[0]
     repaired.extend(range(length, length + len(stray)))
     share = len(repaired) / (length + len(stray))
     return Decoded(
         "".join([*pieces, stray]),
         "utf-8",
         confidence=round(_SURE - share, 2),
-        runner_up="cp1252",
+        runner_up=_STRAY,
         repaired=tuple(repaired),
         bom=bom,
     )
@@ -342,7 +297,7 @@ def _lossless(data: bytes, code_page: str) -> tuple[str, tuple[int, ...]]:
         return text, ()
     text = data.decode(code_page, errors="replace")
     bad = tuple(match.start() for match in re.finditer("\ufffd", text))
-    if code_page in _SINGLE_BYTE:
+    if _is_single_byte(code_page):
         chars = list(text)
         for at in bad:
             chars[at] = chr(data[at])
@@ -350,8 +305,8 @@ def _lossless(data: bytes, code_page: str) -> tuple[str, tuple[int, ...]]:
     return text, bad
 
 
-def _stray(data: bytes) -> str:
-    return _lossless(data, "cp1252")[0]
+def _is_single_byte(code_page: str) -> bool:
+    return scripts()[code_pages()[code_page]].is_single_byte
 
 
 def _strict(data: bytes, encoding: str) -> str | None:

@@ -1,103 +1,20 @@
 """How plausible text is as something that a person wrote.
 
-Each character beyond ASCII is weighed from 0 (nobody writes that there) to 1 (as it should be),
-and the weight of a text is their mean. Context tells more than frequency: a Cyrillic letter
-between two Latin ones, a capital inside a word or a quotation mark inside a name is a sign of the
-wrong code page.
+Each character beyond ASCII is weighed from 0 (nobody writes that there) to 1 (as it should be), or -1 for
+one that no text has, and the weight of a text is their mean. Context tells more than frequency: a Cyrillic
+letter between two Latin ones, a capital inside a word or a quotation mark inside a name is a sign of the
+wrong code page. `code_pages.toml` has the letters of each script.
 """
 
 from __future__ import annotations
 
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final
-
-# What text in each legacy code page is made of: French read as Central European has letters of four
-# languages at once, Russian in the wrong one has capitals at the ends of words.
-
-_RUSSIAN: Final = "абвгдежзийклмнопрстуфхцчшщъыьэюяё"
-_UKRAINIAN: Final = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"
-_BULGARIAN: Final = "абвгдежзийклмнопрстуфхцчшщъьюя"
-_SERBIAN: Final = "абвгдђежзијклљмнњопрстћуфхцчџш"
-
-#: Letters beyond ASCII that each language writes, in lower case, by script family.
-LATIN_WEST: Final[dict[str, str]] = {
-    "French": "àâæçèéêëîïôùûüÿœ",
-    "Spanish": "áéíñóúü",
-    "Portuguese": "áâãàçéêíóôõúü",
-    "German": "äöüß",
-    "Italian": "àèéìòù",
-    "Nordic": "åäæöøéü",
-    "Icelandic": "áðéíóúýþæö",
-    "Dutch": "ëïéèöüá",
-    "Catalan": "àçèéíïòóúü",
-}
-LATIN_CENTRAL: Final[dict[str, str]] = {
-    "Polish": "ąćęłńóśźż",
-    "Czech": "áčďéěíňóřšťúůýž",
-    "Slovak": "áäčďéíĺľňóôŕšťúýž",
-    "Hungarian": "áéíóöőúüű",
-    "Romanian": "ăâîşţ",
-    "Croatian": "čćđšž",
-    "German": "äöüß",
-}
-CYRILLIC: Final[dict[str, str]] = {
-    "Russian": _RUSSIAN,
-    "Ukrainian": _UKRAINIAN,
-    "Bulgarian": _BULGARIAN,
-    "Serbian": _SERBIAN,
-}
-
-LATIN_TURKISH: Final[dict[str, str]] = {"Turkish": "çğıöşüâîİ"}
-LATIN_BALTIC: Final[dict[str, str]] = {
-    "Lithuanian": "ąčęėįšųūž",
-    "Latvian": "āčēģīķļņšūž",
-    "Estonian": "äõöüšž",
-}
-#: Letters that make up most of Greek text, and the one that ends words only.
-GREEK_COMMON: Final = frozenset("αοιετσνηυρπκμλςάέήίόύώ")
-GREEK_FINAL: Final = "ς"
-#: Hebrew letters that end words only.
-HEBREW_FINALS: Final = frozenset("ךםןףץ")
-#: Arabic letters that end words only.
-ARABIC_FINALS: Final = frozenset("ةى")
-#: Syllables that Korean names, addresses and headers are full of.
-KOREAN_COMMON: Final = frozenset(
-    "가나다라마바사아자차카타하이김박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노곽성주우구"
-    "민진지도시군동로길번호화소명연락처대학교울부산인천기경상충청제은는을의에수현영미희선전회사름메일"
-)
-
-#: Letters that make up four fifths of Cyrillic text.
-CYRILLIC_COMMON: Final = frozenset("оеаинтсрвлкмдпуя")
-
-#: Signs that western and central European text uses.
-SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›§°·•ªº¿¡©®™¬´\u00a0№،؛؟")
-#: Signs that stand beside an amount.
-CURRENCIES: Final = frozenset("€£¥")
-#: Signs that follow a figure or a metre.
-FIGURE_SIGNS: Final = frozenset("½¼¾²³±×")
-#: Signs that may stand between two letters.
-INNER_SIGNS: Final = frozenset("’‘–—·\u00a0¬´…")
-
-#: Characters that names, addresses and everyday text are full of.
-JAPANESE_COMMON: Final = frozenset(
-    "日本東京都大阪府県市区町村田中山川藤佐木高井橋鈴小林加伊渡吉松清森池石前岡長野崎島原千葉"
-    "子一二三四五六七八九十上下内外東西南北名電話番号所在地社株式会様人年月学校病院福祉健康"
-)
-SIMPLIFIED_COMMON: Final = frozenset(
-    "的一是不了在人有我他这中大来上国王李张刘陈杨赵黄周吴徐孙马朱胡林郭何高罗"
-    "省市区县路号街北京海广州深圳电话姓名地址公司客户编手机码小明华伟强红丽"
-)
-TRADITIONAL_COMMON: Final = frozenset(
-    "的一是不我在人有他這中大來上國陳林黃張李王吳劉蔡楊許鄭謝洪郭邱曾廖賴徐"
-    "市區路街號巷縣鄉鎮台臺北高雄電話姓名地址公司客戶編手機碼小明華志美"
-)
-#: Thai vowels are written before, above, below and behind their consonant.
-THAI_CONSONANTS: Final = frozenset(map(chr, range(0x0E01, 0x0E2F)))
-THAI_LEADING: Final = frozenset("เแโใไ")
-THAI_RARE: Final = frozenset("ฃฅฆฌฎฏฑฒฬฮฝฤฦฉฟ")
+from importlib import resources
+from typing import Any, Final, NamedTuple
 
 _CONTROLS: Final = frozenset(chr(code) for code in (*range(2, 9), *range(0x0E, 0x1A), 0x7F))
 _CONTROL_SHARE: Final = 0.02
@@ -105,26 +22,26 @@ _NUL_SHARE: Final = 0.1
 _UNASSIGNED_SHARE: Final = 0.1
 _BINARY_SAMPLE_CHARS: Final = 100_000
 
+# What a character counts.
 _OTHER_LANGUAGE: Final = 0.6
 _NO_LANGUAGE: Final = 0.15
 _CASE_BREAK: Final = 0.1
-_CROWDED: Final = 0.5
-_CROWDED_CENTRAL: Final = 0.8
-_UNCOMMON_CYRILLIC: Final = 0.6
+_UNCOMMON: Final = 0.6
 _FOREIGN_NEIGHBOR: Final = 0.3
 _IDEOGRAPH: Final = 0.75
 _RARE_IDEOGRAPH: Final = 0.2
-_JIS_LEVEL_2_LEAD: Final = 0x98
-_BIG5_LEVEL_2_LEAD: Final = 0xC9
-
-#: Letters that stand before few others in the west, or end a word: `õ` and `ã` otherwise are the `ő` and
-#: `ă` of another code page (`Corações`, `João`, `Guimarães`, `irmã`).
-_FOLLOWED: Final = {"õ": "e", "ã": "oeis "}
-
+_WIDE_SIGN: Final = 0.8
+_STRANGE: Final = 0.1
+_NEVER: Final = -1.0
+#: General categories of controls, of private use and of what is no character (Unicode Standard Annex 44).
+_NO_TEXT: Final = ("Cc", "Co", "Cn")
 #: Signs that Unicode holds for letters: `Nº`, `1ª`.
 _RAISED: Final = frozenset("ªº")
+#: First bytes of the second levels of JIS X 0208 in Shift JIS and of Big5, which hold rarer characters.
+_SECOND_LEVELS: Final = {"shift_jis": 0x98, "big5": 0xC9}
 
-Neighbors = tuple[str, str, str]
+#: What a character counts by what stands before it, itself, and what stands behind it.
+Weigher = Callable[[str, str, str], float]
 
 
 def is_binary(text: str) -> bool:
@@ -144,196 +61,200 @@ def is_assigned(text: str) -> bool:
     return strange <= _UNASSIGNED_SHARE * sum(counts.values())
 
 
+class Script(NamedTuple):
+    """One script of `code_pages.toml`.
+
+    Attributes:
+        pages: The code pages that it is written in.
+        is_single_byte: Whether each of their bytes is a character.
+        domains: Endings of the domains of its countries.
+        headers: Beginnings and ends of words of headers in its languages.
+        facts: The rest of its table.
+    """
+
+    pages: frozenset[str]
+    is_single_byte: bool
+    domains: frozenset[str]
+    headers: frozenset[str]
+    facts: Mapping[str, Any]
+
+
+@cache
+def code_pages() -> dict[str, str]:
+    """The code pages that are weighed, the preferred one first, with the names of their scripts."""
+    return dict(_tables()["pages"])
+
+
+@cache
+def scripts() -> dict[str, Script]:
+    """The scripts by name."""
+    return {
+        name: Script(
+            frozenset(page for page, script in code_pages().items() if script == name),
+            facts.get("bytes") is None,
+            frozenset(facts["domains"].split()),
+            frozenset(facts.get("headers", "").split()),
+            facts,
+        )
+        for name, facts in _tables()["scripts"].items()
+    }
+
+
 def weigh(text: str, code_page: str) -> float:
     """Mean plausibility of the characters beyond ASCII, -1 to 1, if the text was read rightly.
 
     Args:
         text: Sample text as the code page reads it, U+FFFD for what it cannot read.
-        code_page: One of `encoding.LEGACY`.
+        code_page: One of `code_pages`.
     """
-    return _FAMILIES[code_page](text)
+    name = code_pages()[code_page]
+    facts = scripts()[name].facts
+    if "crowded" in facts:
+        weigher = _latin(text, facts)
+    elif "everyday" in facts:
+        weigher = _ideographs(facts)
+    else:
+        weigher = {"thai": _thai, "korean": _korean}.get(name, _letters)(facts)
+    padded = f" {text} "
+    weights = [
+        weigher(padded[at - 1], char, padded[at + 1])
+        for at, char in enumerate(text, start=1)
+        if char > "\x7f"
+    ]
+    return sum(weights) / len(weights) if weights else 0.0
 
 
-def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
-    beyond_ascii = list(_beyond_ascii(text))
-    counts = Counter(char.lower() for _, char, _ in beyond_ascii if char.isalpha())
+def _latin(text: str, facts: Mapping[str, Any]) -> Weigher:
+    """Letters of the one language that the text is likeliest in, beside those that ASCII has."""
+    languages, before_few = facts["languages"], facts.get("before", {})
+    counts = Counter(char.lower() for char in text if char > "\x7f" and char.isalpha())
     best = frozenset(
-        max(languages.values(), key=lambda alone: sum(counts[letter] for letter in alone))
+        max(languages.values(), key=lambda letters: sum(counts[letter] for letter in letters))
     )
     others = frozenset("".join(languages.values()))
 
     def weight(before: str, char: str, after: str) -> float:
         if not char.isalpha() or char in _RAISED:
             return _sign(before, char, after)
-        if _breaks_case(before, char, after):
+        is_inside_capitals = before.isupper() and after.isupper()
+        if is_inside_capitals if not char.isupper() else before.islower():
             return _CASE_BREAK
         lower = char.lower()
-        if languages is LATIN_WEST and not _may_follow(lower, after):
+        following = after.lower() if after.isalpha() else " "
+        if lower in before_few and following not in before_few[lower]:
             return _OTHER_LANGUAGE
-        alone = (
-            1.0
-            if lower in best or char in best
-            else _OTHER_LANGUAGE
-            if lower in others
-            else _NO_LANGUAGE
-        )
-        return alone * (crowded if _is_high(before) and _is_high(after) else 1.0)
+        alone = _OTHER_LANGUAGE if lower in others else _NO_LANGUAGE
+        alone = 1.0 if lower in best or char in best else alone
+        return alone * (facts["crowded"] if _is_high(before) and _is_high(after) else 1.0)
 
-    return _mean(weight(*each) for each in beyond_ascii)
+    return weight
 
 
-def _may_follow(char: str, after: str) -> bool:
-    """Whether a letter stands before such a one in the west."""
-    following = _FOLLOWED.get(char)
-    return following is None or (after.lower() if after.isalpha() else " ") in following
+def _letters(facts: Mapping[str, Any]) -> Weigher:
+    """Letters of a script of its own, some of which are common and some of which end words only."""
+    if "languages" in facts:
+        lower = "".join(facts["languages"].values())
+        letters = frozenset(lower + lower.upper())
+    else:
+        letters = frozenset(map(chr, range(ord(facts["first"]), ord(facts["last"]) + 1)))
+    common, final = facts.get("common"), facts.get("final", "")
 
-
-def _west(text: str) -> float:
-    return _latin(text, LATIN_WEST, crowded=_CROWDED)
-
-
-def _central(text: str) -> float:
-    return _latin(text, LATIN_CENTRAL, crowded=_CROWDED_CENTRAL)
-
-
-def _turkish(text: str) -> float:
-    return _latin(text, LATIN_TURKISH, crowded=_CROWDED_CENTRAL)
-
-
-def _baltic(text: str) -> float:
-    return _latin(text, LATIN_BALTIC, crowded=_CROWDED_CENTRAL)
-
-
-def _greek(text: str) -> float:
     def weight(before: str, char: str, after: str) -> float:
-        if not char.isalpha():
-            return _sign(before, char, after)
-        if not "\u0386" <= char <= "\u03ce" or _is_latin(before) or _is_latin(after):
-            return 0.0
-        if before.isalpha() and before.islower() and char.isupper():
-            return _CASE_BREAK
-        if char == GREEK_FINAL and after.isalpha():
-            return _CASE_BREAK
-        return 1.0 if char.lower() in GREEK_COMMON else _UNCOMMON_CYRILLIC
-
-    return _mean(weight(*each) for each in _beyond_ascii(text))
-
-
-def _hebrew(text: str) -> float:
-    return _consonants(text, "\u05d0", "\u05ea", HEBREW_FINALS)
-
-
-def _arabic(text: str) -> float:
-    return _consonants(text, "\u0621", "\u0652", ARABIC_FINALS)
-
-
-def _thai(text: str) -> float:
-    def weight(before: str, char: str, after: str) -> float:
-        if not "\u0e01" <= char <= "\u0e5b":
-            return _sign(before, char, after)
+        if char not in letters:
+            return 0.0 if char.isalpha() else _sign(before, char, after)
         if _is_latin(before) or _is_latin(after):
             return 0.0
-        if char in THAI_LEADING:
-            return 1.0 if after in THAI_CONSONANTS else _CASE_BREAK
-        if char in THAI_CONSONANTS:
-            return _UNCOMMON_CYRILLIC if char in THAI_RARE else 1.0
-        behind = "\u0e01" <= before <= "\u0e4e" and before not in THAI_LEADING
-        return 1.0 if char <= "\u0e4e" and behind else _CASE_BREAK
+        if (before.islower() and char.isupper()) or (char in final and after.isalpha()):
+            return _CASE_BREAK
+        return 1.0 if common is None or char.lower() in common else _UNCOMMON
 
-    return _mean(weight(*each) for each in _beyond_ascii(text))
+    return weight
 
 
-def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> float:
-    """A script without capitals, some letters of which end words only."""
+def _thai(facts: Mapping[str, Any]) -> Weigher:
+    """Consonants, and vowels where they can stand."""
+    first, last, last_consonant = facts["first"], facts["last"], facts["last_consonant"]
 
     def weight(before: str, char: str, after: str) -> float:
         if not first <= char <= last:
             return _sign(before, char, after)
         if _is_latin(before) or _is_latin(after):
             return 0.0
-        return _CASE_BREAK if char in finals and after.isalpha() else 1.0
+        if char in facts["leading"]:
+            return 1.0 if first <= after <= last_consonant else _CASE_BREAK
+        if char <= last_consonant:
+            return _UNCOMMON if char in facts["rare"] else 1.0
+        is_behind = first <= before <= "\u0e4e" and before not in facts["leading"]
+        return 1.0 if char <= "\u0e4e" and is_behind else _CASE_BREAK
 
-    return _mean(weight(*each) for each in _beyond_ascii(text))
-
-
-def _korean(text: str) -> float:
-    def weight(before: str, char: str, after: str) -> float:
-        if not "\uac00" <= char <= "\ud7a3":
-            if char < "\u3000":
-                return _sign(before, char, after)
-            return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") else _RARE_IDEOGRAPH
-        alone = 1.0 if char in KOREAN_COMMON else _IDEOGRAPH
-        return alone * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
-
-    return _mean(weight(*each) for each in _beyond_ascii(text))
+    return weight
 
 
-def _cyrillic(text: str) -> float:
-    beyond_ascii = list(_beyond_ascii(text))
-    known = frozenset("".join(CYRILLIC.values()))
+def _korean(facts: Mapping[str, Any]) -> Weigher:
+    """Syllables of Hangul."""
+    common = frozenset(facts["common"])
 
     def weight(before: str, char: str, after: str) -> float:
-        if not char.isalpha():
+        if "\uac00" <= char <= "\ud7a3":
+            alone = 1.0 if char in common else _IDEOGRAPH
+            return alone * _beside(before, after)
+        if char < "\u3000":
             return _sign(before, char, after)
-        if char.lower() not in known or _is_latin(before) or _is_latin(after):
-            return 0.0
-        if before.isalpha() and before.islower() and char.isupper():
-            return _CASE_BREAK
-        return 1.0 if char.lower() in CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
+        return _NEVER if unicodedata.category(char) in _NO_TEXT else _RARE_IDEOGRAPH
 
-    return _mean(weight(*each) for each in beyond_ascii)
+    return weight
 
 
-def _ideographs(text: str, common: frozenset[str], codec: str, kana: float) -> float:
+def _ideographs(facts: Mapping[str, Any]) -> Weigher:
+    """Ideographs of everyday use and rarer ones, and kana."""
+    common = frozenset(facts["common"])
+
     def weight(before: str, char: str, after: str) -> float:
-        alone = _cjk(char, common, codec, kana)
-        if "\uff61" <= char <= "\uff9f":  # half-width kana come in runs
-            alone = 0.8 if _is_half_kana(before) or _is_half_kana(after) else 0.1
-        return alone * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
+        if _is_half_kana(char):  # they come in runs
+            alone = _WIDE_SIGN if _is_half_kana(before) or _is_half_kana(after) else _STRANGE
+        elif char in common:
+            alone = 1.0
+        elif "\u3041" <= char <= "\u30ff":
+            alone = facts["kana"]
+        elif "\u4e00" <= char <= "\u9fff":
+            alone = _IDEOGRAPH if _is_everyday(char, facts["everyday"]) else _RARE_IDEOGRAPH
+        elif "\u3000" <= char <= "\u303f" or "\uff01" <= char <= "\uff60":
+            alone = _WIDE_SIGN
+        else:
+            alone = _NEVER if _is_no_text(char) else _STRANGE
+        return alone * _beside(before, after)
 
-    return _mean(weight(*each) for each in _beyond_ascii(text))
-
-
-def _cjk(char: str, common: frozenset[str], codec: str, kana: float) -> float:
-    if char in common:
-        return 1.0
-    if "\u3041" <= char <= "\u30ff":
-        return kana
-    if "\u4e00" <= char <= "\u9fff":
-        return _IDEOGRAPH if _is_everyday(char, codec) else _RARE_IDEOGRAPH
-    if "\u3000" <= char <= "\u303f" or "\uff01" <= char <= "\uff60":
-        return 0.8
-    return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") or char == "\ufffd" else 0.1
+    return weight
 
 
 @cache
 def _is_everyday(char: str, codec: str) -> bool:
     """Whether the character stands in the code page's first level, the one for everyday use."""
     raw = char.encode(codec, errors="ignore")
-    if codec == "shift_jis":
-        return bool(raw) and raw[0] < _JIS_LEVEL_2_LEAD
-    if codec == "big5":
-        return bool(raw) and raw[0] < _BIG5_LEVEL_2_LEAD
-    return bool(raw)
+    return bool(raw) and raw[0] < _SECOND_LEVELS.get(codec, 256)
 
 
 def _sign(before: str, char: str, after: str) -> float:
-    if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn"):
-        return -1.0
-    if char in FIGURE_SIGNS:
+    """What a sign counts beside what it stands."""
+    signs = _tables()["signs"]
+    if _is_no_text(char):
+        return _NEVER
+    if char in signs["behind_figures"]:
         return 1.0 if before.isdecimal() or before == "m" else 0.0
-    if char in CURRENCIES:
+    if char in signs["currencies"]:
         return 0.0 if before.isalpha() or after.isalpha() else 1.0
-    if char not in SIGNS:
+    if char not in signs["usual"]:
         return 0.0
-    inside = before.isalpha() and after.isalpha()
-    return 1.0 if not inside or char in INNER_SIGNS else 0.0
+    return 1.0 if not (before.isalpha() and after.isalpha()) or char in signs["inner"] else 0.0
 
 
-def _breaks_case(before: str, char: str, after: str) -> bool:
-    if char.isupper():
-        return before.isalpha() and before.islower()
-    return before.isalpha() and before.isupper() and after.isalpha() and after.isupper()
+def _is_no_text(char: str) -> bool:
+    return char == "\ufffd" or unicodedata.category(char) in _NO_TEXT
+
+
+def _beside(before: str, after: str) -> float:
+    """What a letter of the far east keeps of its weight: less beside a Latin one."""
+    return _FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0
 
 
 def _is_high(char: str) -> bool:
@@ -348,37 +269,7 @@ def _is_half_kana(char: str) -> bool:
     return "\uff61" <= char <= "\uff9f"
 
 
-def _beyond_ascii(text: str) -> Iterator[Neighbors]:
-    padded = f" {text} "
-    for at, char in enumerate(text, start=1):
-        if char > "\x7f":
-            yield padded[at - 1], char, padded[at + 1]
-
-
-def _mean(weights: Iterator[float]) -> float:
-    values = list(weights)
-    return sum(values) / len(values) if values else 0.0
-
-
-_FAMILIES: Final[dict[str, Callable[[str], float]]] = {
-    "cp1252": _west,
-    "cp1250": _central,
-    "cp1251": _cyrillic,
-    "koi8-r": _cyrillic,
-    "iso8859_2": _central,
-    "cp866": _cyrillic,
-    "cp932": lambda text: _ideographs(text, JAPANESE_COMMON, "shift_jis", 1.0),
-    "euc_jp": lambda text: _ideographs(text, JAPANESE_COMMON, "shift_jis", 1.0),
-    "gb18030": lambda text: _ideographs(text, SIMPLIFIED_COMMON, "gb2312", 0.3),
-    "big5": lambda text: _ideographs(text, TRADITIONAL_COMMON, "big5", 0.3),
-    "mac_roman": _west,
-    "cp874": _thai,
-    "cp1253": _greek,
-    "cp1254": _turkish,
-    "iso8859_7": _greek,
-    "cp1255": _hebrew,
-    "cp1256": _arabic,
-    "cp1257": _baltic,
-    "euc_kr": _korean,
-    "cp850": _west,
-}
+@cache
+def _tables() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("code_pages.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
