@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 from dialframe.opt_outs import plain
 
@@ -25,46 +25,53 @@ def listed(text: str) -> frozenset[str]:
 @cache
 def word_set(name: str) -> frozenset[str]:
     """The words of one table of `header_vocabulary.toml`, in plain words."""
-    return listed(_words(name))
+    return listed(_TABLES["words"][name]["words"])
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(sorted(listed(text)))
+class Parts(NamedTuple):
+    """What a header may hold of a field's name, in plain words.
+
+    Attributes:
+        never: Words that are another field's.
+        phrases: Words or phrases between other words.
+        parts: Parts of words.
+        beginnings: Beginnings of words.
+        endings: Ends of words.
+        last: Words that stand last, behind others.
+        words: Words that say less.
+    """
+
+    never: frozenset[str] = frozenset()
+    phrases: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    beginnings: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 _TABLES: Final = tomllib.loads(
     resources.files(__package__).joinpath("header_vocabulary.toml").read_text(encoding="utf-8")
 )
-
-
-def _words(name: str) -> str:
-    return str(_TABLES["words"][name]["words"])
-
-
 #: Exact names of each field.
 NAMES: Final[dict[str, frozenset[str]]] = {
     field: listed(table["words"]) for field, table in _TABLES["names"].items()
 }
-#: Words that tell which phone it is; the order of the kinds is the order of preference.
-PHONE_KINDS: Final[tuple[tuple[str, frozenset[str]], ...]] = tuple(
-    (kind, listed(table["words"])) for kind, table in _TABLES["kinds"].items()
+#: Words and parts of words that tell which phone it is, in the order of preference of the kinds.
+PHONE_KINDS: Final = tuple(
+    (listed(kind["words"]), listed(kind.get("parts", ""))) for kind in _TABLES["kinds"].values()
 )
-PHONE_WORDS: Final = listed(_words("phone_words"))
-VAGUE_NUMBERS: Final = listed(_words("vague_numbers"))
-PHONE_PLACES: Final = listed(_words("phone_places"))
-PHONE_PREFIXES: Final = _parts(_words("phone_prefixes"))
-PHONE_PARTS: Final = _parts(_words("phone_parts"))
-NOT_PHONE: Final = listed(_words("not_phone"))
-NOT_PHONE_PARTS: Final = _parts(_words("not_phone_parts"))
-NOT_PHONE_PREFIXES: Final = _parts(_words("not_phone_prefixes"))
-NOT_PHONE_ENDINGS: Final = _parts(_words("not_phone_endings"))
-AREA_NAMES: Final = listed(_words("area_names"))
-AREA_WORDS: Final = listed(_words("area_words"))
-LOCAL_NAMES: Final = listed(_words("local_names"))
-COUNTRY_WORDS: Final = listed(_words("country_words"))
-NOT_COUNTRY: Final = listed(_words("not_country"))
-NOT_LEAD_NAME: Final = listed(_words("not_lead_name"))
-NOT_LEAD_COMPOUND: Final = _parts(_words("not_lead_compound"))
+#: What a header may hold of a field's name, by field.
+PARTS: Final = {
+    field: Parts(
+        frozenset[str]().union(*map(word_set, row.get("never", "").split())),
+        **{kind: tuple(sorted(listed(row[kind]))) for kind in row if kind != "never"},
+    )
+    for field, row in _TABLES["parts"].items()
+}
+PHONE_WORDS: Final = word_set("phone_words")
+VAGUE_NUMBERS: Final = word_set("vague_numbers")
+PHONE_PLACES: Final = word_set("phone_places")
 
 #: Field by exact plain name; a name of two fields belongs to the one listed first.
 _FIELD_OF: Final[dict[str, str]] = {

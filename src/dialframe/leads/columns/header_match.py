@@ -8,7 +8,7 @@ from typing import Final
 
 from dialframe import opt_outs
 from dialframe.leads import header_vocabulary
-from dialframe.leads.header_vocabulary import NAMES
+from dialframe.leads.header_vocabulary import NAMES, PARTS
 from dialframe.leads.header_vocabulary import word_set as words_of
 from dialframe.opt_outs import begins_word, plain, prohibits, read_remark, text_parts, word_set
 
@@ -254,67 +254,12 @@ def _takes_back(tokens: Sequence[str]) -> bool:
 
 
 _EXACT: Final = 1.0
-_FRILLED: Final = 1.0
 _PART: Final = 0.8
 _ENDING: Final = 0.75
 _PLACE: Final = 0.7
 _WEAK: Final = 0.65
-#: Answers that stand behind the name of a column.
-_ANSWERS: Final = (
-    " y n",
-    " yes no",
-    " s n",
-    " j n",
-    " t n",
-    " o n",
-    " ja nein",
-    " si no",
-    " oui non",
-)
-#: Words that stand before a field's name and change nothing.
-_FRILLS: Final = frozenset(
-    {"customer", "client", "contact", "lead", "primary", "main", "your", "person", "the", "best"}
-)
-#: Names that another meaning has as soon as such a word is taken away: `customer number`.
+#: Names that another meaning has as soon as a word is taken away: `customer number`.
 _NOT_BARE: Final = frozenset({"id", "country", "land"}) | header_vocabulary.VAGUE_NUMBERS
-_MAIL_STATUS: Final = frozenset(
-    {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
-    | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2", "not", "no"}
-)
-_OTHER_MAIL: Final = frozenset(
-    {"emergency", "spouse", "agent", "rep", "manager", "owner", "old", "previous", "wrong", "bad"}
-    | {"invalid", "referrer", "assigned", "notfall", "urgence", "emergencia"}
-)
-#: Headers of a flag about the number, which no phone column bears.
-_WRONG_FLAGS: Final = header_vocabulary.listed(
-    "wrong number | bad number | invalid number | disconnected | wrong phone | bad phone"
-    "| invalid phone | number disconnected | phone disconnected | is wrong number | not in service"
-    "| wrong number flag | bad phone flag | dead number | numero equivocado | telefono erroneo"
-    "| mauvais numero | faux numero | falsche nummer | numero errado | numero invalido | 番号違い"
-)
-#: Headers that are a permission where their cells are answers.
-_CALL_FLAGS: Final = header_vocabulary.listed(
-    "call | calls | contact | dial | ring | calling | by phone | call yes no"
-    "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
-    "| telefonisch | telefonkontakt | telefonmarketing | telefonforsaljning | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
-    "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
-    "| telefonische kontaktaufnahme | kontaktaufnahme | telefonischer kontakt | contact telephonique"
-    "| contacto telefonico | contatto telefonico | contato telefonico | kontakt telefoniczny"
-    "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
-    "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
-)
-#: Phones by parts of Japanese headers, in the order of preference.
-_KINDS_BY_PART: Final = tuple(
-    (plain(part), rank)
-    for part, rank in (
-        ("携帯", 0),
-        ("自宅", 2),
-        ("固定", 2),
-        ("勤務先", 3),
-        ("会社", 3),
-        ("代表", 3),
-    )
-)
 
 
 def header_score(header: str, field: str) -> float:
@@ -322,27 +267,30 @@ def header_score(header: str, field: str) -> float:
     words = plain(header)
     if not words:
         return 0.0
-    if words in header_vocabulary.NAMES[field]:
+    if words in NAMES[field]:
         return _WEAK if field == "phone" and words in header_vocabulary.VAGUE_NUMBERS else _EXACT
     # `Consent Y/N` names its answers; a lone `n` is a negation elsewhere.
-    named = next((words.removesuffix(end) for end in _ANSWERS if words.endswith(end)), words)
+    answers = (f" {answer}" for answer in words_of("answers_behind"))
+    named = next((words.removesuffix(end) for end in answers if words.endswith(end)), words)
     if named != words:
         return header_score(named, field)
     tokens = words.split()
-    bare = " ".join(token for token in tokens if token not in _FRILLS)
-    if bare and bare in header_vocabulary.NAMES[field] and bare not in _NOT_BARE:
-        return _FRILLED
-    return _PARTS[field](words, tokens)
+    bare = " ".join(token for token in tokens if token not in words_of("frills"))
+    if bare and bare in NAMES[field] and bare not in _NOT_BARE:
+        return _EXACT
+    score = _SCORES.get(field)
+    return score(words, tokens) if score else _part_score(words, tokens, field)
 
 
 def phone_rank(header: str) -> int:
     """Place of the phone column in the order of preference: mobile, phone, home, work, further."""
     words = plain(header)
     tokens = set(words.split())
-    for rank, (_, names) in enumerate(header_vocabulary.PHONE_KINDS):
+    for rank, (names, _) in enumerate(header_vocabulary.PHONE_KINDS):
         if tokens & names or words in names:
             return rank
-    return next((rank for part, rank in _KINDS_BY_PART if part in words), 1)
+    ranks = enumerate(header_vocabulary.PHONE_KINDS)
+    return next((rank for rank, (_, parts) in ranks if any(part in words for part in parts)), 1)
 
 
 def is_not_phone(header: str) -> bool:
@@ -350,16 +298,16 @@ def is_not_phone(header: str) -> bool:
     words = plain(header)
     tokens = words.split()
     return bool(
-        header_vocabulary.NOT_PHONE.intersection(tokens)
-        or any(token.startswith(header_vocabulary.NOT_PHONE_PREFIXES) for token in tokens)
-        or any(token.endswith(header_vocabulary.NOT_PHONE_ENDINGS) for token in tokens)
-        or any(part in words.replace(" ", "") for part in header_vocabulary.NOT_PHONE_PARTS)
+        words_of("not_phone").intersection(tokens)
+        or _begins(tokens, "not_phone_prefixes")
+        or any(token.endswith(tuple(words_of("not_phone_endings"))) for token in tokens)
+        or _has_any(words.replace(" ", ""), "not_phone_parts")
     )
 
 
 def is_wrong_number_flag(header: str) -> bool:
     """Whether the header is what a flag is called that says that the number is wrong."""
-    return plain(header) in _WRONG_FLAGS or read_remark(header) == "wrong_number"
+    return plain(header) in words_of("wrong_flags") or read_remark(header) == "wrong_number"
 
 
 def is_right_number_flag(header: str) -> bool:
@@ -372,7 +320,7 @@ def is_right_number_flag(header: str) -> bool:
 def is_call_flag(header: str) -> bool:
     """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
     words = plain(header)
-    if words in _CALL_FLAGS:
+    if words in words_of("call_flags"):
         return True
     if words not in NAMES["phone"] and set(words.split()) < words_of("calling") | words_of(
         "selling"
@@ -386,111 +334,63 @@ def is_call_flag(header: str) -> bool:
     return not any(part in bare for part in words_of("asian_others"))
 
 
+def _has_any(text: str, table: str) -> bool:
+    return any(part in text for part in words_of(table))
+
+
 def _phone(words: str, tokens: Sequence[str]) -> float:
-    if words in header_vocabulary.NAMES["phone_other"] or is_not_phone(words):
+    if words in NAMES["phone_other"] or is_not_phone(words):
         return 0.0
-    named = header_vocabulary.PHONE_WORDS.intersection(tokens) or any(
-        token.startswith(header_vocabulary.PHONE_PREFIXES) for token in tokens
-    )
-    if (
-        named
-        and not header_vocabulary.PHONE_WORDS.intersection(tokens)
-        - header_vocabulary.VAGUE_NUMBERS
-    ):
-        vague = header_vocabulary.VAGUE_NUMBERS.intersection(tokens)
-        return _WEAK if vague else _PART
-    if named or any(part in words for part in header_vocabulary.PHONE_PARTS):
+    known = header_vocabulary.PHONE_WORDS.intersection(tokens)
+    is_named = known or _begins(tokens, "phone_prefixes")
+    if is_named and known <= header_vocabulary.VAGUE_NUMBERS:
+        return _WEAK if header_vocabulary.VAGUE_NUMBERS.intersection(tokens) else _PART
+    if is_named or _has_any(words, "phone_parts"):
         return _PART
     return _PLACE if words in header_vocabulary.PHONE_PLACES else 0.0
 
 
-def _fax(words: str, tokens: Sequence[str]) -> float:
-    if _MAIL_STATUS.intersection(tokens) - {"2", "no"}:
-        return 0.0
-    found = any(
-        token.startswith(("fax", "telefax", "facsim", "telecop")) or token.endswith("fax")
-        for token in tokens
-    )
-    return (
-        _PART if found or any(plain(part) in words for part in ("ファックス", "ファクス")) else 0.0
-    )
-
-
-def _email(words: str, tokens: Sequence[str]) -> float:
-    if _MAIL_STATUS.intersection(tokens) or _OTHER_MAIL.intersection(tokens):
-        return 0.0
-    found = {"email", "mail", "emails", "correo", "courriel"}.intersection(tokens)
-    return _PART if found or plain("メール") in words else 0.0
-
-
 def _full_name(words: str, tokens: Sequence[str]) -> float:
-    if plain("氏名") in words or "full name" in words:
-        return 0.0 if header_vocabulary.NOT_LEAD_NAME.intersection(tokens) else _PART
-    if header_vocabulary.NOT_LEAD_NAME.intersection(tokens):
-        return 0.0
-    if tokens[-1] == "name" and len(tokens) > 1:
-        return _ENDING
-    compound = tokens[-1].endswith("name") and not tokens[-1].startswith(
-        header_vocabulary.NOT_LEAD_COMPOUND
+    part = _part_score(words, tokens, "full_name")
+    if part or words_of("not_lead_name").intersection(tokens):
+        return part
+    last = tokens[-1]
+    # `Kundenname` is one; `Vorname` is another field, and `Firmenname` no person's.
+    is_compound = last.endswith("name") and not last.startswith(
+        tuple(words_of("not_lead_compound"))
     )
-    known = (
-        tokens[-1] in header_vocabulary.NAMES["first_name"] | header_vocabulary.NAMES["last_name"]
-    )
-    return _WEAK if (compound and len(tokens) == 1 and not known) or words == "名称" else 0.0
-
-
-def _holding(*phrases: str) -> Callable[[str, Sequence[str]], float]:
-    def score(words: str, tokens: Sequence[str]) -> float:
-        if header_vocabulary.NOT_LEAD_NAME.intersection(tokens):
-            return 0.0
-        return _PART if any(f" {phrase} " in f" {words} " for phrase in phrases) else 0.0
-
-    return score
-
-
-def _source(words: str, tokens: Sequence[str]) -> float:
-    del tokens
-    names = ("lead source", "list source", "data source")
-    return _PART if any(f" {name} " in f" {words} " for name in names) else 0.0
+    is_other = last in NAMES["first_name"] | NAMES["last_name"]
+    return _WEAK if (is_compound and len(tokens) == 1 and not is_other) or words == "名称" else 0.0
 
 
 def _extension(words: str, tokens: Sequence[str]) -> float:
-    named = {"ext", "extn", "extension", "durchwahl", "ramal"}.intersection(tokens)
-    about_a_phone = header_vocabulary.PHONE_WORDS.union(
-        header_vocabulary.PHONE_PLACES
-    ).intersection(tokens)
-    return _PART if (named and about_a_phone) or plain("内線") in words else 0.0
+    row, phones = (
+        PARTS["extension"],
+        header_vocabulary.PHONE_WORDS | header_vocabulary.PHONE_PLACES,
+    )
+    is_of_phone = phones.intersection(tokens) and set(row.words).intersection(tokens)
+    return _PART if is_of_phone or any(part in words for part in row.parts) else 0.0
 
 
-def _external_id(words: str, tokens: Sequence[str]) -> float:
-    del words
-    return _ENDING if len(tokens) > 1 and tokens[-1] == "id" else 0.0
-
-
-def _country(words: str, tokens: Sequence[str]) -> float:
-    del words
-    if header_vocabulary.NOT_COUNTRY.intersection(tokens):
+def _part_score(words: str, tokens: Sequence[str], field: str) -> float:
+    """How much a header holds of the field's name, by its row of the table of parts."""
+    row = PARTS.get(field)
+    if row is None or row.never.intersection(tokens):
         return 0.0
-    return _ENDING if header_vocabulary.COUNTRY_WORDS.intersection(tokens) else 0.0
+    if (
+        any(f" {phrase} " in f" {words} " for phrase in row.phrases)
+        or any(part in words for part in row.parts)
+        or any(token.startswith(row.beginnings) or token.endswith(row.endings) for token in tokens)
+    ):
+        return _PART
+    is_last = len(tokens) > 1 and tokens[-1] in row.last
+    return _ENDING if is_last or set(row.words).intersection(tokens) else 0.0
 
 
-def _phone_other(words: str, tokens: Sequence[str]) -> float:
-    del words, tokens
-    return 0.0
-
-
-_PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
+_SCORES: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
     "phone": _phone,
-    "fax": _fax,
-    "email": _email,
-    "first_name": _holding("first name", "given name", "vorname", "prenom"),
-    "last_name": _holding("last name", "surname", "family name", "nachname", "apellidos"),
     "full_name": _full_name,
-    "external_id": _external_id,
-    "source": _source,
     "extension": _extension,
-    "country": _country,
-    "phone_other": _phone_other,
     "opt_out": opt_out_score,
     "consent": consent_score,
 }

@@ -13,9 +13,9 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.leads import header_vocabulary
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import header_score
+from dialframe.leads.header_vocabulary import PHONE_WORDS, word_set
 from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain
 from dialframe.phones import normalize
@@ -167,10 +167,8 @@ def _regions(
 def _is_area(sample: pd.DataFrame, column: str) -> bool:
     words = plain(column)
     tokens = set(words.split())
-    named = words in header_vocabulary.AREA_NAMES or bool(tokens & header_vocabulary.AREA_WORDS)
-    if not named and not (
-        {"area"} <= tokens and tokens & ({"code"} | header_vocabulary.PHONE_WORDS)
-    ):
+    named = words in word_set("area_names") or bool(tokens & word_set("area_words"))
+    if not named and not ({"area"} <= tokens and tokens & ({"code"} | PHONE_WORDS)):
         return False
     return _share_of_digits(sample[column], 1, _AREA_DIGITS) >= _MOSTLY
 
@@ -192,7 +190,7 @@ def _groups(
 
 def _is_local(sample: pd.DataFrame, column: str) -> bool:
     words = plain(column)
-    if words not in header_vocabulary.LOCAL_NAMES and not header_score(column, "phone"):
+    if words not in word_set("local_names") and not header_score(column, "phone"):
         return False
     return _share_of_digits(sample[column], 2, _WHOLE_DIGITS) >= _MOSTLY
 
@@ -203,7 +201,7 @@ def _runs(
     """Neighboring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
     short = [
         name in free
-        and (header_score(name, "phone") > 0 or plain(name) in header_vocabulary.LOCAL_NAMES)
+        and (header_score(name, "phone") > 0 or plain(name) in word_set("local_names"))
         and _share_of_digits(sample[name], 1, _PIECE_DIGITS) >= _MOSTLY
         for name in columns
     ]
