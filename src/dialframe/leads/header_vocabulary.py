@@ -25,7 +25,7 @@ def listed(text: str) -> frozenset[str]:
 @cache
 def word_set(name: str) -> frozenset[str]:
     """The words of one table of `header_vocabulary.toml`, in plain words."""
-    return listed(_TABLES["words"][name]["words"])
+    return listed(TABLES["words"][name]["words"])
 
 
 class Parts(NamedTuple):
@@ -50,16 +50,17 @@ class Parts(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-_TABLES: Final = tomllib.loads(
+#: The tables as they stand in the file.
+TABLES: Final = tomllib.loads(
     resources.files(__package__).joinpath("header_vocabulary.toml").read_text(encoding="utf-8")
 )
 #: Exact names of each field.
 NAMES: Final[dict[str, frozenset[str]]] = {
-    field: listed(table["words"]) for field, table in _TABLES["names"].items()
+    field: listed(table["words"]) for field, table in TABLES["names"].items()
 }
 #: Words and parts of words that tell which phone it is, in the order of preference of the kinds.
 PHONE_KINDS: Final = tuple(
-    (listed(kind["words"]), listed(kind.get("parts", ""))) for kind in _TABLES["kinds"].values()
+    (listed(kind["words"]), listed(kind.get("parts", ""))) for kind in TABLES["kinds"].values()
 )
 #: What a header may hold of a field's name, by field.
 PARTS: Final = {
@@ -67,7 +68,7 @@ PARTS: Final = {
         frozenset[str]().union(*map(word_set, row.get("never", "").split())),
         **{kind: tuple(sorted(listed(row[kind]))) for kind in row if kind != "never"},
     )
-    for field, row in _TABLES["parts"].items()
+    for field, row in TABLES["parts"].items()
 }
 PHONE_WORDS: Final = word_set("phone_words")
 VAGUE_NUMBERS: Final = word_set("vague_numbers")

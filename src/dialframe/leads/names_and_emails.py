@@ -9,39 +9,11 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from dialframe.contract.limits import EMAIL_CHARS
+from dialframe.leads import header_vocabulary
 
 #: What people write where they have nothing to write.
 NOTHING: Final = frozenset(
-    {
-        *(
-            "",
-            "-",
-            "--",
-            "---",
-            ".",
-            "?",
-            "n/a",
-            "n.a.",
-            "na",
-            "#n/a",
-            "none",
-            "null",
-            "nil",
-            "nan",
-        ),
-        *("unknown", "not available", "not provided", "tbd", "no phone", "no email", "(none)"),
-        *("keine", "kein", "keine angabe", "k.a.", "unbekannt", "aucun", "aucune", "inconnu"),
-        *(
-            "ninguno",
-            "ninguna",
-            "sin telefono",
-            "sin teléfono",
-            "desconocido",
-            "nenhum",
-            "nao tem",
-        ),
-        *("não tem", "nessuno", "なし", "無し", "不明"),
-    }
+    ("", *map(str.strip, header_vocabulary.TABLES["cells"]["nothing"]["words"].split("|")))
 )
 
 _REMOVED: Final = re.compile(

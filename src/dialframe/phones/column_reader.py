@@ -130,25 +130,28 @@ def read_column(
         spell: Whether `e164` and `extension` are wanted; they may be null without, and a placeholder invalid.
     """
     texts = texts.cast(pa.large_string())
-    loaded = is_loaded()
-    column = _by_kernel(texts, regions) if loaded else _by_tables(texts, regions, spell=spell)
-    left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
-    if not len(left):
+    by_tables = not is_loaded()
+    column = _by_tables(texts, regions, spell=spell) if by_tables else _by_kernel(texts, regions)
+    left, pairs = _left(column, texts, regions)
+    if by_tables and pays(len(set(pairs))):
+        column = _by_kernel(texts, regions)
+        left, pairs = _left(column, texts, regions)
+    if not pairs:
         return column
-    cells = texts.take(pa.array(left)).to_pylist()
-    homes = (
-        [regions[row] for row in left.tolist()]
-        if isinstance(regions, list)
-        else [regions] * len(left)
-    )
-    known: dict[tuple[str | None, str | None], int] = {}
-    which = [known.setdefault(pair, len(known)) for pair in zip(cells, homes, strict=True)]
-    if not loaded and pays(len(known)):
-        from dialframe.phones import kernel  # noqa: F401, from now on it is loaded
+    # A text that is there a thousand times is read once.
+    readings = {pair: read_number(*pair) for pair in dict.fromkeys(pairs)}
+    return _merged(column, left, [readings[pair] for pair in pairs])
 
-        return read_column(texts, regions)
-    readings = [read_number(*pair) for pair in known]
-    return _merged(column, left, [readings[at] for at in which])
+
+def _left(
+    column: Column, texts: pa.Array, regions: list[str | None] | str | None
+) -> tuple[NDArray[np.intp], list[tuple[str | None, str | None]]]:
+    """The rows that are handed over, with their texts and the regions at home."""
+    left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
+    cells = texts.take(pa.array(left)).to_pylist()
+    if not isinstance(regions, list):
+        return left, [(cell, regions) for cell in cells]
+    return left, [(cell, regions[row]) for cell, row in zip(cells, left.tolist(), strict=True)]
 
 
 def _by_tables(
@@ -238,19 +241,8 @@ def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
 def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
     """The word of each code as large strings, null for codes below zero."""
     known = codes >= 0
-    every = [*words, ""]
     codes = np.where(known, codes, len(words)).astype(np.int16)
-    if is_loaded():
-        from dialframe.phones.kernel import spell
-
-        table = np.array([word.encode() for word in every])
-        letters = table.view(np.uint8).reshape(len(every), -1)
-        lengths = np.char.str_len(table).astype(np.uint8)
-        starts = np.empty(len(codes) + 1, np.int64)
-        texts = np.empty((len(codes) + 1) * table.itemsize, np.uint8)
-        texts = texts[: spell(codes, letters, lengths, starts, texts)]
-    else:
-        _, starts, texts = pa.array(every, pa.large_string()).take(pa.array(codes)).buffers()
+    _, starts, texts = pa.array([*words, ""], pa.large_string()).take(pa.array(codes)).buffers()
     return _strings(starts, texts, known)
 
 

@@ -156,28 +156,6 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
     return _FINGERPRINT
 
 
-@Jitted
-def spell(codes, words, lengths, starts, texts):
-    """Write the word of each code; returns the bytes written.
-
-    Args:
-        codes: For each row a row of `words`.
-        words: Bytes of the words, all of them as wide as the longest.
-        lengths: Of the words, in bytes.
-        starts: Where each row begins in `texts`; one more than there are rows.
-        texts: Bytes of all rows, with room for each to be the longest.
-    """
-    written = np.uintp(0)
-    for row in range(len(codes)):
-        code = np.uintp(codes[row])
-        starts[row] = written
-        for index in range(words.shape[1]):
-            texts[written + np.uintp(index)] = words[code, index]
-        written += np.uintp(lengths[code])
-    starts[len(codes)] = written
-    return written
-
-
 def loaded() -> Any:
     """The kernel, compiled with the tables of the installed metadata."""
     if _probe() != _FINGERPRINT:

@@ -15,8 +15,10 @@ are numbers of both is likelier one of the plan that has fewer others.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from functools import cache
+from importlib import resources
 from math import lgamma, log
 from typing import Final, NamedTuple
 
@@ -35,14 +37,8 @@ _TYPE_SHARES: Final = {
     PhoneNumberType.FIXED_LINE: 0.4,
     PhoneNumberType.FIXED_LINE_OR_MOBILE: 0.9,
 }
-#: The same of landlines where there are fewer than five to a hundred people (ITU, World Telecommunication
-#: Indicators 2023, fixed telephone subscriptions).
+#: The same of landlines where there are few.
 _FEW_LANDLINES: Final = 0.05
-_WITHOUT_LANDLINES: Final = frozenset(
-    {91, 92, 880, 62, 63, 95, 855, 856, 977, 93, 964, 967, 249, 222}
-    | {221, 223, 225, 226, 227, 228, 229, 231, 232, 233, 234, 235, 236, 237, 241, 242, 243, 244}
-    | {250, 251, 252, 254, 255, 256, 257, 258, 260, 261, 263, 265, 266, 267, 595, 509}
-)
 #: All other types together: a number in a hundred, and no list is one of them alone.
 _OTHER: Final = 11
 _OTHER_SHARE: Final = 0.01
@@ -59,8 +55,6 @@ _SPREAD, _GATHERED = 25.0, 0.7
 _GATHERED_AREAS: Final = 0.5
 _GATHERED_MOBILE: Final = 0.1
 _GATHERED_BEHIND: Final = 0.3
-#: Plans whose mobile numbers have the area codes of landlines.
-_MOBILE_BY_AREA: Final = frozenset({52, 54, 55})
 _LONGEST_TRUNK: Final = 3
 #: `011 15 2345-6789` is a mobile number of Buenos Aires, dialed +54 9 11 2345 6789 from abroad.
 _REWRITTEN: Final = re.compile(r"0?(?:11|[2-9]\d{2,3})15\d{6,8}")
@@ -209,7 +203,7 @@ def _likelihood(code: int, drawn: Sequence[_Drawn]) -> float:
     for (way, length, kind), numbers in chosen.items():
         if (way, length, kind) not in shares:
             total += len(numbers) * log(_OTHER_SHARE)
-        by_area = kind != PhoneNumberType.MOBILE or code in _MOBILE_BY_AREA
+        by_area = kind != PhoneNumberType.MOBILE or code in _codes_with("mobile_by_area")
         first = _GATHERED_AREAS if by_area else _GATHERED_MOBILE
         branches = [(0, numbers)]
         while branches:
@@ -247,6 +241,13 @@ def _dirichlet(weight: float, drawn: Sequence[tuple[int, float]]) -> float:
 
 
 @cache
+def _codes_with(habit: str) -> frozenset[int]:
+    """Calling codes of the plans with a habit of `plan_habits.toml`."""
+    text = resources.files("dialframe.phones").joinpath("data/plan_habits.toml").read_text("utf-8")
+    return frozenset(tomllib.loads(text)[habit]["calling_codes"])
+
+
+@cache
 def _codes() -> tuple[int, ...]:
     root = shared_plan().root
     return tuple(
@@ -281,7 +282,7 @@ def _shares(code: int) -> dict[tuple[str, int, int], float]:
     """How usual each way, length and type is in lists of the country."""
     root, ends = int(shared_plan().root[code]), _ends(code)
     usual = dict(_TYPE_SHARES)
-    if code in _WITHOUT_LANDLINES:
+    if code in _codes_with("few_landlines"):
         usual[PhoneNumberType.FIXED_LINE] = _FEW_LANDLINES
     lengths = {
         kind: [

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.files import write_text
+from dialframe.files import folder as make_folder
+from dialframe.files import stage, write_text
 from dialframe.leads.lead_file import LeadFile
-
-_FOLDER_MODE: Final = 0o700
-_FILE_MODE: Final = 0o600
 
 
 def fingerprint(header: Sequence[str]) -> str:
@@ -81,10 +77,10 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
             f"{file.name} has no header, so its columns cannot be told again; name them with "
             "header=[...] when it is read"
         )
-    text = json.dumps(columns.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    text = columns.to_json()
     try:
-        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        _replace(path, text)
+        make_folder(path.parent)
+        stage(path, lambda file: file.write(text.encode())).replace(path)
     except OSError as problem:
         raise ConfigError(
             f"the mapping cannot be saved in {path.parent}: {problem.strerror}"
@@ -116,19 +112,6 @@ def _path(file: LeadFile, folder: str | Path) -> Path | None:
     if file.header is None:
         return None
     return Path(folder) / f"{fingerprint(file.header)}.json"
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside the place and rename, so that no reader ever sees half a map."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(_FILE_MODE)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 _SHOWN_COLUMNS: Final = 40
@@ -316,14 +299,17 @@ class ColumnMap:
             "joined": {name: list(columns) for name, columns in self.joined.items()},
         }
 
+    def to_json(self) -> str:
+        """The map as the text that `save` writes."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the map as JSON, for `load` and for the same list next month.
 
         Args:
             path: The file to write.
         """
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-        write_text(text + "\n", Path(path))
+        write_text(self.to_json(), Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnMap:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf, log
 from typing import Any, Final, Literal
 
@@ -33,6 +34,7 @@ from dialframe.leads.columns.region_signs import (
     grouped_share,
     is_confused,
     is_usual,
+    lead_needed,
     shares_elsewhere,
     weigh,
 )
@@ -67,28 +69,6 @@ _FEW_NUMBERS: Final = 3
 _SOME_NAMED: Final = 3
 _SHOWN: Final = 4
 _NAMED: Final = 6
-#: Weight of evidence that only one country has.
-_ENOUGH: Final = 2.0
-#: What a weight of 1 counts in natural logarithms of likelihood; from which lead on a country is beyond
-#: doubt.
-_NATS: Final = 5.0
-#: The same of numbers that are all written in groups as the country writes them.
-_GROUPED: Final = 8.0
-_ENOUGH_NATS: Final = 7.0
-#: By how much less than another country a given one may be likely, where nobody would confuse them; of
-#: one or two numbers, which say hardly anything; by how much more it has to be where people do confuse
-#: them, and what the rest of the list takes off that. Measured on lists of 62 countries drawn at random,
-#: each read with the regions whose plans take most of its numbers: of 3,996 readings of 12 numbers and
-#: more 69 were taken in a wrong region at 7 in place of 2.5, and 23 are now.
-_WORD_NATS: Final = 2.5
-_FEW_WORD_NATS: Final = 4.0
-_USUAL_NATS: Final = 4.0
-_CONFUSED_NATS: Final = 4.0
-_SPOKEN_NATS: Final = 2.0
-#: Weight by which the rest of a list speaks more for another country, so that a word is no evidence.
-_SOME_MORE: Final = 0.5
-#: Weight by which the rest of a list speaks more for a country of which the numbers are none.
-_FAR_MORE: Final = 4.0
 #: Share of the records of a second country from which a list is of both, and how many they are at least.
 _SECOND: Final = 0.1
 _SECOND_RECORDS: Final = 2
@@ -218,7 +198,7 @@ class RegionDecision:
             if own is not None
             and one.fit >= _FITS
             and one.region != self.region
-            and own.likely - one.likely < _ENOUGH_NATS
+            and own.likely - one.likely < _lead("enough_nats")
         ]
         if self.numbers >= _FEW_NUMBERS or not others:
             return ""
@@ -263,7 +243,7 @@ def decide_region(
     if known and (named := _named_share(frame, columns, known)):
         weight, words = weights.get(known, (0.0, ()))
         weights[known] = (
-            weight + _ENOUGH * named,
+            weight + _lead("enough") * named,
             (*words, f"{named:.0%} of the records name it"),
         )
     codes = _candidates(national, weights, known)
@@ -306,6 +286,12 @@ def _keeps_zero(cells: pd.Series) -> bool:
     ]
     zeros = sum(digits[0] == "0" != digits[1] for digits in national)
     return zeros >= max(1.0, _KEEPS_ZERO * len(national))
+
+
+@cache
+def _lead(name: str) -> float:
+    """One figure of the table of how much a list has to speak for a country."""
+    return lead_needed()[name]
 
 
 # ---- the numbers
@@ -426,13 +412,14 @@ def _candidates(
     for code, (fit, likelihood) in fits.items():
         region = regions.get(code, phonenumbers.region_code_for_country_code(code))
         weight, evidence = weights.get(region, nothing)
-        likely = likelihood + _NATS * weight + log(economy_of(region))
+        likely = likelihood + _lead("nats") * weight + log(economy_of(region))
         candidates.append(RegionCandidate(region, fit, weight, evidence, likely))
     candidates.sort(key=lambda candidate: -candidate.likely)
-    near = candidates[0].likely - _GROUPED
+    near = candidates[0].likely - _lead("grouped")
     grouped = [
         replace(
-            candidate, likely=candidate.likely + _GROUPED * grouped_share(sample, candidate.region)
+            candidate,
+            likely=candidate.likely + _lead("grouped") * grouped_share(sample, candidate.region),
         )
         if candidate.likely >= near or candidate.region == given
         else candidate
@@ -446,15 +433,15 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
     if best.fit < _FITS:
         return False
     lead = best.likely - max((other.likely for other in others), default=float("-inf"))
-    if any(other.weight >= max(_ENOUGH, best.weight) for other in others):
+    if any(other.weight >= max(_lead("enough"), best.weight) for other in others):
         return (
             False  # the rest of the list speaks for another country, whether or not its plan fits
         )
     # How numbers are spread is no evidence of a country where another plan fits them, too.
     rivals = any(other.fit >= _FITS for other in others)
-    if best.weight >= (_ENOUGH if rivals else 0) and best.weight > 0:
-        return lead >= _ENOUGH_NATS
-    return lead >= _ENOUGH_NATS and count >= _ALONE_UNAIDED and len(others) == 0
+    if best.weight >= (_lead("enough") if rivals else 0) and best.weight > 0:
+        return lead >= _lead("enough_nats")
+    return lead >= _lead("enough_nats") and count >= _ALONE_UNAIDED and len(others) == 0
 
 
 def _says_another(
@@ -518,7 +505,7 @@ def _against(
     rivals = [
         other
         for other in others
-        if other.weight >= expected.weight + _FAR_MORE
+        if other.weight >= expected.weight + _lead("far_more")
         or (
             other.fit >= _FITS
             and expected.likely - other.likely < _lead_needed(expected, other, len(numbers))
@@ -532,7 +519,7 @@ def _against(
         for other in others
         if other.fit >= _FITS
         and is_confused(given, other.region)
-        and other.likely >= expected.likely - _ENOUGH_NATS
+        and other.likely >= expected.likely - _lead("enough_nats")
     ]
     shown = dict.fromkeys((rivals[0], *neighbors, *rivals))
     named = "; or ".join(map(str, list(shown)[:_NAMED]))
@@ -541,7 +528,7 @@ def _against(
         f"or insist with --region {given} --force-region"
     )
     if expected.fit >= _FITS and all(
-        other.weight < expected.weight + _SOME_MORE for other in rivals
+        other.weight < expected.weight + _lead("some_more") for other in rivals
     ):
         return (
             f"{name} may be a list of {country_name(given)}, but nothing in it says so, and its "
@@ -564,18 +551,18 @@ def _lead_needed(given: RegionCandidate, other: RegionCandidate, numbers: int) -
     if (
         numbers < _SOME_NUMBERS
         and given.fit == 1.0
-        and other.weight < min(1.0, given.weight + _SOME_MORE)
+        and other.weight < min(1.0, given.weight + _lead("some_more"))
         and (is_confused(given.region, other.region) or is_usual(given.region))
     ):
-        return -_WORD_NATS
+        return -_lead("word")
     if is_confused(given.region, other.region):
-        return _CONFUSED_NATS - _SPOKEN_NATS * min(1.0, given.weight)
+        return _lead("confused") - _lead("spoken") * min(1.0, given.weight)
     if is_usual(given.region):
-        return _USUAL_NATS
+        return _lead("usual")
     if given.fit >= _FITS and given.weight >= other.weight + 1:
         return -inf
     if other.weight >= given.weight + 1:
-        return _WORD_NATS
-    if other.weight >= given.weight + _SOME_MORE:
+        return _lead("word")
+    if other.weight >= given.weight + _lead("some_more"):
         return 0.0
-    return -_WORD_NATS if numbers >= _FEW_NUMBERS else -_FEW_WORD_NATS
+    return -_lead("word") if numbers >= _FEW_NUMBERS else -_lead("few_word")

@@ -53,7 +53,7 @@ _MAIL_OF_PERSON: Final = re.compile(r"([^\W\d_]{2,30})[._-]([^\W\d_]{2,30})\d{0,
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
 #: Tables of the file that are not of one country.
 _SHARED_TABLES: Final = frozenset(
-    {"languages", "confused", "headers", "mails", "names", "letters", "styles"}
+    {"languages", "confused", "lead", "headers", "mails", "names", "letters", "styles"}
 )
 
 
@@ -154,6 +154,11 @@ def shares_elsewhere(
                 shares.get(other, 0.0) + weight / 3.0
             )  # what each weighs where it is all of them
     return shares
+
+
+def lead_needed() -> dict[str, float]:
+    """How much a list has to speak for a country, by name of the figure."""
+    return {name: figure for name, figure in _file()["lead"].items() if name != "source"}
 
 
 def economy_of(region: str) -> float:
