@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # a type checker takes no class that is made by a call for a 
     from uvicorn.protocols.http.h11_impl import H11Protocol as TimedProtocol
 else:
     TimedProtocol = timed_protocol()
+
+Choice = TypeVar("Choice")
 
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
@@ -264,6 +266,14 @@ def on_console(path: str) -> bool:
     return path == CONSOLE or path.startswith(CONSOLE + "/")
 
 
+def by_method(choices: Mapping[str, Choice], method: str) -> Choice:
+    """What a path has for a method."""
+    if method not in choices:
+        # Contract, Conventions: a known path with another method answers 405 and says which it takes.
+        raise Refusal("method_not_allowed", headers=(("Allow", ", ".join(sorted(choices))),))
+    return choices[method]
+
+
 def inbound_of(scope: Scope) -> Inbound:
     """The request of a scope whose body was read."""
     headers: dict[str, tuple[str, ...]] = {}
@@ -385,14 +395,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or cut its connection."""
-        handler = self._bounds.get(scope["method"])
-        if handler is None:
-            # Contract, Conventions: a known path with another method answers 405 and says which it takes.
-            allow = ("Allow", ", ".join(sorted(self._bounds)))
-            refusal = Refusal("method_not_allowed", headers=(allow,))
-            await send_reply(refused(scope, refusal, scope["state"]["request_id"]), send)
-            return
-        outcome = await self._outcome(scope, handler)
+        outcome = await self._outcome(scope, by_method(self._bounds, scope["method"]))
         if outcome.delay_s:
             await asyncio.sleep(outcome.delay_s)
         if outcome.reply is None:

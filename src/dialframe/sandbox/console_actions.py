@@ -43,7 +43,7 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
 )
 from dialframe.sandbox.world.clients_and_keys import Address, Number, Settings
-from dialframe.sandbox.world.runtime_state import Rule, World, add_fault
+from dialframe.sandbox.world.runtime_state import Rule, World
 
 
 def _scope(name: str) -> str:
@@ -541,15 +541,15 @@ def reconcile(visit: Visit, body: Reconciled) -> Json:
 
 def arm_fault(visit: Visit, body: Rule) -> Json:
     """Have the next matching requests fail."""
-    armed = add_fault(visit.db, body)
-    # In memory for the next request, in the table for the next start.
-    visit.world.faults.arm(armed)
+    visit.db.execute(
+        "INSERT INTO faults (rule, after, times) VALUES (?, ?, ?)",
+        (body.model_dump_json(), body.after, body.times),
+    )
     return body.model_dump(mode="json")
 
 
 def clear_faults(visit: Visit, _: NoBody) -> None:
     """Have nothing fail any more."""
-    visit.world.faults.clear()
     visit.db.execute("DELETE FROM faults")
 
 

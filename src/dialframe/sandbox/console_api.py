@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal
 
-from starlette.routing import Match, Route
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import console_actions, request_checks
-from dialframe.sandbox.asgi_app import inbound_of, refused, send_reply
+from dialframe.sandbox.asgi_app import by_method, inbound_of, send_reply
+from dialframe.sandbox.console_actions import Call
 from dialframe.sandbox.handlers.requests_and_replies import Inbound, Reply, answer
 from dialframe.sandbox.world.api_objects import Json, Refusal
 from dialframe.sandbox.world.runtime_state import Drop, World
@@ -59,14 +61,7 @@ class Console:
         Returns:
             `client_id` and `api_key`.
         """
-        body = {
-            "name": name,
-            "scopes": list(scopes),
-            "sending": sending,
-            "ip_allow": list(ip_allow),
-            "size": size,
-        }
-        return self._call(console_actions.create_client, body)
+        return self._call(console_actions.create_client, locals())
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client.
@@ -78,8 +73,7 @@ class Console:
         Returns:
             The key, in plain text for the last time.
         """
-        answer = self._call(console_actions.create_key, {"sending": sending}, client_id=client_id)
-        return str(answer["api_key"])
+        return str(self._call(console_actions.create_key, locals())["api_key"])
 
     def update_client(
         self,
@@ -100,9 +94,7 @@ class Console:
         Returns:
             The client as it is then, with the ids of its keys.
         """
-        changes = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
-        body = {name: value for name, value in changes.items() if value is not None}
-        return self._call(console_actions.update_client, body, client_id=client_id)
+        return self._call(console_actions.update_client, locals())
 
     def revoke_key(self, credential_id: str) -> None:
         """Make a key worthless.
@@ -110,7 +102,7 @@ class Console:
         Args:
             credential_id: The key's public half: `svc_test_<credential_id>_...`.
         """
-        self._call(console_actions.revoke_key, {}, credential_id=credential_id)
+        self._call(console_actions.revoke_key, locals())
 
     def account(self) -> Json:
         """All switches and settings of the account.
@@ -118,7 +110,7 @@ class Console:
         Returns:
             Every switch and setting by its name.
         """
-        return self._call(console_actions.read_account, {})
+        return self._call(console_actions.read_account, locals())
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then.
@@ -129,7 +121,7 @@ class Console:
         Returns:
             Every switch and setting as it is then.
         """
-        return self._call(console_actions.update_account, dict(settings))
+        return self._call(console_actions.update_account, locals(), settings)
 
     def create_campaign(
         self,
@@ -156,15 +148,7 @@ class Console:
         Returns:
             The campaign.
         """
-        body = {
-            "name": name,
-            "status": status,
-            "dialer_mode": dialer_mode,
-            "max_attempts": max_attempts,
-            "retry_gap_minutes": retry_gap_minutes,
-            "calls_per_minute": calls_per_minute,
-        }
-        return self._call(console_actions.create_campaign, body, client_id=client_id)
+        return self._call(console_actions.create_campaign, locals())
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
         """Leads with any of their fields: their ids.
@@ -176,9 +160,7 @@ class Console:
         Returns:
             The leads' ids, in their order.
         """
-        body = [dict(lead) for lead in leads]
-        answer = self._call(console_actions.add_leads, body, client_id=client_id)
-        return list(answer["ids"])
+        return list(self._call(console_actions.add_leads, locals(), leads)["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
         """Calls with any of their fields: their ids.
@@ -191,9 +173,7 @@ class Console:
         Returns:
             The calls' ids, in their order.
         """
-        body = [dict(record) for record in records]
-        answer = self._call(console_actions.add_calls, body, client_id=client_id)
-        return list(answer["ids"])
+        return list(self._call(console_actions.add_calls, locals(), records)["ids"])
 
     def add_agent(
         self, client_id: str, extension: str, email: str, *, state: str = "ready"
@@ -209,8 +189,7 @@ class Console:
         Returns:
             The agent.
         """
-        body = {"extension": extension, "email": email, "state": state}
-        return self._call(console_actions.add_agent, body, client_id=client_id)
+        return self._call(console_actions.add_agent, locals())
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number.
@@ -222,7 +201,7 @@ class Console:
         Returns:
             The number.
         """
-        return self._call(console_actions.add_caller_id, {"number": number}, client_id=client_id)
+        return self._call(console_actions.add_caller_id, locals())
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
         """A source that leads may name.
@@ -234,7 +213,7 @@ class Console:
         Returns:
             The source.
         """
-        return self._call(console_actions.add_lead_source, {"code": code}, client_id=client_id)
+        return self._call(console_actions.add_lead_source, locals())
 
     def add_field_rule(
         self, client_id: str, field: str, *, required: bool = False, pattern: str | None = None
@@ -250,8 +229,7 @@ class Console:
         Returns:
             The rule.
         """
-        body = {"field": field, "required": required, "pattern": pattern}
-        return self._call(console_actions.add_field_rule, body, client_id=client_id)
+        return self._call(console_actions.add_field_rule, locals())
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
         """Numbers for the Do-Not-Call list.
@@ -263,8 +241,7 @@ class Console:
         Returns:
             The numbers.
         """
-        body = {"phones": list(phones)}
-        return self._call(console_actions.add_dnc, body, client_id=client_id)
+        return self._call(console_actions.add_dnc, locals())
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list.
@@ -273,7 +250,7 @@ class Console:
             client_id: The client whose data set it is.
             phone: E.164.
         """
-        self._call(console_actions.remove_dnc, {}, client_id=client_id, phone=phone)
+        self._call(console_actions.remove_dnc, locals())
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
         """Move a callback to any state.
@@ -286,8 +263,7 @@ class Console:
         Returns:
             The callback.
         """
-        path = {"client_id": client_id, "callback_id": callback_id}
-        return self._call(console_actions.set_callback, {"status": status}, **path)
+        return self._call(console_actions.set_callback, locals())
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -300,8 +276,7 @@ class Console:
         Returns:
             The appointment.
         """
-        path = {"client_id": client_id, "appointment_id": appointment_id}
-        return self._call(console_actions.set_appointment, {"status": status}, **path)
+        return self._call(console_actions.set_appointment, locals())
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -314,9 +289,8 @@ class Console:
         Returns:
             The event's id.
         """
-        body = {"type": kind, "data": dict(data)}
-        answer = self._call(console_actions.emit_event, body, client_id=client_id)
-        return str(answer["event_id"])
+        event = {"type": kind, "data": data}
+        return str(self._call(console_actions.emit_event, locals(), event)["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
         """What would have been sent, in order: `kind`, `to`, `at` and more.
@@ -328,8 +302,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `id`, and `call_id` of a
             call.
         """
-        answer = self._call(console_actions.read_outbox, {}, client_id=client_id)
-        return list(answer["data"])
+        return list(self._call(console_actions.read_outbox, locals())["data"])
 
     def refusals(self, client_id: str) -> list[Json]:
         """What a check at dial time refused, in order: `kind`, `to`, `at`, `code` and `reason`.
@@ -341,8 +314,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `code`, `reason` and
             `id`.
         """
-        answer = self._call(console_actions.read_refusals, {}, client_id=client_id)
-        return list(answer["data"])
+        return list(self._call(console_actions.read_refusals, locals())["data"])
 
     def advance_clock(self, seconds: float) -> str:
         """Move the clock forward and play what falls into it: what it shows then.
@@ -353,8 +325,8 @@ class Console:
         Returns:
             What the clock shows then, as the contract writes an instant.
         """
-        answer = self._call(console_actions.advance_clock, {"advance_seconds": seconds})
-        return str(answer["now"])
+        advance = {"advance_seconds": seconds}
+        return str(self._call(console_actions.advance_clock, locals(), advance)["now"])
 
     def arm_fault(
         self,
@@ -383,17 +355,7 @@ class Console:
         Returns:
             The failure as it is kept.
         """
-        rule = {
-            "operation": operation,
-            "times": times,
-            "after": after,
-            "status": status,
-            "code": code,
-            "delay_seconds": delay_seconds,
-            "drop": drop,
-            "body": body,
-        }
-        return self._call(console_actions.arm_fault, rule)
+        return self._call(console_actions.arm_fault, locals())
 
     def reconcile(self, key: str, outcome: Literal["done", "not_done"]) -> Json:
         """Say what became of a write whose key answers `outcome_unknown`.
@@ -405,75 +367,94 @@ class Console:
         Returns:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
-        return self._call(console_actions.reconcile, {"outcome": outcome}, idempotency_key=key)
+        path = {"idempotency_key": key}
+        return self._call(console_actions.reconcile, path, {"outcome": outcome})
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""
-        self._call(console_actions.clear_faults, {})
+        self._call(console_actions.clear_faults, locals())
 
-    def _call(self, run: Any, body: object, **path: str) -> Json:
+    def _call(self, run: Any, given: Mapping[str, Any], body: object = None) -> Json:
+        """Make a call of the table.
+
+        Args:
+            run: The row's function.
+            given: What a method was given; names of the row's path are taken for it.
+            body: The body; without one it is the other names that were given, but for nulls.
+        """
         # The calls over HTTP and those of the object are rows of one table.
         call = next(call for call in console_actions.CALLS if call.run is run)
+        path = {name: given[name] for name in re.findall(r"{(\w+)", call.path)}
+        if body is None:
+            left_out = {"self", *path}
+            body = {
+                name: value
+                for name, value in given.items()
+                if name not in left_out and value is not None
+            }
         try:
-            return call.perform(self._world, path, json.dumps(body)) or {}
+            return call.perform(self._world, path, json.dumps(body, default=_plain)) or {}
         except Refusal as refusal:
             raise ConfigError(f"the sandbox's console refused: {refusal.detail}") from None
+
+
+def _plain(value: Mapping[str, object] | Iterable[object]) -> object:
+    """A mapping or a sequence of any kind as JSON has it."""
+    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 _BEARER: Final = "bearer "
 
 
 class ConsoleEndpoint:
-    """Everything under `/console`."""
+    """Everything under `/console`; without the token it says nothing, not even which paths there are."""
 
     def __init__(self, world: World, pool: ThreadPoolExecutor) -> None:
-        self._world = world
-        self._pool = pool
-        self._calls = [
-            (Route(call.path, self, methods=[call.method]), call) for call in console_actions.CALLS
-        ]
+        self._token = world.console_token.encode()
+        paths: dict[str, dict[str, Call]] = {}
+        for call in console_actions.CALLS:
+            paths.setdefault(call.path, {})[call.method] = call
+        routes = [Route(path, ConsolePath(world, pool, calls)) for path, calls in paths.items()]
+        self._router = Router(routes, redirect_slashes=False, default=_unknown)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one call; without the token it says nothing, not even which paths there are."""
-        # The edge has read the body already.
-        del receive
-        inbound = inbound_of(scope)
-        try:
-            self._check_token(inbound)
-            call, path = self._find(scope)
-            reply = await asyncio.get_running_loop().run_in_executor(
-                self._pool, lambda: _run(self._world, call, path, inbound)
-            )
-        except Refusal as refusal:
-            reply = refused(scope, refusal, inbound.request_id)
-        await send_reply(reply, send)
-
-    def _check_token(self, inbound: Inbound) -> None:
-        values = inbound.headers.get("authorization", ())
+        """Answer one call."""
+        values = inbound_of(scope).headers.get("authorization", ())
         token_given = values[0] if len(values) == 1 else ""
-        right = self._world.console_token.encode()
         # Header bytes are Latin-1 (RFC 9110, 5.5); compared in constant time, so that no prefix can be told.
         token = token_given[len(_BEARER) :].strip().encode("latin-1")
-        if not token_given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
+        if not token_given.lower().startswith(_BEARER) or not hmac.compare_digest(
+            token, self._token
+        ):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
-
-    def _find(self, scope: Scope) -> tuple[console_actions.Call, dict[str, Any]]:
-        allowed = []
-        for route, call in self._calls:
-            # FULL says path and method fit, PARTIAL that the path alone does (405 instead of 404).
-            match, matched = route.matches(scope)
-            if match is Match.FULL and scope["method"] == call.method:
-                return call, matched["path_params"]
-            if match is not Match.NONE:
-                allowed.append(call.method)
-        if not allowed:
-            raise Refusal("not_found", "The console has no such path.")
-        raise Refusal("method_not_allowed", headers=(("Allow", ", ".join(sorted(allowed))),))
+        await self._router(scope, receive, send)
 
 
-def _run(
-    world: World, call: console_actions.Call, path: dict[str, Any], inbound: Inbound
-) -> Reply:
+class ConsolePath:
+    """One path of the console with its calls, by method."""
+
+    def __init__(self, world: World, pool: ThreadPoolExecutor, calls: dict[str, Call]) -> None:
+        self._world = world
+        self._pool = pool
+        self._calls = calls
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        # The edge has read the body already.
+        del receive
+        call, inbound = by_method(self._calls, scope["method"]), inbound_of(scope)
+        reply = await asyncio.get_running_loop().run_in_executor(
+            self._pool, lambda: _run(self._world, call, inbound)
+        )
+        await send_reply(reply, send)
+
+
+async def _unknown(scope: Scope, receive: Receive, send: Send) -> None:
+    del scope, receive, send
+    raise Refusal("not_found", "The console has no such path.")
+
+
+def _run(world: World, call: Call, inbound: Inbound) -> Reply:
     # A call without a body takes an empty one for `{}`; any other has to send JSON.
     text = inbound.body if call.shape is not console_actions.NoBody or inbound.body else b"{}"
     try:
@@ -481,5 +462,5 @@ def _run(
     except Refusal as refusal:
         raise console_actions.unprocessable(refusal) from None
     # RFC 8259, 4: what `parse` refuses (a name twice, NaN, half a surrogate pair) never reaches a shape.
-    result = call.perform(world, path, text)
+    result = call.perform(world, inbound.path_values, text)
     return Reply(call.status) if result is None else answer(result, status=call.status)

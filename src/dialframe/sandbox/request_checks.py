@@ -11,8 +11,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -45,17 +44,6 @@ _BUCKET: Final[dict[str, Bucket]] = {bucket.level: bucket for bucket in limits.B
 _BEARER: Final = "bearer "
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRequest:
-    """A request whose caller is known and which may still be refused."""
-
-    inbound: Inbound
-    operation: Operation[Any, Any]
-    caller: Caller
-    buckets: Buckets
-    now_us: int
-
-
 def admit(
     inbound: Inbound,
     operation: Operation[Any, Any],
@@ -76,9 +64,10 @@ def admit(
             "The API key is missing or not accepted.",
             headers=(("WWW-Authenticate", "Bearer"),),
         )
-    request = KnownRequest(inbound, operation, caller, buckets, now_us)
-    for check in CHECKS:
-        check(request)
+    _check_access(inbound, caller)
+    if access.settings.rate_limits is not None:
+        _check_rates(inbound, caller, buckets, now_us)
+    _check_rights(operation, caller)
     return caller
 
 
@@ -105,76 +94,50 @@ def _authenticate(inbound: Inbound, access: Access) -> Caller | None:
     return access.caller(value[0][len(_BEARER) :].strip())
 
 
-def _access_enabled(request: KnownRequest) -> None:
-    # Authentication 5.
-    if not (request.caller.settings.api_access_enabled and request.caller.client.enabled):
+def _check_access(inbound: Inbound, caller: Caller) -> None:
+    # Authentication 5: access of the account and of the client, then both of their lists.
+    if not (caller.settings.api_access_enabled and caller.client.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
-
-
-def _address_allowed(request: KnownRequest) -> None:
-    # Authentication 5: both lists apply when both are set.
-    source = ipaddress.ip_address(request.inbound.address)
+    source = ipaddress.ip_address(inbound.address)
     # A socket for both kinds of addresses shows an IPv4 one as mapped (RFC 4291, 2.5.5.2).
     source = getattr(source, "ipv4_mapped", None) or source
-    for allowed in (request.caller.settings.ip_allow, request.caller.client.ip_allow):
+    for allowed in (caller.settings.ip_allow, caller.client.ip_allow):
         networks = [ipaddress.ip_network(network, strict=False) for network in allowed]
         if networks and not any(source in network for network in networks):
             detail = "The request comes from an address that is not allowed."
             raise Refusal("ip_not_allowed", detail)
 
 
-def _within_rates(request: KnownRequest) -> None:
-    if request.caller.settings.rate_limits is None:
-        return
+def _check_rates(inbound: Inbound, caller: Caller, buckets: Buckets, now_us: int) -> None:
     # Limits: a request passes the buckets of key, client, account and address.
     owners = {
-        "key": request.caller.credential.credential_id,
-        "client": request.caller.client.client_id,
+        "key": caller.credential.credential_id,
+        "client": caller.client.client_id,
         "account": "",
-        "address": request.inbound.address,
+        "address": inbound.address,
     }
-    wanted = [(bucket, owners[bucket.level]) for bucket in limits.BUCKETS]
-    wait_s = request.buckets.take(wanted, request.now_us)
+    wait_s = buckets.take([(bucket, owners[bucket.level]) for bucket in limits.BUCKETS], now_us)
     if wait_s is not None:
         raise Refusal("rate_limit_exceeded", "Too many requests.", retry_after_s=wait_s)
 
 
-def _scope_held(request: KnownRequest) -> None:
+def _check_rights(operation: Operation[Any, Any], caller: Caller) -> None:
+    settings, scope, switch = caller.settings, operation.scope, operation.switch
     # Authentication 6: a client without scopes can call only GET /v1/me.
-    scope = request.operation.scope
-    if scope is not None and scope not in request.caller.client.scopes:
+    if scope is not None and scope not in caller.client.scopes:
         raise Refusal("insufficient_scope", f"This needs the scope {scope}.")
-
-
-def _service_on(request: KnownRequest) -> None:
     # Events: webhooks are enabled per account; Tiers: each operation of tier 2 has its switch.
-    operation, settings = request.operation, request.caller.settings
-    if (operation.scope or "").startswith("webhooks:") and not settings.webhooks_enabled:
+    if scope is not None and scope.startswith("webhooks:") and not settings.webhooks_enabled:
         raise Refusal("webhooks_disabled", "Webhooks are not enabled for the account.")
     if operation.name == "whatsapp.send":
         raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
-    if operation.switch is not None and not getattr(settings, operation.switch):
-        raise Refusal("tier_not_enabled", f"The account switch {operation.switch} is off.")
-
-
-def _may_send(request: KnownRequest) -> None:
+    if switch is not None and not getattr(settings, switch):
+        raise Refusal("tier_not_enabled", f"The account switch {switch} is off.")
     # Tiers: click-to-call and SMS need a key of the guided sending setup.
-    if not request.operation.sending_key:
-        return
-    if not request.caller.credential.sending:
-        raise Refusal("tier_not_enabled", "This needs a key of the guided sending setup.")
-    contact_checks.sending_allowed(request.caller.settings)
-
-
-#: Checks of a request whose caller is known, in order.
-CHECKS: Final[tuple[Callable[[KnownRequest], None], ...]] = (
-    _access_enabled,
-    _address_allowed,
-    _within_rates,
-    _scope_held,
-    _service_on,
-    _may_send,
-)
+    if operation.sending_key:
+        if not caller.credential.sending:
+            raise Refusal("tier_not_enabled", "This needs a key of the guided sending setup.")
+        contact_checks.sending_allowed(settings)
 
 
 #: What no text may hold: NUL, and halves of a surrogate pair, which are not characters.

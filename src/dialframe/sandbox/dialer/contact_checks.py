@@ -249,6 +249,15 @@ def may_start_calls(caller: Caller) -> None:
         raise Refusal("tier_not_enabled", "Click-to-call is not set up for this account and key.")
 
 
+def listed(db: sqlite3.Connection, client: int, phones: str) -> set[str]:
+    """Which numbers of a JSON list are on the client's Do-Not-Call list as they are written."""
+    rows = db.execute(
+        "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
+        (client, phones),
+    )
+    return {phone for (phone,) in rows}
+
+
 def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
     """Whether a number is on the client's Do-Not-Call list, in either of the ways to write it."""
     row = db.execute(

@@ -62,12 +62,8 @@ _REPORTED: Final = ("id", "recipient", "client_reference", "created_at")
 def check(context: Context[DncCheck]) -> Reply:
     """Listed or not, one result per number in the order given."""
     phones = context.request.phones
-    rows = context.db.execute(
-        "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
-        (context.client, json.dumps(phones)),
-    )
+    listed = contact_checks.listed(context.db, context.client, json.dumps(phones))
     # Contract, Endpoints, Do-Not-Call: one result for each number, in input order.
-    listed = {phone for (phone,) in rows}
     return answer({"data": [{"phone": phone, "listed": phone in listed} for phone in phones]})
 
 
@@ -186,7 +182,7 @@ def usage(context: Context[Empty]) -> Reply:
 @on(operations.WHATSAPP_SEND)
 def whatsapp(context: Context[WhatsAppSend]) -> Reply:
     """Refused for every account, which happens before a request gets here."""
-    # `CHECKS` refuses it with the switches; this row only completes the table.
+    # `request_checks` refuses it with the switches; this row only completes the table.
     del context
     # What the service does: 403 for every account until the operator announces it.
     raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final
@@ -17,11 +16,11 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dialframe.contract import limits, operations
-from dialframe.contract.models.base_models import WHOLE, CampaignId, Flag, Integer, Request
 from dialframe.contract.models.lead_models import (
-    CustomFields,
-    ExternalId,
+    LeadCreate,
     LeadHistoryQuery,
+    LeadImport,
+    LeadInput,
     LeadUpdate,
 )
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
@@ -56,16 +55,10 @@ _SINGLE: Final[dict[str, tuple[str, str | None]]] = {
 
 
 # Resources, Lead outcome objects: `missing_phone` is a result, so the shape must let it through.
-class LeadRow(Request):
+class LeadRow(LeadInput):
     """One lead as it comes: a missing or empty phone is an outcome of that lead, not of the request."""
 
-    external_id: ExternalId | None = None
-    phone: Annotated[str, Field(max_length=limits.PHONE_CHARS[1])] | None = None
-    first_name: Annotated[str, Field(max_length=limits.FIRST_NAME_CHARS)] | None = None
-    last_name: Annotated[str, Field(max_length=limits.LAST_NAME_CHARS)] | None = None
-    full_name: Annotated[str, Field(max_length=limits.FULL_NAME_CHARS)] | None = None
-    email: Annotated[str, Field(max_length=limits.EMAIL_CHARS)] | None = None
-    custom_fields: CustomFields | None = None
+    phone: Annotated[str, Field(max_length=limits.PHONE_CHARS[1])] | None = None  # type: ignore[assignment]
 
     @property
     def name(self) -> str | None:
@@ -75,26 +68,14 @@ class LeadRow(Request):
         return self.full_name or " ".join(part for part in parts if part) or None
 
 
-class ImportRows(Request):
+class ImportRows(LeadImport):
     """A batch for one campaign."""
 
-    campaign_id: CampaignId
-    leads: Annotated[list[LeadRow], Field(min_length=1, max_length=limits.LEADS_PER_IMPORT)]
+    leads: Annotated[list[LeadRow], Field(min_length=1, max_length=limits.LEADS_PER_IMPORT)]  # type: ignore[assignment]
 
 
-class CreateRow(LeadRow):
+class CreateRow(LeadRow, LeadCreate):
     """One lead with what only the single add takes."""
-
-    campaign_id: CampaignId
-    source: (
-        Annotated[str, Field(min_length=limits.SOURCE_CHARS[0], max_length=limits.SOURCE_CHARS[1])]
-        | None
-    ) = None
-    dial_now: Flag | None = None
-    dial_within_seconds: (
-        Annotated[Integer, Field(ge=limits.DIAL_WITHIN_S[0], le=limits.DIAL_WITHIN_S[1]), WHOLE]
-        | None
-    ) = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +116,31 @@ class FieldRule:
         return self.pattern is not None and re.search(self.pattern, text) is None
 
 
+@dataclass(frozen=True, slots=True)
+class KnownLeads:
+    """What the leads of one request are held against.
+
+    Attributes:
+        by_phone: Lead of the campaign by its number.
+        by_name: Lead of the client by its external id, and whether it is of the campaign.
+        listed: Numbers on the Do-Not-Call list.
+        taken: Numbers and external ids of leads that stand earlier in the request.
+    """
+
+    rules: list[FieldRule]
+    by_phone: dict[str, str]
+    by_name: dict[str, tuple[str, bool]]
+    listed: set[str]
+    taken: set[tuple[str, str | None]] = field(default_factory=set)
+
+
 def judge(context: Context[Any], campaign_id: str, rows: Sequence[LeadRow]) -> list[JudgedLead]:
     """One outcome per lead, in the order given."""
-    db, client = context.db, context.client
     sanctioned = frozenset(context.caller.settings.sanctioned_countries)
     # Endpoints, Leads: the order of the checks; one result for each lead.
     judged = [_by_number(row, sanctioned) for row in rows]
-    judged = _without_repeats(judged)
-    judged = _without_known(db, client, campaign_id, judged)
-    rules = db.execute(
-        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
-        (client,),
-    )
-    judged = _by_rules(
-        [FieldRule(field, bool(needed), form) for field, needed, form in rules], judged
-    )
-    return _by_list(db, client, judged)
+    known = _known(context, campaign_id, judged)
+    return [_by_known(lead, known) if lead.status == "accepted" else lead for lead in judged]
 
 
 def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
@@ -167,92 +157,48 @@ def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
     return JudgedLead(row, phone=number.e164)
 
 
-def _without_repeats(judged: list[JudgedLead]) -> list[JudgedLead]:
-    phones: set[str] = set()
-    names: set[str] = set()
-    outcomes: list[JudgedLead] = []
-    for lead in judged:
-        if lead.status != "accepted":
-            outcomes.append(lead)
-            continue
-        # Only of accepted leads: a number that was refused is not taken by its first row.
-        again = lead.phone in phones or lead.row.external_id in names
-        outcomes.append(_refused(lead, "duplicate", "duplicate_in_request") if again else lead)
-        phones.add(lead.phone)
-        if lead.row.external_id is not None:
-            names.add(lead.row.external_id)
-    return outcomes
-
-
-def _without_known(
-    db: sqlite3.Connection, client: int, campaign_id: str, judged: list[JudgedLead]
-) -> list[JudgedLead]:
-    """Without numbers that the campaign has, and external ids that the client has.
-
-    An external id is unique per client: one that another campaign has cannot be stored again.
-    """
+def _known(context: Context[Any], campaign_id: str, judged: list[JudgedLead]) -> KnownLeads:
     phones = json.dumps([lead.phone for lead in judged if lead.phone])
     names = json.dumps([lead.row.external_id for lead in judged if lead.row.external_id])
-    by_phone = dict(
-        db.execute(
-            "SELECT phone, id FROM leads WHERE client = ? AND campaign_id = ?"
-            " AND phone IN (SELECT value FROM json_each(?))",
-            (client, campaign_id, phones),
-        )
+    rules = context.db.execute(
+        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
+        (context.client,),
     )
-    rows = db.execute(
+    by_phone = context.db.execute(
+        "SELECT phone, id FROM leads WHERE client = ? AND campaign_id = ?"
+        " AND phone IN (SELECT value FROM json_each(?))",
+        (context.client, campaign_id, phones),
+    )
+    by_name = context.db.execute(
         "SELECT external_id, id, campaign_id IS ? FROM leads WHERE client = ?"
         " AND external_id IN (SELECT value FROM json_each(?))",
-        (campaign_id, client, names),
+        (campaign_id, context.client, names),
     )
-    by_name = {name: (lead_id, bool(here)) for name, lead_id, here in rows}
-
-    def known(lead: JudgedLead) -> JudgedLead:
-        lead_id, here = by_name.get(lead.row.external_id, (None, True))
-        if lead.status != "accepted":
-            return lead
-        if known_id := by_phone.get(lead.phone) or (lead_id if here else None):
-            return _refused(lead, "duplicate", "duplicate_in_campaign", lead_id=known_id)
-        return lead if here else _refused(lead, "failed", "not_stored", lead_id=lead_id)
-
-    return [known(lead) for lead in judged]
-
-
-def _by_rules(rules: list[FieldRule], judged: list[JudgedLead]) -> list[JudgedLead]:
-    outcomes: list[JudgedLead] = []
-    for lead in judged:
-        broken = next((rule.field for rule in rules if rule.broken_by(lead.row)), None)
-        if lead.status == "accepted" and broken is not None:
-            outcomes.append(_refused(lead, "invalid", "field_rule", field=broken))
-        else:
-            outcomes.append(lead)
-    return outcomes
-
-
-def _by_list(db: sqlite3.Connection, client: int, judged: list[JudgedLead]) -> list[JudgedLead]:
-    phones = json.dumps([lead.phone for lead in judged if lead.status == "accepted"])
-    rows = db.execute(
-        "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
-        (client, phones),
+    return KnownLeads(
+        [FieldRule(field, bool(needed), form) for field, needed, form in rules],
+        dict(by_phone.fetchall()),
+        {name: (lead_id, bool(here)) for name, lead_id, here in by_name},
+        contact_checks.listed(context.db, context.client, phones),
     )
-    listed = {phone for (phone,) in rows}
-    return [
-        _refused(lead, "on_dnc", None)
-        if lead.status == "accepted" and lead.phone in listed
-        else lead
-        for lead in judged
-    ]
 
 
-def _refused(
-    lead: JudgedLead,
-    status: str,
-    reason: str | None,
-    *,
-    field: str | None = None,
-    lead_id: str | None = None,
-) -> JudgedLead:
-    return replace(lead, status=status, reason=reason, field=field, lead_id=lead_id)
+def _by_known(lead: JudgedLead, known: KnownLeads) -> JudgedLead:
+    """The first check behind the number's that a lead does not pass."""
+    number, name = ("phone", lead.phone), ("external_id", lead.row.external_id)
+    again = not known.taken.isdisjoint((number, name))
+    known.taken.update((number, name) if lead.row.external_id is not None else (number,))
+    if again:
+        return replace(lead, status="duplicate", reason="duplicate_in_request")
+    lead_id, here = known.by_name.get(lead.row.external_id or "", (None, True))
+    if known_id := known.by_phone.get(lead.phone) or (lead_id if here else None):
+        return replace(lead, status="duplicate", reason="duplicate_in_campaign", lead_id=known_id)
+    if not here:
+        # An external id is unique per client: one that another campaign has cannot be stored again.
+        return replace(lead, status="failed", reason="not_stored", lead_id=lead_id)
+    for rule in known.rules:
+        if rule.broken_by(lead.row):
+            return replace(lead, status="invalid", reason="field_rule", field=rule.field)
+    return replace(lead, status="on_dnc") if lead.phone in known.listed else lead
 
 
 # Contract, States, Campaign: a running one takes no import; a single add with more rights.

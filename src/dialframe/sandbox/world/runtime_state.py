@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -95,81 +95,22 @@ class Rule(BaseModel):
         return Refusal(code, detail, status=self.status)
 
 
-@dataclass(frozen=True, slots=True)
-class Armed:
-    """A rule with what is left of it."""
-
-    number: int
-    rule: Rule
-    after: int
-    times: int
-
-
-class Faults:
-    """The failures that are armed, oldest first; what becomes of them is for the caller to keep."""
-
-    def __init__(self, armed: list[Armed]) -> None:
-        self._armed = armed
-        self._lock = threading.Lock()
-
-    def take(self, operation: str) -> tuple[Rule | None, tuple[Armed, ...]]:
-        """The failure of a request of this operation, and the rules that this changed.
-
-        Every matching rule counts the request until one of them makes it fail.
-        """
-        with self._lock:
-            changed: list[Armed] = []
-            rule = None
-            for armed in self._armed:
-                if armed.rule.operation not in (ANY, operation) or rule is not None:
-                    continue
-                # It lets so many matching requests pass before it makes one fail.
-                if armed.after:
-                    changed.append(replace(armed, after=armed.after - 1))
-                else:
-                    rule = armed.rule
-                    changed.append(replace(armed, times=armed.times - 1))
-            # Rules that are used up are dropped, in memory as in the table.
-            after = {armed.number: armed for armed in changed}
-            left = (after.get(armed.number, armed) for armed in self._armed)
-            self._armed = [armed for armed in left if armed.times]
-            return rule, tuple(changed)
-
-    def arm(self, armed: Armed) -> None:
-        """Add one."""
-        with self._lock:
-            self._armed.append(armed)
-
-    def clear(self) -> None:
-        """Forget all."""
-        with self._lock:
-            self._armed.clear()
-
-
-def load_faults(db: sqlite3.Connection) -> Faults:
-    """The failures that the database holds."""
-    rows = db.execute("SELECT number, rule, after, times FROM faults ORDER BY number")
-    return Faults(
-        [Armed(row[0], Rule.model_validate_json(row[1]), row[2], row[3]) for row in rows]
-    )
-
-
-def add_fault(db: sqlite3.Connection, rule: Rule) -> Armed:
-    """Keep a failure."""
-    number = db.execute(
-        "INSERT INTO faults (rule, after, times) VALUES (?, ?, ?)",
-        (rule.model_dump_json(), rule.after, rule.times),
-    ).lastrowid
-    return Armed(number or 0, rule, rule.after, rule.times)
-
-
-def save_faults(db: sqlite3.Connection, changed: tuple[Armed, ...]) -> None:
-    """Keep what is left of failures."""
-    db.executemany(
-        "UPDATE faults SET after = ?, times = ? WHERE number = ?",
-        [(armed.after, armed.times, armed.number) for armed in changed],
-    )
-    db.execute("DELETE FROM faults WHERE times = 0")
+# Kept in the table alone: what is armed outlives a restart, and two requests never share one failure.
+def take_fault(db: sqlite3.Connection, operation: str) -> Rule | None:
+    """The failure of a request of this operation; every matching rule counts it until one takes it."""
+    rows = db.execute(
+        "SELECT number, rule, after FROM faults WHERE rule ->> 'operation' IN (?, ?)"
+        " ORDER BY number",
+        (ANY, operation),
+    ).fetchall()
+    for number, rule, after in rows:
+        # It lets so many matching requests pass before it makes one fail.
+        counter = "after" if after else "times"
+        db.execute(f"UPDATE faults SET {counter} = {counter} - 1 WHERE number = ?", (number,))
+        if not after:
+            db.execute("DELETE FROM faults WHERE times = 0")
+            return Rule.model_validate_json(rule)
+    return None
 
 
 FIRST: Final = 1
@@ -336,11 +277,14 @@ class World:
 
     def fault_for(self, operation: str) -> Rule | None:
         """The failure of the next request of an operation, used up by asking."""
-        rule, changed = self.faults.take(operation)
-        if changed:
-            with self.database.write() as db:
-                save_faults(db, changed)
-        return rule
+        with self.database.read() as db:
+            armed = db.execute(
+                "SELECT 1 FROM faults WHERE rule ->> 'operation' IN (?, ?)", (ANY, operation)
+            ).fetchone()
+        if armed is None:
+            return None
+        with self.database.write() as db:
+            return take_fault(db, operation)
 
     def on_stir(self, listener: Callable[[], None] | None) -> None:
         """Call a function when something may have become due."""
@@ -366,7 +310,6 @@ class World:
                     "start with a new folder"
                 )
             self.access = clients_and_keys.load(db)
-            self.faults = load_faults(db)
         # The clock goes on where it stood, plus the real time since.
         self.clock.ahead_us = int(self._meta.get("clock_ahead_us", "0"))
 
