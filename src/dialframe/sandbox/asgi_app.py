@@ -101,45 +101,37 @@ class MadeLater:
 
     def __init__(self, make: Callable[[], Starlette]) -> None:
         self._make = make
-        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
-        self._ready: asyncio.Future[Starlette] | None = None
+        self._wanted = asyncio.Event()
+        self._ready: asyncio.Future[Starlette]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if self._ready is None:
-            self._ready = asyncio.get_running_loop().create_future()
-            self._wanted.set()
+        self._wanted.set()
         app = await asyncio.shield(self._ready)
         await app(scope, receive, send)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """While this holds, it can be made; what it runs in the background ends with it."""
+        self._ready = asyncio.get_running_loop().create_future()
         # What an app starts has to be ended by the task that started it.
         task = asyncio.create_task(self._live())
         try:
             yield
         finally:
-            self._ended.set()
-            self._wanted.set()
-            await task
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _live(self) -> None:
         await self._wanted.wait()
-        if self._ready is None:
-            return
-        ended = asyncio.create_task(self._ended.wait())
-        live_app = self._in_thread()
-        await asyncio.wait((live_app, ended), return_when=asyncio.FIRST_COMPLETED)
-        if not live_app.done():
-            return
-        if (error := live_app.exception()) is not None:
+        try:
+            app = await self._in_thread()
+        except Exception as error:  # whoever asked for the app is told
             self._ready.set_exception(error)
             return
-        app = live_app.result()
         async with app.router.lifespan_context(app):
             self._ready.set_result(app)
-            await ended
+            await asyncio.Event().wait()
 
     def _in_thread(self) -> asyncio.Future[Starlette]:
         """The app, made in a thread that nobody waits for when the sandbox ends."""
@@ -396,8 +388,6 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or cut its connection."""
         outcome = await self._outcome(scope, by_method(self._bounds, scope["method"]))
-        if outcome.delay_s:
-            await asyncio.sleep(outcome.delay_s)
         if outcome.reply is None:
             await cut(scope, receive)
         elif outcome.half:
@@ -415,18 +405,18 @@ class Endpoint:
             return step
 
         # One hop to a thread for most requests; only a delay that was asked for waits outside.
-        step = await asyncio.get_running_loop().run_in_executor(self._pool, at_once)
+        loop = asyncio.get_running_loop()
+        step = await loop.run_in_executor(self._pool, at_once)
+        try:
+            await asyncio.sleep(step.delay_s)
+        except asyncio.CancelledError:
+            if isinstance(step, AcceptedRequest) and step.reserved is not None:
+                world.running.release(step.reserved)
+            raise
         if isinstance(step, Outcome):
             return step
-        accepted = step
-        try:
-            await asyncio.sleep(accepted.delay_s)
-        except asyncio.CancelledError:
-            if accepted.reserved is not None:
-                world.running.release(accepted.reserved)
-            raise
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, lambda: request_handling.perform(world, accepted)
+        return await loop.run_in_executor(
+            self._pool, lambda: request_handling.perform(world, step)
         )
 
 

@@ -24,7 +24,7 @@ from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
 from dialframe.sandbox.world.runtime_state import World
-from dialframe.sandbox.world.sandbox_database import read_meta, write_meta
+from dialframe.sandbox.world.sandbox_database import read_meta, update, write_meta
 
 #: What an advance counts.
 COUNTED: Final = (
@@ -253,10 +253,7 @@ class _Playback:
         else:
             for number, lead_id in enumerate(self._choose(context, room)):
                 slot_us = at_us + number * spacing_us
-                self._db.execute(
-                    "UPDATE leads SET slot_at = ?, next_attempt_at = ? WHERE client = ? AND id = ?",
-                    (slot_us, slot_us, client, lead_id),
-                )
+                self._change_lead(client, lead_id, slot_at=slot_us, next_attempt_at=slot_us)
                 self._agenda.recall(slot_us, "dial", client, lead_id)
         self._expect_tick(client, at_us)
 
@@ -330,11 +327,7 @@ class _Playback:
         self._change_lead(context.sender.client, lead_id, next_attempt_at=opens_at)
 
     def _change_lead(self, client: int, lead_id: str, **values: object) -> None:
-        assignments = ", ".join(f"{name} = ?" for name in values)
-        self._db.execute(
-            f"UPDATE leads SET {assignments} WHERE client = ? AND id = ?",
-            (*values.values(), client, lead_id),
-        )
+        update(self._db, "leads", client, lead_id, **values)
 
     def _hold(self, context: DialContext, refusal: Refusal, room: int) -> None:
         """Keep what would have been dialed in this minute as refused, and wait."""
@@ -440,10 +433,7 @@ class _Playback:
             self._try_again(context, due, called.phone, scheduled_at, refusal)
             return
         # States, Callback: the move from pending to completed is not shown; this is ours.
-        self._db.execute(
-            "UPDATE callbacks SET status = 'completed' WHERE client = ? AND id = ?",
-            (client, callback_id),
-        )
+        update(self._db, "callbacks", client, callback_id, status="completed")
         call_life.place(context, called, "callback", about=callback_id)
 
     def _try_again(
@@ -464,10 +454,7 @@ class _Playback:
         self._call_back_at(due, next_at or _NEVER_US)
 
     def _call_back_at(self, due: Due, at_us: int) -> None:
-        self._db.execute(
-            "UPDATE callbacks SET call_at = ? WHERE client = ? AND id = ?",
-            (at_us, due.client, due.about),
-        )
+        update(self._db, "callbacks", due.client, due.about, call_at=at_us)
         self._agenda.recall(at_us, "callback", due.client, due.about)
 
 

@@ -19,6 +19,7 @@ from dialframe.contract.models.dnc_and_message_models import SmsMessage
 from dialframe.contract.models.lead_models import Campaign, Lead
 from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
 from dialframe.sandbox.world import clock
+from dialframe.sandbox.world.sandbox_database import update
 
 Json = dict[str, Any]
 
@@ -69,11 +70,7 @@ class Resource:
         self, db: sqlite3.Connection, client: int, identifier: str, values: Mapping[str, object]
     ) -> Json:
         """Set columns of one row and return it as it is then."""
-        assignments = ", ".join(f"{name} = ?" for name in values)
-        db.execute(
-            f"UPDATE {self.table} SET {assignments} WHERE client = ? AND id = ?",
-            (*values.values(), client, identifier),
-        )
+        update(db, self.table, client, identifier, **values)
         return self.find(db, client, identifier)
 
 

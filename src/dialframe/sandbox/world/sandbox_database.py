@@ -225,6 +225,17 @@ def insert(
     )
 
 
+def update(
+    db: sqlite3.Connection, table: str, client: int, identifier: str, **values: object
+) -> None:
+    """Set columns of the client's row with this id."""
+    assignments = ", ".join(f"{name} = ?" for name in values)
+    db.execute(
+        f"UPDATE {table} SET {assignments} WHERE client = ? AND id = ?",
+        (*values.values(), client, identifier),
+    )
+
+
 FILE = "sandbox.sqlite"
 LOCK = "in-use.sqlite"
 
