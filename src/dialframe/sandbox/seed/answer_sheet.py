@@ -25,11 +25,9 @@ from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, THREE_CAMPAIGN
 from dialframe.sandbox.seed.sizes_and_columns import (
     DURATION_IS_TOTAL,
     VOICEMAIL_AS_COMPLETED,
-    Coded,
-    Integers,
+    Column,
     Ints,
     Table,
-    Texts,
 )
 
 DNC_REQUEST = "dnc_request"
@@ -200,12 +198,10 @@ def table(
     events.sort(key=lambda event: (event.at, event.kind))
     return Table.of(
         {
-            "id": Texts(sizes_and_columns.draw(rng, "evt_", len(events))),
-            "type": Coded(np.array([event.kind for event in events], dtype=np.int64), KINDS),
-            "created_at": Integers(
-                np.array([event.at for event in events], dtype=np.int64) * 1_000
-            ),
-            "data": Texts([json.dumps(event.data, separators=(",", ":")) for event in events]),
+            "id": Column(sizes_and_columns.draw(rng, "evt_", len(events))),
+            "type": Column(np.array([event.kind for event in events], dtype=np.int64), KINDS),
+            "created_at": Column(np.array([event.at for event in events], dtype=np.int64) * 1_000),
+            "data": Column([json.dumps(event.data, separators=(",", ":")) for event in events]),
         }
     )
 

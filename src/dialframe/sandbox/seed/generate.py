@@ -38,13 +38,11 @@ from dialframe.sandbox.seed.people_and_calendar import (
 from dialframe.sandbox.seed.sizes_and_columns import (
     EMPTY,
     SIZES,
-    Coded,
-    Integers,
+    Column,
     Ints,
     Size,
     SyntheticAccount,
     Table,
-    Texts,
     Value,
 )
 
@@ -143,33 +141,32 @@ def write(
         "appointments": _appointments(rng, history, booked, booked_ids, names),
         "dnc": Table.of(
             {
-                "phone": Texts(history.dnc.phones),
+                "phone": Column(history.dnc.phones),
                 "listed_at": _instants(history.dnc.listed),
-                "source": Coded(history.dnc.source, DNC_SOURCES),
+                "source": Column(history.dnc.source, DNC_SOURCES),
             }
         ),
         "agents": _agents(agents),
-        "caller_ids": Table.of({"number": Texts(history.world.callers.numbers)}),
-        "lead_sources": Table.of({"code": Texts([source.code for source in SOURCES])}),
+        "caller_ids": Table.of({"number": Column(history.world.callers.numbers)}),
+        "lead_sources": Table.of({"code": Column([source.code for source in SOURCES])}),
         "events": answer_sheet.table(rng, history, booked, booked_ids, names, size.events),
         "ground_truth": Table.of(
             {
-                name: Texts([getattr(truth, name) for truth in planted])
+                name: Column([getattr(truth, name) for truth in planted])
                 for name in answer_sheet.Truth._fields
             }
         ),
     }
 
 
-def _instants(utc: Ints) -> Integers:
+def _instants(utc: Ints) -> Column:
     """Microseconds of UTC milliseconds; null where they are negative."""
     # Inside the generator -1 stands for "never".
-    missing = utc < 0
-    return Integers(utc * _MICROSECONDS, missing if missing.any() else None)
+    return Column(utc * _MICROSECONDS)
 
 
-def _codes(outcomes: Ints) -> Coded:
-    return Coded(outcomes, [outcome.code for outcome in OUTCOMES])
+def _codes(outcomes: Ints) -> Column:
+    return Column(outcomes, [outcome.code for outcome in OUTCOMES])
 
 
 def _campaigns(history: History) -> Table:
@@ -181,10 +178,10 @@ def _campaigns(history: History) -> Table:
     changed = np.where(over, campaigns.closes, campaigns.opens)
     return Table.of(
         {
-            "id": Texts(history.campaign_ids),
-            "name": Texts([plan.name for plan in campaigns.plans]),
-            "status": Texts(status),
-            "dialer_mode": Texts([plan.dialer_mode for plan in campaigns.plans]),
+            "id": Column(history.campaign_ids),
+            "name": Column([plan.name for plan in campaigns.plans]),
+            "status": Column(status),
+            "dialer_mode": Column([plan.dialer_mode for plan in campaigns.plans]),
             "created_at": _instants(campaigns.created),
             "updated_at": _instants(changed),
             "started_at": _instants(campaigns.opens),
@@ -204,19 +201,19 @@ def _leads(
     external_ids = some(rng, [f"crm-{number:07d}" for number in range(1, count + 1)], 0.9)
     return Table.of(
         {
-            "id": Texts(history.lead_ids),
-            "campaign_id": Coded(people.campaign, history.campaign_ids),
-            "external_id": Texts(external_ids),
-            "phone": Texts(people.phone),
-            "full_name": Texts(some(rng, names, 0.97)),
-            "email": Texts(emails(rng, names)),
-            "status": Coded(states.status, LEAD_STATUSES),
-            "attempts": Integers(states.attempts),
-            "custom_fields": Texts(fields),
+            "id": Column(history.lead_ids),
+            "campaign_id": Column(people.campaign, history.campaign_ids),
+            "external_id": Column(external_ids),
+            "phone": Column(people.phone),
+            "full_name": Column(some(rng, names, 0.97)),
+            "email": Column(emails(rng, names)),
+            "status": Column(states.status, LEAD_STATUSES),
+            "attempts": Column(states.attempts),
+            "custom_fields": Column(fields),
             "last_attempt_at": _instants(states.last_at),
             "next_attempt_at": _instants(states.next_at),
             "disposition_code": _codes(np.where(dialed, history.marks.logged[last], -1)),
-            "hangup_cause": Coded(np.where(dialed, history.traffic.cause[last], -1), CAUSES),
+            "hangup_cause": Column(np.where(dialed, history.traffic.cause[last], -1), CAUSES),
             "created_at": _instants(history.created),
             "updated_at": _instants(states.updated),
         }
@@ -238,20 +235,20 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
     campaign = np.where(traffic.detached, -1, world.people.campaign[calls.lead])
     return Table.of(
         {
-            "id": Texts(history.call_ids),
-            "direction": Coded(calls.inbound.astype(np.int64), ("outbound", "inbound")),
-            "from_number": Coded(np.where(calls.inbound, calls.lead, caller_phone), numbers),
-            "to_number": Coded(np.where(calls.inbound, caller_phone, calls.lead), numbers),
-            "status": Coded(STATUS[calls.outcome], STATUSES),
+            "id": Column(history.call_ids),
+            "direction": Column(calls.inbound.astype(np.int64), ("outbound", "inbound")),
+            "from_number": Column(np.where(calls.inbound, calls.lead, caller_phone), numbers),
+            "to_number": Column(np.where(calls.inbound, caller_phone, calls.lead), numbers),
+            "status": Column(STATUS[calls.outcome], STATUSES),
             "created_at": _instants(calls.created),
             "answered_at": _instants(np.where(calls.answered, answered, -1)),
             "ended_at": _instants(calls.ended),
-            "duration_seconds": Integers(history.marks.duration_s, history.marks.duration_s < 0),
-            "campaign_id": Coded(campaign, history.campaign_ids),
+            "duration_seconds": Column(history.marks.duration_s),
+            "campaign_id": Column(campaign, history.campaign_ids),
             "disposition": _codes(history.marks.logged),
-            "hangup_cause": Coded(traffic.cause, CAUSES),
-            "lead_id": Coded(named, history.lead_ids),
-            "agent_extension": Coded(np.where(by_agent, agent, -1), extensions(agents)),
+            "hangup_cause": Column(traffic.cause, CAUSES),
+            "lead_id": Column(named, history.lead_ids),
+            "agent_extension": Column(np.where(by_agent, agent, -1), extensions(agents)),
         }
     )
 
@@ -262,14 +259,14 @@ def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks)
     note = rng.integers(-1, len(_NOTES), count)
     return Table.of(
         {
-            "id": Texts(sizes_and_columns.draw(rng, "cb_", count)),
-            "lead_id": Coded(callbacks.lead, history.lead_ids),
-            "campaign_id": Coded(
+            "id": Column(sizes_and_columns.draw(rng, "cb_", count)),
+            "lead_id": Column(callbacks.lead, history.lead_ids),
+            "campaign_id": Column(
                 history.world.people.campaign[callbacks.lead], history.campaign_ids
             ),
             "scheduled_at": _instants(callbacks.due),
-            "status": Coded(callbacks.state, ("pending", "completed", "cancelled")),
-            "notes": Coded(note, _NOTES),
+            "status": Column(callbacks.state, ("pending", "completed", "cancelled")),
+            "notes": Column(note, _NOTES),
             "created_at": _instants(callbacks.made),
         }
     )
@@ -286,20 +283,20 @@ def _appointments(
     count = len(lead)
     return Table.of(
         {
-            "id": Texts(appointment_ids),
-            "status": Coded(booked.status, APPOINTMENT_STATUSES),
+            "id": Column(appointment_ids),
+            "status": Column(booked.status, APPOINTMENT_STATUSES),
             "scheduled_at": _instants(booked.due),
-            "timezone": Coded(people.zone[lead], ZONES),
-            "duration_minutes": Integers(booked.minutes),
-            "service_type": Coded(rng.integers(-1, len(_SERVICES), count), _SERVICES),
-            "contact_name": Coded(lead, names),
-            "phone": Coded(lead, people.phone),
-            "email": Coded(np.full(count, -1), ()),
-            "notes": Coded(rng.integers(-2, len(_WISHES), count), _WISHES),
-            "source": Coded(np.zeros(count, dtype=np.int64), ("call",)),
+            "timezone": Column(people.zone[lead], ZONES),
+            "duration_minutes": Column(booked.minutes),
+            "service_type": Column(rng.integers(-1, len(_SERVICES), count), _SERVICES),
+            "contact_name": Column(lead, names),
+            "phone": Column(lead, people.phone),
+            "email": Column(np.full(count, -1), ()),
+            "notes": Column(rng.integers(-2, len(_WISHES), count), _WISHES),
+            "source": Column(np.zeros(count, dtype=np.int64), ("call",)),
             "created_at": _instants(booked.created),
             "updated_at": _instants(booked.updated),
-            "lead_id": Coded(lead, history.lead_ids),
+            "lead_id": Column(lead, history.lead_ids),
         }
     )
 
@@ -310,9 +307,9 @@ def _agents(count: int) -> Table:
     rest = [_AT_WORK[number % len(_AT_WORK)] for number in range(count - ready)]
     return Table.of(
         {
-            "extension": Texts(names),
-            "email": Texts([f"agent{name}@example.com" for name in names]),
-            "state": Texts(["ready"] * ready + rest),
+            "extension": Column(names),
+            "email": Column([f"agent{name}@example.com" for name in names]),
+            "state": Column(["ready"] * ready + rest),
         }
     )
 
@@ -338,7 +335,7 @@ def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
     if size == EMPTY:
         # The same tables and columns without a row: the smallest account says which.
         tables = {
-            name: Table.of({column: Texts([]) for column in table.columns})
+            name: Table.of({column: Column([]) for column in table.columns})
             for name, table in tables.items()
         }
     return SyntheticAccount(seed, size, as_of, tables)

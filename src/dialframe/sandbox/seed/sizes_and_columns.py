@@ -169,58 +169,29 @@ ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Integers:
-    """Whole numbers; where `missing` is given and true, the value is null."""
+class Column:
+    """Values as they are, or whole numbers of which a negative one is null.
 
-    numbers: Ints
-    missing: Flags | None = None
+    Attributes:
+        items: The values; with `words` their places among these.
+    """
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def values(self, first: int, last: int) -> list[Value]:
-        """The values of rows `first` to `last`, the last one left out."""
-        part: list[Value] = self.numbers[first:last].tolist()
-        if self.missing is None:
-            return part
-        gaps = self.missing[first:last].tolist()
-        return [None if gap else value for value, gap in zip(part, gaps, strict=True)]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Coded:
-    """Text kept as an index into a vocabulary; a negative index is null."""
-
-    codes: Ints
-    vocabulary: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def values(self, first: int, last: int) -> list[Value]:
-        """The values of rows `first` to `last`, the last one left out."""
-        # Null is one word more: a look-up without a branch for each row.
-        words: list[Value] = [*self.vocabulary, None]
-        null = len(self.vocabulary)
-        codes = self.codes[first:last]
-        return [words[code] for code in np.where(codes < 0, null, codes).tolist()]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Texts:
-    """Values that are kept as they are."""
-
-    items: Sequence[Value]
+    items: Ints | Sequence[Value]
+    words: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.items)
 
     def values(self, first: int, last: int) -> list[Value]:
         """The values of rows `first` to `last`, the last one left out."""
-        return list(self.items[first:last])
-
-
-Column: TypeAlias = Integers | Coded | Texts
+        part = self.items[first:last]
+        if not isinstance(part, np.ndarray):
+            return list(part)
+        if self.words is None:
+            return [None if number < 0 else number for number in part.tolist()]
+        # Null is one word more: a look-up without a branch for each row.
+        words: list[Value] = [*self.words, None]
+        return [words[place] for place in np.where(part < 0, len(self.words), part).tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
