@@ -128,6 +128,7 @@ class Killed:
     cursor: str
     cut_short: tuple[Json, str]
     delivery: tuple[str, str]
+    console_token: str
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +154,12 @@ def killed(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iter
         event_id = party.event()
         receiver.wait(path)
         slow_key, slow = fresh_key(), {"campaign_id": campaign, "phone": party.phone()}
-        fault = {"operation": "leads.create", "delay_seconds": 30}
-        first.console.do("POST", "/faults", fault, status=201)
+        for fault in (
+            {"operation": "leads.create", "delay_seconds": 30},
+            {"operation": "me", "status": 500, "times": 2},
+        ):
+            first.console.do("POST", "/faults", fault, status=201)
+        assert party.get("/v1/me").status_code == 500
         with pytest.raises(httpx.TimeoutException):
             party.post("/v1/leads", slow, idem=slow_key, timeout=0.3)
         first.process.kill()
@@ -162,7 +167,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iter
     with Service(*data, "--port", first.base_url.rsplit(":", 1)[1]) as again:
         yield Killed(
             again, Party(again, party.key, party.client_id), second.key, clock, (body, key, stored), text, page["page"]["next_cursor"], (slow, slow_key),
-            (path, event_id),
+            (path, event_id), first.ready["console_token"],
         )  # fmt: skip
 
 
@@ -174,9 +179,11 @@ def test_retry_outlives_a_kill(killed: Killed, receiver: Receiver) -> None:
 
 
 def test_nothing_answered_is_lost_through_a_kill(killed: Killed) -> None:
-    """Keys, settings, clock, cursors, texts, stored answers and the Do-Not-Call list."""
+    """Keys, token, settings, faults, clock, cursors, texts, stored answers and the Do-Not-Call list."""
     again, party = killed.again, killed.party
-    assert again.ready["client_id"] == party.client_id
+    seen = (again.ready["client_id"], again.ready["console_token"])
+    assert seen == (party.client_id, killed.console_token)
+    assert [party.get("/v1/me").status_code for _ in range(2)] == [500, 200]
     assert again.console.account()["balance"] == 77
     assert again.console.now() >= killed.clock
     for old_key in (party.key, again.ready["api_key"], killed.second_key):
@@ -210,6 +217,15 @@ def test_write_that_a_kill_cut_short_is_settled_by_its_key(killed: Killed) -> No
 # --- the synthetic account --------------------------------------------------------------------
 
 
+KINDS = {
+    "/v1/calls": "call",
+    "/v1/leads": "lead",
+    "/v1/campaigns": "campaign",
+    "/v1/callbacks": "callback",
+    "/v1/appointments": "appointment",
+}
+
+
 def records(service: Service) -> dict[str, list[Json]]:
     """Everything that the lists of the first client have."""
     service.console.change(rate_limits=None)
@@ -239,110 +255,41 @@ def details(service: Service, found: dict[str, list[Json]]) -> dict[str, bytes]:
     return {path: answer.content for path, answer in answers.items() if answer.is_success}
 
 
-@pytest.fixture(scope="module")
-def tiny() -> Iterator[tuple[Service, dict[str, list[Json]]]]:
-    """A service with the tiny account of seed 7, and what its lists have."""
-    with Service("--size", "tiny", "--seed", "7", "--as-of", AS_OF) as service:
-        yield service, records(service)
-
-
-def test_seed_and_day_make_the_account_byte_for_byte(
-    tiny: tuple[Service, dict[str, list[Json]]],
-) -> None:
-    """A second run has the same records, byte for byte and in the same order."""
-    with Service("--size", "tiny", "--seed", "7", "--as-of", AS_OF) as service:
-        second = records(service)
-        again = details(service, second)
-
-    assert json.dumps(second) == json.dumps(tiny[1])
-    assert again == details(*tiny)
-    assert len(again) > 100
-
-
-@pytest.mark.parametrize("options", [("--seed", "8", "--as-of", AS_OF), ("--as-of", "2026-06-15")])
-def test_another_seed_or_day_makes_another_account(
-    tiny: tuple[Service, dict[str, list[Json]]], options: tuple[str, ...]
-) -> None:
-    """Seed and day both matter, and history ends on the day."""
+def account(*options: str) -> tuple[dict[str, list[Json]], dict[str, bytes]]:
+    """The tiny account that a service makes."""
     with Service("--size", "tiny", *options) as service:
-        other = records(service)
-    assert {call["id"] for call in other["/v1/calls"]} != {
-        call["id"] for call in tiny[1]["/v1/calls"]
-    }
-    ends_on(other, date.fromisoformat(options[-1]))
+        lists = records(service)
+        return lists, details(service, lists)
 
 
-def ends_on(found: dict[str, list[Json]], day: date) -> None:
-    """No call is later than the day, and the last ones are near it."""
-    calls = [moment(call["created_at"]).date() for call in found["/v1/calls"]]
-    assert max(calls) <= day
-    assert (day - max(calls)).days <= 7
+@pytest.fixture(scope="module")
+def tiny() -> tuple[dict[str, list[Json]], dict[str, bytes]]:
+    """The account of seed 7."""
+    return account("--seed", "7", "--as-of", AS_OF)
 
 
-def test_account_is_shaped_like_a_real_one(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
-    """Campaigns in every state, months of calls with outcomes, callbacks, appointments, a list."""
-    service, found = tiny
-    kinds = {
-        "/v1/calls": "call",
-        "/v1/leads": "lead",
-        "/v1/campaigns": "campaign",
-        "/v1/callbacks": "callback",
-        "/v1/appointments": "appointment",
-    }
-    for path, kind in kinds.items():
-        assert found[path], f"no {kind} at all"
-        for record in found[path]:
+@pytest.mark.parametrize(
+    "options", [("--as-of", AS_OF), ("--seed", "8", "--as-of", AS_OF), ("--as-of", "2026-06-15")]
+)
+def test_seed_and_day_make_the_account_byte_for_byte(
+    tiny: tuple[dict[str, list[Json]], dict[str, bytes]], options: tuple[str, ...]
+) -> None:
+    """A second run has the same records in the same order; another seed or day none; history ends on the day."""
+    lists, single = account(*options)
+    assert len(single) > 100
+    if options == ("--as-of", AS_OF):
+        assert json.dumps(lists) == json.dumps(tiny[0])
+        assert single == tiny[1]
+    else:
+        assert not {each["id"] for each in lists["/v1/calls"]} & {
+            each["id"] for each in tiny[0]["/v1/calls"]
+        }
+    calls = [moment(call["created_at"]) for call in lists["/v1/calls"]]
+    assert 0 < (date.fromisoformat(options[-1]) - max(calls).date()).days <= 7
+    for path, kind in KINDS.items():
+        assert lists[path], f"no {kind} at all"
+        for record in lists[path]:
             shaped(kind, record)
-    states = {campaign["status"] for campaign in found["/v1/campaigns"]}
-    assert states == {"draft", "ready", "running", "paused", "completed"}
-    ends_on(found, date.fromisoformat(AS_OF))
-    made = sorted(moment(call["created_at"]) for call in found["/v1/calls"])
-    assert (made[-1] - made[0]).days >= 59
-    assert len({call["disposition"] for call in found["/v1/calls"]} - {None}) >= 3
-    assert len({call["hangup_cause"] for call in found["/v1/calls"]} - {None}) >= 2
-    campaigns = {campaign["id"] for campaign in found["/v1/campaigns"]}
-    assert {call["campaign_id"] for call in found["/v1/calls"]} - {None} <= campaigns
-    for call in found["/v1/calls"]:
-        consistent(call)
-    party = service.first_client()
-    phones = sorted({lead["phone"] for lead in found["/v1/leads"]})
-    listed = [
-        each["listed"]
-        for start in range(0, len(phones), 100)
-        for each in answered(
-            party.post("/v1/dnc/check", {"phones": phones[start : start + 100]}), 200
-        )["data"]
-    ]
-    assert any(listed)
-    assert not all(listed)
-
-
-def consistent(call: Json) -> None:
-    """A call's instants are in order, and its length is what they say."""
-    times = [
-        moment(call[name]) for name in ("created_at", "answered_at", "ended_at") if call[name]
-    ]
-    assert times == sorted(times)
-    assert call["duration_seconds"] is None or call["duration_seconds"] >= 0
-
-
-def test_sizes_grow(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
-    """A further client of the next size has more than the first; `test_seed` holds what each size has."""
-    more = tiny[0].console.client(size="small")
-    for path in ("/v1/calls", "/v1/leads"):
-        assert has_more(more, path, len(tiny[1][path]))
-
-
-def has_more(party: Party, path: str, count: int) -> bool:
-    """Whether a client's list has more rows than so many."""
-    cursor, seen = {}, 0
-    while seen <= count:
-        page = answered(party.get(path, {"limit": "100", **cursor}), 200)
-        seen += len(page["data"])
-        cursor = {"cursor": page["page"]["next_cursor"]}
-        if not page["page"]["has_more"]:
-            break
-    return seen > count
 
 
 @pytest.mark.parametrize(
