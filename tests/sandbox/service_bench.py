@@ -798,6 +798,24 @@ class Receiver:
         self._server.server_close()
 
 
+def at_once(act: Callable[[int], httpx.Response], count: int = 8) -> list[httpx.Response]:
+    """The answers to as many requests sent at the same time."""
+    answers: list[httpx.Response] = []
+    gate = threading.Barrier(count)
+
+    def one(number: int) -> None:
+        gate.wait()
+        answers.append(act(number))
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == count
+    return [common(answer) for answer in answers]
+
+
 def spoken(base_url: str, sent: bytes, *, last: bool = False) -> bytes:
     """Whatever comes back for these bytes until the line is closed; `last` says that no more come."""
     parts = urlsplit(base_url)

@@ -17,7 +17,6 @@ from sandbox.service_bench import (
     Party,
     answered,
     eventually,
-    invalid,
     iso,
     moment,
     problem,
@@ -265,12 +264,3 @@ def test_appointments_are_listed(console: Console) -> None:
     made = {book(client)[0]["id"] for _ in range(5)}
 
     assert {each["id"] for each in client.walk("/v1/appointments", limit="2")} == made
-
-
-def test_no_email_is_accepted(party: Party) -> None:
-    """`email` is no field of the request: 400 validation_failed."""
-    body = {"phone": PHONE, "scheduled_at": SOON, "email": "ada@example.com"}
-    response = party.post("/v1/appointments", body)
-
-    problem(response, 400, "validation_failed")
-    invalid(response, "email")

@@ -18,7 +18,6 @@ from sandbox.service_bench import (
     Json,
     Party,
     answered,
-    moment,
     problem,
     shaped,
 )
@@ -258,33 +257,6 @@ def test_many_leads_at_once(party: Party) -> None:
     assert len(set(party.console("POST", "/leads", rows)["ids"])) == 12_000
 
 
-def test_number_leaves_the_list(party: Party) -> None:
-    """What the API does not offer: a Do-Not-Call number is removed."""
-    number = party.phone()
-
-    def listed() -> bool:
-        checked = answered(party.post("/v1/dnc/check", {"phones": [number]}), 200)
-        return bool(checked["data"][0]["listed"])
-
-    party.on_dnc(number)
-    assert listed()
-    party.console("DELETE", f"/dnc/{number}", status=204)
-    assert not listed()
-    party.console("DELETE", f"/dnc/{number}", status=404)
-
-
-def test_outbox_tells_what_would_have_gone_out(party: Party) -> None:
-    """Each entry has its kind, its number and its time."""
-    party.caller_id()
-    number = party.phone()
-    sms = {"to": number, "body": "Hello", "client_reference": "outbox-1"}
-    answered(party.post("/v1/sms", sms), 202)
-    answered(party.post("/v1/calls", {"to": number, "agent_extension": party.agent()}), 201)
-    entries = party.outbox()
-    assert {entry["kind"] for entry in entries if entry["to"] == number} == {"sms", "call"}
-    assert all(moment(entry["at"]) for entry in entries)
-
-
 def test_clock_only_goes_forward(console: Console) -> None:
     """By what it is told, on top of real time."""
     before = console.now()
@@ -308,14 +280,5 @@ def test_object_says_what_http_says(sandbox: Sandbox) -> None:
         console.set_callback(sandbox.client_id, f"cb_{NOBODY}", "completed")
     with pytest.raises(ConfigError):
         console.remove_dnc(sandbox.client_id, PHONE)
-
-
-def test_a_write_is_reconciled_once(sandbox: Sandbox, api: Party) -> None:
-    """The outcome comes back; a write whose outcome is confirmed is not there to be reconciled again."""
-    campaign = sandbox.console.create_campaign(sandbox.client_id, "u", status="paused")["id"]
-    sandbox.console.arm_fault("leads.create", code="outcome_unknown")
-    body = {"campaign_id": campaign, "phone": api.phone()}
-    problem(api.post("/v1/leads", body, idem="once"), 409, "outcome_unknown")
-    assert sandbox.console.reconcile("once", "done")["outcome"] == "done"
     with pytest.raises(ConfigError, match="unconfirmed"):
-        sandbox.console.reconcile("once", "done")
+        console.reconcile("never", "done")

@@ -119,33 +119,6 @@ def instant(micros: object) -> dt.datetime:
     return dt.datetime.fromtimestamp(int(str(micros)) / 1e6, tz=dt.UTC)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_week_of_calls_balances(make: Callable[..., Account], seed: int) -> None:
-    """Outbox, call records, attempts and events tell of the same calls."""
-    account = make(seed=seed).dialing()
-    account.campaign(numbers(120))
-    played = account.advance(WEEK_S)
-    calls = account.rows("SELECT id, to_number, status, disposition, ended_at FROM calls")
-    assert played["calls"] == len(calls) > 200
-    outbox = account.console.outbox(account.me)
-    assert {entry["call_id"] for entry in outbox} == {call[0] for call in calls}
-    assert len(outbox) == len(calls)
-    events = account.rows("SELECT type, data ->> 'call_id' FROM events")
-    completed = [call_id for kind, call_id in events if kind == "call.completed"]
-    ended = [call[0] for call in calls if call[4] is not None]
-    assert sorted(map(str, completed)) == sorted(map(str, ended))
-    by_ai = [call_id for kind, call_id in events if kind == "ai_call.completed"]
-    answered = account.rows("SELECT id FROM calls WHERE answered_at IS NOT NULL")
-    assert 0 < len(by_ai) < len(answered) / 4
-    assert set(by_ai) <= {call_id for (call_id,) in answered}
-    ((attempts,),) = account.rows("SELECT sum(attempts) FROM leads")
-    assert attempts == len(calls)
-    assert played["events"] == len(events)
-    logged = [call_id for kind, call_id in events if kind == "disposition.logged"]
-    assert len(logged) == played["dispositions"] == len(set(logged)) > 10
-    assert {call[2] for call in calls} <= {"completed", "no_answer", "busy", "failed", "dialing"}
-
-
 def test_what_conversations_lead_to(make: Callable[..., Account]) -> None:
     """Requests are listed and never dialed again; callbacks are dialed when due; bookings are made."""
     account = make().dialing(answer_rate=0.6)

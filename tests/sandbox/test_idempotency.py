@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from sandbox.service_bench import (
+    CALLBACK,
     DAY_S,
     LONDON,
     OPERATIONS,
@@ -16,10 +18,11 @@ from sandbox.service_bench import (
     PUBLIC_URL,
     SOON,
     Console,
+    Json,
     Operation,
     Party,
     answered,
-    common,
+    at_once,
     eventually,
     fresh_key,
     invalid,
@@ -28,7 +31,6 @@ from sandbox.service_bench import (
 )
 
 WRITES = [op for op in OPERATIONS if op.write and op.name != "whatsapp.send"]
-REPLAYED = "idempotency-replayed"
 
 
 def add(party: Party, campaign: str, phone: str, key: str, **more: Any) -> httpx.Response:
@@ -37,12 +39,34 @@ def add(party: Party, campaign: str, phone: str, key: str, **more: Any) -> httpx
 
 
 def replayed(response: httpx.Response) -> bool:
-    return response.headers.get(REPLAYED) == "true"
+    return response.headers.get("idempotency-replayed") == "true"
+
+
+def accepted(response: httpx.Response, *, again: bool = False) -> None:
+    """A lead that was added, now or when the key first came."""
+    assert answered(response, 200)["status"] == "accepted"
+    assert replayed(response) is again
+
+
+def twice(
+    send: Callable[[], httpx.Response], status: int
+) -> tuple[httpx.Response, httpx.Response]:
+    """The answers to a request that is sent twice under its key: the second comes from the store."""
+    first, again = send(), send()
+    assert (first.status_code, again.status_code) == (status, status), first.text
+    assert (replayed(first), replayed(again)) == (False, True)
+    assert first.headers.get("etag") == again.headers.get("etag")
+    return first, again
 
 
 def count(party: Party, phone: str) -> int:
     """How many leads have this phone."""
     return sum(lead["phone"] == phone for lead in party.walk("/v1/leads", limit="100"))
+
+
+def text(phone: str = PHONE) -> Json:
+    """A message that nobody sent before."""
+    return {"to": phone, "body": "Hello", "client_reference": fresh_key()}
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=named)
@@ -80,34 +104,27 @@ def test_key_has_1_to_255_characters(party: Party, campaign: str) -> None:
 
 
 def test_same_request_is_answered_from_the_store(party: Party, campaign: str) -> None:
-    """The stored answer comes back with Idempotency-Replayed: true, and nothing is done twice."""
-    key, phone = fresh_key(), party.phone()
-    first = add(party, campaign, phone, key)
-    assert answered(first, 200)["status"] == "accepted"
-    assert not replayed(first)
-    for _ in range(2):
-        again = add(party, campaign, phone, key)
-        assert replayed(again)
-        assert again.json() == first.json()
-        assert again.status_code == first.status_code
+    """The stored answer comes back, byte for byte, as often as it is asked for; nothing is done twice."""
+    hook = {"url": PUBLIC_URL, "events": ["call.completed"]}
+    made = answered(party.post("/v1/webhooks", hook), 201)["id"]
+    phone = party.phone()
+    requests: list[tuple[int, str, str, Json | None]] = [
+        (200, "POST", "/v1/leads", {"campaign_id": campaign, "phone": phone}),
+        (201, "POST", "/v1/appointments", {"phone": PHONE, "scheduled_at": SOON}),
+        (202, "POST", "/v1/sms", text()),
+        (204, "DELETE", f"/v1/webhooks/{made}", None),
+        # So does a refusal that came from a state, or from what is gone.
+        (409, "POST", f"/v1/campaigns/{party.campaign('draft')}/pause", None),
+        (404, "POST", f"/v1/callbacks/{CALLBACK}/cancel", None),
+    ]
+    for status, method, path, body in requests:
+        key = fresh_key()
+        first, again = twice(
+            lambda m=method, p=path, b=body, k=key: party.send(m, p, b, idem=k), status
+        )
+        third = party.send(method, path, body, idem=key)
+        assert first.content == again.content == third.content
     assert count(party, phone) == 1
-
-
-@pytest.mark.parametrize("status", [201, 202])
-def test_status_of_the_stored_answer_is_kept(party: Party, status: int) -> None:
-    """A replayed 201 is a 201, with its ETag; a replayed 202 a 202."""
-    if status == 201:
-        path, body = "/v1/appointments", {"phone": PHONE, "scheduled_at": SOON}
-    else:
-        path = "/v1/sms"
-        body = {"to": PHONE, "body": "Hello", "client_reference": fresh_key()}
-    key = fresh_key()
-    first = party.post(path, body, idem=key)
-    again = party.post(path, body, idem=key)
-
-    assert answered(first, status) == answered(again, status)
-    assert replayed(again)
-    assert first.headers.get("etag") == again.headers.get("etag")
 
 
 def test_patch_takes_a_key_and_then_behaves_alike(party: Party) -> None:
@@ -123,19 +140,6 @@ def test_patch_takes_a_key_and_then_behaves_alike(party: Party) -> None:
     assert again.json() == first
     problem(party.patch(path, {"full_name": "Four"}, idem=key), 409, "idempotency_conflict")
     assert answered(party.get(path), 200)["full_name"] == "Three"
-
-
-def test_delete_is_replayed(party: Party) -> None:
-    """A deletion repeated under its key is answered as the first time, not 404."""
-    body = {"url": PUBLIC_URL, "events": ["call.completed"]}
-    made = answered(party.post("/v1/webhooks", body), 201)
-    key = fresh_key()
-    first = party.delete(f"/v1/webhooks/{made['id']}", idem=key)
-    again = party.delete(f"/v1/webhooks/{made['id']}", idem=key)
-
-    assert first.is_success
-    assert (again.status_code, again.content) == (first.status_code, first.content)
-    assert replayed(again)
 
 
 def test_other_request_under_the_key_conflicts(party: Party, campaign: str) -> None:
@@ -154,6 +158,11 @@ def test_other_request_under_the_key_conflicts(party: Party, campaign: str) -> N
     response = party.post(path, imported, params={"campaign_id": elsewhere}, idem=key)
     problem(response, 409, "idempotency_conflict")
     problem(add(party, campaign, phone, key), 409, "idempotency_conflict")
+    # The same empty body for another campaign is another request.
+    key, (one, two) = fresh_key(), (party.campaign("running") for _ in range(2))
+    answered(party.post(f"/v1/campaigns/{one}/pause", idem=key), 200)
+    problem(party.post(f"/v1/campaigns/{two}/pause", idem=key), 409, "idempotency_conflict")
+    assert answered(party.get(f"/v1/campaigns/{two}"), 200)["status"] == "running"
 
 
 def test_other_spelling_of_the_same_json_is_the_same_request(party: Party) -> None:
@@ -161,11 +170,9 @@ def test_other_spelling_of_the_same_json_is_the_same_request(party: Party) -> No
     key, phone = fresh_key(), party.phone()
     first = party.post("/v1/dnc", {"phone": phone, "reason": "asked"}, idem=key)
     raw = f'{{ "reason":"asked",\n "phone":"{phone}" }}'.encode()
-    again = party.post(
-        "/v1/dnc", content=raw, headers={"Content-Type": "application/json"}, idem=key
-    )
-    assert (again.status_code, again.content) == (201, first.content)
-    assert replayed(again)
+    headers = {"Content-Type": "application/json"}
+    again = party.post("/v1/dnc", content=raw, headers=headers, idem=key)
+    assert (again.status_code, again.content, replayed(again)) == (201, first.content, True)
 
 
 def test_if_match_is_part_of_the_request(party: Party) -> None:
@@ -177,66 +184,35 @@ def test_if_match_is_part_of_the_request(party: Party) -> None:
     answered(party.patch(path, body, idem=fresh_key(), headers=current), 200)
 
 
-def test_key_on_another_target_conflicts(party: Party) -> None:
-    """The same empty body for another campaign is another request."""
-    key = fresh_key()
-    one, two = party.campaign("running"), party.campaign("running")
-    answered(party.post(f"/v1/campaigns/{one}/pause", idem=key), 200)
-
-    problem(party.post(f"/v1/campaigns/{two}/pause", idem=key), 409, "idempotency_conflict")
-    assert answered(party.get(f"/v1/campaigns/{two}"), 200)["status"] == "running"
-
-
 def test_key_is_the_clients_own(console: Console, party: Party, other: Party) -> None:
     """Two clients may use one key; two keys of one client share its idempotency keys."""
-    key, phone = fresh_key(), party.phone()
-    mine, theirs = party.campaign("paused"), other.campaign("paused")
-    first = answered(add(party, mine, phone, key), 200)
-    response = add(other, theirs, phone, key)
-    assert not replayed(response)
-    assert answered(response, 200)["status"] == "accepted"
-    again = add(console.further_key(party), mine, phone, key)
-    assert replayed(again)
-    assert again.json() == first
+    key, phone, mine = fresh_key(), party.phone(), party.campaign("paused")
+    accepted(add(party, mine, phone, key))
+    accepted(add(other, other.campaign("paused"), phone, key))
+    accepted(add(console.further_key(party), mine, phone, key), again=True)
 
 
 def test_key_is_kept_24_hours(console: Console, party: Party, campaign: str) -> None:
     """A minute before 24 hours the answer is replayed; a minute after, the request is new."""
     key, phone = fresh_key(), party.phone()
-    answered(add(party, campaign, phone, key), 200)
+    accepted(add(party, campaign, phone, key))
     console.advance(DAY_S - 60)
-    assert replayed(add(party, campaign, phone, key))
+    accepted(add(party, campaign, phone, key), again=True)
     console.advance(120)
     late = add(party, campaign, phone, key)
-
-    assert not replayed(late)
-    assert answered(late, 200)["status"] == "duplicate"
+    assert (answered(late, 200)["status"], replayed(late)) == ("duplicate", False)
 
 
 def test_refusal_is_a_stored_answer_too(party: Party) -> None:
     """A refusal that came from the account's state is replayed, although the state has changed."""
     phone, key = party.phone(), fresh_key()
-    body = {"to": phone, "body": "Hello", "client_reference": fresh_key()}
+    body = text(phone)
     party.on_dnc(phone)
     first = problem(party.post("/v1/sms", body, idem=key), 422, "on_dnc")
     party.console("DELETE", f"/dnc/{phone}", status=204)
     again = party.post("/v1/sms", body, idem=key)
-
-    assert problem(again, 422, "on_dnc")["detail"] == first["detail"]
-    assert replayed(again)
+    assert (again.json(), replayed(again)) == (first, True)
     answered(party.post("/v1/sms", body), 202)
-
-
-def test_refusal_of_a_state_or_of_what_is_gone_is_stored_too(party: Party) -> None:
-    """A 409 or 404 of a write is what its key answers, byte for byte."""
-    gone = "/v1/callbacks/cb_00000000-0000-4000-8000-000000000000/cancel"
-    draft = f"/v1/campaigns/{party.campaign('draft')}/pause"
-    for path, status, code in ((draft, 409, "campaign_not_running"), (gone, 404, "not_found")):
-        key = fresh_key()
-        first, again = (party.post(path, idem=key) for _ in range(2))
-        problem(first, status, code)
-        assert again.content == first.content
-        assert replayed(again)
 
 
 @pytest.mark.parametrize(
@@ -254,36 +230,30 @@ def test_busy_answers_are_not_stored(
     key, phone = fresh_key(), party.phone()
     with console.fault("leads.create", status=status, code=code):
         problem(add(party, campaign, phone, key), status, code)
-    response = add(party, campaign, phone, key)
-
-    assert not replayed(response)
-    assert answered(response, 200)["status"] == "accepted"
+    accepted(add(party, campaign, phone, key))
 
 
 def test_cap_refusal_is_not_stored(console: Console, party: Party) -> None:
     """429 daily_cap_reached leaves the key free for the day when it can be done."""
-    key = fresh_key()
-    body = {"to": party.phone(), "body": "Hello", "client_reference": fresh_key()}
+    key, body = fresh_key(), text(party.phone())
     with console.settings(daily_cap=0):
         problem(party.post("/v1/sms", body, idem=key), 429, "daily_cap_reached")
     response = party.post("/v1/sms", body, idem=key)
-
-    answered(response, 202)
-    assert not replayed(response)
+    assert (response.status_code, replayed(response)) == (202, False)
 
 
 def test_screen_outage_writes_nothing_and_may_be_retried(
     console: Console, party: Party, campaign: str
 ) -> None:
     """503 dnc_screen_unavailable refuses the whole import; the same key then does it."""
-    key, phones = fresh_key(), [party.phone(), party.phone()]
+    more: Json = {"params": {"campaign_id": campaign}, "idem": fresh_key()}
+    phones = [party.phone(), party.phone()]
     body = {"leads": [{"phone": phone} for phone in phones]}
-    params = {"campaign_id": campaign}
     with console.settings(dnc_screen_available=False):
-        response = party.post("/v1/leads/import", body, params=params, idem=key)
+        response = party.post("/v1/leads/import", body, **more)
         problem(response, 503, "dnc_screen_unavailable")
     assert [count(party, phone) for phone in phones] == [0, 0]
-    response = party.post("/v1/leads/import", body, params=params, idem=key)
+    response = party.post("/v1/leads/import", body, **more)
     assert answered(response, 200)["summary"]["accepted"] == 2
     assert not replayed(response)
 
@@ -291,36 +261,24 @@ def test_screen_outage_writes_nothing_and_may_be_retried(
 def test_second_request_while_the_first_runs_conflicts(
     console: Console, party: Party, campaign: str
 ) -> None:
-    """409 conflict with Retry-After while the first runs; afterwards its stored answer."""
-    key, phone, answers = fresh_key(), party.phone(), []
+    """409 conflict with Retry-After while the first runs, and others are answered; then its stored answer."""
+    key, phone = fresh_key(), party.phone()
+    answers: list[httpx.Response] = []
     with console.fault("leads.create", delay_seconds=0.5):
         first = threading.Thread(target=lambda: answers.append(add(party, campaign, phone, key)))
         first.start()
         threading.Event().wait(0.2)
         meanwhile = add(party, campaign, phone, key)
+        answered(party.get("/v1/leads"), 200)
+        accepted(add(party, campaign, party.phone(), fresh_key()))
+        assert not answers
         first.join()
     problem(meanwhile, 409, "conflict")
     assert meanwhile.headers["retry-after"].isdigit()
-    assert answered(answers[0], 200)["status"] == "accepted"
+    accepted(answers[0])
     again = add(party, campaign, phone, key)
-    assert replayed(again)
-    assert again.json() == answers[0].json()
-
-
-def test_slow_write_does_not_hold_up_others(console: Console, party: Party, campaign: str) -> None:
-    """While one write is slow, another client's read and write are answered."""
-    answers: list[httpx.Response] = []
-    with console.fault("leads.create", delay_seconds=0.5):
-        slow = threading.Thread(
-            target=lambda: answers.append(add(party, campaign, party.phone(), fresh_key()))
-        )
-        slow.start()
-        threading.Event().wait(0.1)
-        answered(party.get("/v1/leads"), 200)
-        answered(add(party, campaign, party.phone(), fresh_key()), 200)
-        assert not answers
-        slow.join()
-    answered(answers[0], 200)
+    accepted(again, again=True)
+    assert again.content == answers[0].content
 
 
 @pytest.mark.parametrize("drop", ["before", "during", "after-commit"])
@@ -329,19 +287,10 @@ def test_cut_connection_is_made_good_by_the_same_key(
 ) -> None:
     """However the connection broke, the same key leads to exactly one lead."""
     key, phone = fresh_key(), party.phone()
-    with (
-        console.fault("leads.create", drop=drop),
-        pytest.raises(httpx.TransportError),
-    ):
+    with console.fault("leads.create", drop=drop), pytest.raises(httpx.TransportError):
         add(party, campaign, phone, key)
-    if drop == "before":
-        assert count(party, phone) == 0
-    if drop == "after-commit":
-        assert count(party, phone) == 1
-    again = add(party, campaign, phone, key)
-    assert answered(again, 200)["status"] == "accepted"
-    if drop != "during":
-        assert replayed(again) == (drop == "after-commit")
+    assert count(party, phone) == (drop == "after-commit")
+    accepted(add(party, campaign, phone, key), again=drop == "after-commit")
     assert count(party, phone) == 1
 
 
@@ -391,9 +340,7 @@ def test_reconciling_ends_an_unknown_outcome(
     assert console.call("POST", "/writes/never/reconcile", {"outcome": outcome}).status_code == 404
     answer = console.do("POST", path, {"outcome": outcome}, status=200)
     assert (answer["outcome"], answer["status"]) == (outcome, 200 if outcome == "done" else None)
-    retried = add(party, campaign, phone, key)
-    assert answered(retried, 200)["status"] == "accepted"
-    assert replayed(retried) is (outcome == "done")
+    accepted(add(party, campaign, phone, key), again=outcome == "done")
     assert count(party, phone) == 1
     assert console.call("POST", path, {"outcome": outcome}).status_code == 404
 
@@ -401,36 +348,25 @@ def test_reconciling_ends_an_unknown_outcome(
 def test_signing_secret_is_null_on_a_replay(party: Party) -> None:
     """The secret is shown once: a replayed create or rotation has null in its place."""
     body = {"url": PUBLIC_URL, "events": ["call.completed"]}
-    key = fresh_key()
-    first = answered(party.post("/v1/webhooks", body, idem=key), 201)
-    again = party.post("/v1/webhooks", body, idem=key)
-    assert first["secret"].startswith("whsec_")
-    assert replayed(again)
-    assert answered(again, 201) == {**first, "secret": None}
-    path, key = f"/v1/webhooks/{first['id']}/rotate-secret", fresh_key()
-    turned = answered(party.post(path, idem=key), 200)
-    again = party.post(path, idem=key)
-    assert turned["secret"] not in (None, first["secret"])
-    assert replayed(again)
-    assert answered(again, 200) == {**turned, "secret": None}
-    answered(party.delete(f"/v1/webhooks/{first['id']}"))
+    keys, secrets, path = (fresh_key(), fresh_key()), [], "/v1/webhooks"
+    for key, status in zip(keys, (201, 200), strict=True):
+        first, again = twice(lambda p=path, b=body, k=key: party.post(p, b, idem=k), status)
+        secrets.append(first.json()["secret"])
+        assert secrets[-1].startswith("whsec_")
+        assert again.json() == {**first.json(), "secret": None}
+        if status == 201:
+            made = f"/v1/webhooks/{first.json()['id']}"
+            path, body = f"{made}/rotate-secret", {}
+    assert secrets[0] != secrets[1]
+    answered(party.delete(made))
 
 
 def test_many_at_once_under_one_key_write_once(party: Party, campaign: str) -> None:
     """Eight threads under one key: one lead, and each answer is the first's or a conflict."""
     key, phone = fresh_key(), party.phone()
-    answers: list[httpx.Response] = []
-    threads = [
-        threading.Thread(target=lambda: answers.append(add(party, campaign, phone, key)))
-        for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == 8
+    answers = at_once(lambda n: add(party, campaign, phone, key))
     for response in answers:
-        if common(response).status_code == 409:
+        if response.status_code == 409:
             problem(response, 409, "conflict")
         else:
             assert answered(response, 200)["status"] == "accepted"

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
-
-import httpx
-
 from sandbox.service_bench import (
     PHONE,
     PUBLIC_URL,
@@ -14,28 +9,10 @@ from sandbox.service_bench import (
     Console,
     Party,
     answered,
-    common,
+    at_once,
     fresh_key,
     problem,
 )
-
-
-def at_once(act: Callable[[int], httpx.Response], count: int = 8) -> list[httpx.Response]:
-    """The answers to as many requests sent at the same time."""
-    answers: list[httpx.Response] = []
-    gate = threading.Barrier(count)
-
-    def one(number: int) -> None:
-        gate.wait()
-        answers.append(act(number))
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == count
-    return [common(answer) for answer in answers]
 
 
 def test_agent_is_held_for_one_call(party: Party) -> None:

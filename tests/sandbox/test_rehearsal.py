@@ -133,6 +133,12 @@ def test_a_disturbed_week_balances(seed: int) -> None:
     )
     completed = [call_id for kind, call_id, _ in events if kind == "call.completed"]
     assert sorted(completed) == sorted(calls)
+    by_ai = {call_id for kind, call_id, _ in events if kind == "ai_call.completed"}
+    answered_calls = {call_id for call_id, call in calls.items() if call["answered_at"]}
+    assert by_ai <= answered_calls
+    assert 0 < len(by_ai) < len(answered_calls) / 4
+    statuses = {call["status"] for call in calls.values()}
+    assert statuses <= {"completed", "no_answer", "busy", "failed"}
     logged = {call_id: code for kind, call_id, code in events if kind == "disposition.logged"}
     assert logged
     assert all(calls[call_id]["disposition"] == code for call_id, code in logged.items())

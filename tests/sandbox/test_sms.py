@@ -72,22 +72,16 @@ def test_repeated_reference_is_refused(party: Party, other: Party) -> None:
     assert len(party.outbox("sms")) == sent
 
 
-def test_refused_message_leaves_its_reference_free(party: Party) -> None:
+def test_listed_number_is_refused_and_its_reference_stays_free(party: Party) -> None:
     """A reference whose message was refused was not sent, so it repeats nothing."""
     number, reference = party.phone(), fresh_key()
     party.on_dnc(number)
+    sent = len(party.outbox("sms"))
     problem(text_to(party, number, client_reference=reference), 422, "on_dnc")
+    assert len(party.outbox("sms")) == sent
     party.console("DELETE", f"/dnc/{number}", status=204)
 
     answered(text_to(party, number, client_reference=reference), 202)
-
-
-def test_listed_number_is_refused(party: Party) -> None:
-    """422 on_dnc for a number on the Do-Not-Call list."""
-    number = party.phone()
-    party.on_dnc(number)
-
-    refused(party, number, 422, "on_dnc")
 
 
 def test_calling_hours_are_the_called_partys(console: Console, party: Party) -> None:
