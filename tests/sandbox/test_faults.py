@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from contract.test_codes import PROMISED
+from contract.test_contract import PROMISED
 from dialframe.contract import operations
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
