@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 # jsonschema compiles a grammar of IRIs as it is imported, two seconds for a format that no schema here names.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+# Each process of the suite has one thread of linear algebra: two processes with two threads each on two cores wait for each
+# other in every small inverse, which then takes ten times as long. numpy reads it as it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # What a shell starts in the background ignores Ctrl-C, and so would each command that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
