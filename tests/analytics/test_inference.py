@@ -17,6 +17,7 @@ from dialframe.analytics.inference import (
     false_discovery,
     holm,
     needed_noncentrality,
+    normal_quantile,
     sequential_level,
     shrunk_effects,
     two_sided_p,
@@ -119,3 +120,10 @@ def test_holms_tests_by_hand() -> None:
     found = holm([0.04, math.nan, 0.01, 0.03])
     assert found[[0, 2, 3]].tolist() == pytest.approx([0.06, 0.03, 0.06])
     assert math.isnan(found[1])
+
+
+def test_a_look_at_next_to_nothing_of_the_planned_data_has_a_level() -> None:
+    """Of a millionth of the planned calls the boundary lies beyond what a double holds: it is no crash."""
+    for information in (1e-2, 1e-3, 1e-6):
+        assert 0 < sequential_level(0.05, information) <= 1e-14
+        assert math.isfinite(normal_quantile(1 - sequential_level(0.05, information) / 4))

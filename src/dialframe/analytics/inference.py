@@ -298,7 +298,12 @@ def sequential_level(alpha: float, information: float) -> float:
     """
     part = min(max(information, 1e-9), 1.0)
     # Of the level, as much as a Brownian path that ends at `alpha` would have crossed by now.
-    return 2 - 2 * _NORMAL.cdf(normal_quantile(1 - alpha / 2) / math.sqrt(part))
+    level = 2 - 2 * _NORMAL.cdf(normal_quantile(1 - alpha / 2) / math.sqrt(part))
+    return max(level, _LEAST_LEVEL)
+
+
+#: Least level of a look: a fourth of it still tells 1 less it from 1, whose quantile is infinite.
+_LEAST_LEVEL: Final = 1e-15
 
 
 def _known(
