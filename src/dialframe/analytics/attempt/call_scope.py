@@ -24,26 +24,8 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     within,
     word_of,
 )
-from dialframe.analytics.attempt.taxonomy import PLACE
+from dialframe.analytics.attempt.taxonomy import PLACE, REASONS
 from dialframe.errors import ConfigError
-
-#: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
-REASONS: Final[dict[str, str]] = {
-    "after_as_of": "made or read after `as_of`: not known then",
-    "outside_window": "made before `since`, or at or after `until`",
-    "inbound": "made by the customer",
-    "direction_unknown": "neither inbound nor outbound",
-    "dnc_screened": "held back by a Do-Not-Call list; nobody was dialed",
-    "in_progress": "not over yet",
-    "system_noise": "a dialer's own state, not an outcome",
-    "no_campaign": "outside any campaign, click-to-call for instance",
-    "no_time": "without an instant of its start",
-    "duplicate": "the same call id again; the first row is counted",
-    "other_campaign": "of another campaign",
-    "unmatched": "no lead has the number",
-    "ambiguous": "several leads have the number and none of them the call's campaign",
-    "other_lead": "made for a lead that is not in this funnel: of another campaign, or newer",
-}
 
 #: Counts worth a note, by reason and unit.
 Notes = dict[tuple[str, str], int]
