@@ -373,9 +373,11 @@ NOT_TAKEN: dict[str, tuple[Callable[[Account], Account], str]] = {
         lambda a: replace(a, calls=pytest.importorskip("polars").from_pandas(a.calls).lazy()),
         "not a frame",
     ),
-    "no columns": (lambda a: replace(a, calls=pd.DataFrame()), "no column"),
+    "no columns": (lambda a: replace(a, calls=pd.DataFrame()), r"calls frame has no column '\w+'"),
     "leads for calls": (lambda a: replace(a, calls=a.leads, leads=a.calls), r"\(calls, leads\)|no column"),
-    "other columns": (lambda a: replace(a, calls=a.calls.rename(columns=str.upper)), "no column"),
+    "other columns": (
+        lambda a: replace(a, calls=a.calls.rename(columns=str.upper)), r"calls frame has no column '\w+'",
+    ),
     "a column twice": (
         lambda a: replace(a, calls=pd.concat([a.calls, a.calls[["id"]]], axis=1)), "twice",
     ),

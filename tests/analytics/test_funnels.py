@@ -23,7 +23,7 @@ from analytics.made import (
     phone,
 )
 from dialframe import frames
-from dialframe.analytics import STAGES, Funnel, funnel
+from dialframe.analytics import STAGES, Funnel, attempts_frame, funnel
 from dialframe.errors import ConfigError
 
 NAMES = [stage.name for stage in STAGES]
@@ -201,12 +201,6 @@ def test_window() -> None:
     assert noted["booked_outside_window"] == 1
 
 
-def test_a_window_needs_a_zone() -> None:
-    """A naive bound is refused."""
-    with pytest.raises(ConfigError, match="no time zone"):
-        funnel(CALLS, PEOPLE, since=datetime(2026, 3, 2))  # noqa: DTZ001 - the point of the test
-
-
 def test_by_a_custom_field() -> None:
     """Groups come from the lead's custom field, the greatest first; no value is a group too."""
     people = pd.concat([PEOPLE, leads(lead(9))], ignore_index=True)
@@ -341,3 +335,15 @@ def _never_grows(result: Funnel, by: str | None) -> None:
     known = table.dropna(subset="of_previous")
     assert (known["low"] <= known["of_previous"]).all()
     assert (known["of_previous"] <= known["high"]).all()
+
+
+def test_a_frame_of_attempts_keeps_the_leads_that_its_calls_have() -> None:
+    """What an event says of a call whose number two leads have is not guessed anew from the number."""
+    people = leads(lead(1), lead(1, id="lead_x"))
+    made = calls(call(1, id="call_a", answered=True, disposition="NI"))
+    data = '{"call_id": "call_a", "lead_id": "lead_x", "disposition_code": "NI"}'
+    events = frames.from_records(
+        frames.EVENTS, [{"id": "evt_1", "type": "disposition.logged", "data": data}]
+    )
+    assert _counts(funnel(made, people))["attempted"] == 0
+    assert _counts(funnel(attempts_frame(made, people, events=events), people))["human"] == 1

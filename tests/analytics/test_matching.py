@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from analytics.made import CAMPAIGN, call, calls, lead, leads, phone
 from dialframe import frames
 from dialframe.analytics import match
-from dialframe.errors import ConfigError
 
 LEAD, TWIN = lead(1), lead(1, id="lead_x")
 #: The same number in another campaign.
@@ -77,12 +76,6 @@ def test_nothing_to_match(empty: str) -> None:
     people = frames.empty(frames.LEADS) if empty != "calls" else leads(lead(1))
     found = match(frame, people).table
     assert found["match_quality"].tolist() == ["none"] * len(frame)
-
-
-def test_other_frames_are_refused() -> None:
-    """A leads frame without phone is refused by name."""
-    with pytest.raises(ConfigError, match="leads frame has no column 'phone'"):
-        match(calls(call(1)), pd.DataFrame({"id": ["x"]}))
 
 
 numbers = st.none() | st.integers(0, 3)

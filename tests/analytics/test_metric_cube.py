@@ -160,3 +160,14 @@ def test_a_lead_is_of_the_caller_id_of_its_first_attempt() -> None:
         metrics.compute(world().calls, world().leads, period="year")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"by=\['campaign_id'\]"):
         metrics.compute(world().calls, world().leads, by="campaign_id")
+
+
+def test_a_lead_dialed_before_it_arrived_is_in_no_cell_of_quick_first_dials() -> None:
+    """As in the whole, which counts it apart."""
+    leads = world().leads.copy()
+    leads.loc[leads.index[::7], "created_at"] += pd.Timedelta(days=90)
+    cube = metrics.compute(world().calls, leads, by=["campaign_id"], names="quick_first_dial")
+    assert cube.cells is not None
+    whole = cube["quick_first_dial"]
+    assert whole.excluded["dialed_before_arrival"] > 0
+    assert cube.cells["denominator"].sum() == whole.denominator

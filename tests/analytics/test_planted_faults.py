@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,42 +18,6 @@ from dialframe.analytics import metrics
 NOW = dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize("seed", [7, 1, 2])
-def test_the_flagged_caller_id_and_no_other(seed: int) -> None:
-    """The number that people stopped answering is found, near the day on which it was flagged."""
-    made = account(seed=seed)
-    found = _callers(made)
-    alerted = found[found["alert"].to_numpy(bool)]
-    assert set(alerted["from_number"]) == made.planted("flagged_caller_id")
-    detail = made.truth.set_index("fault").loc["flagged_caller_id", "detail"]
-    flagged = pd.Timestamp(detail.split("spam from ")[1].split("Z")[0] + "Z")
-    assert abs(alerted["changed_at"].iloc[0] - flagged) < pd.Timedelta(days=7)
-
-
-def test_the_campaign_whose_duration_is_another_and_no_other() -> None:
-    """Its duration is the whole call, everywhere else it is the talk."""
-    found = analytics.durations(account().calls).table
-    whole = found["campaign_id"][(found["means"] == "whole").to_numpy(bool)]
-    assert set(whole) == account().planted("duration_is_total")
-    assert set(found["means"]) == {"talk", "whole"}
-
-
-def test_unmapped_codes_and_no_others() -> None:
-    """The code that no taxonomy knows, with a file that gives it a meaning."""
-    found = analytics.unmapped(account().calls).table
-    assert found["code"].tolist() == ["ZZTOP"]
-    assert found["calls"].sum() == len(account().planted("unmapped_code"))
-    mine = analytics.DEFAULT.with_toml(found.attrs["stub"].replace('"?"', '"callback"'))
-    assert len(analytics.unmapped(account().calls, taxonomy=mine).table) == 0
-
-
-def test_the_number_in_three_campaigns_and_no_other() -> None:
-    """One number, three campaigns."""
-    found = analytics.duplicates(account().calls, account().leads).table
-    assert set(found["phone"]) == account().planted("phone_in_three_campaigns")
-    assert found["campaigns"].tolist() == [3]
-
-
 def _requests(made: Synthetic) -> tuple[set[str], set[str]]:
     """Every request, honored or not, is seen, and nobody else's number."""
     found = analytics.classify(made.calls).table["dnc_request"].to_numpy(bool)
@@ -66,16 +29,15 @@ def _requests(made: Synthetic) -> tuple[set[str], set[str]]:
     return mine, made.planted("dnc_request") | phones
 
 
-@cache
-def _callers(made: Synthetic) -> pd.DataFrame:
-    return analytics.caller_ids(made.calls, made.leads).table
-
-
-def _flagged(made: Synthetic) -> tuple[set[str], set[str]]:
-    table = _callers(made)
-    return set(table["from_number"][table["alert"].to_numpy(bool)]), made.planted(
-        "flagged_caller_id"
-    )
+def _flagged(made: Synthetic) -> tuple[Any, Any]:
+    """The number that people stopped answering, near the day on which it was flagged."""
+    table = analytics.caller_ids(made.calls, made.leads).table
+    alerted = table[table["alert"].to_numpy(bool)]
+    detail = made.truth.set_index("fault").loc["flagged_caller_id", "detail"]
+    flagged = pd.Timestamp(detail.split("spam from ")[1].split("Z")[0] + "Z")
+    near = (alerted["changed_at"] - flagged).abs() < pd.Timedelta(days=7)
+    found = dict(zip(alerted["from_number"], near, strict=True))
+    return found, dict.fromkeys(made.planted("flagged_caller_id"), True)
 
 
 def _late(made: Synthetic) -> tuple[set[str], set[str]]:
@@ -86,9 +48,15 @@ def _late(made: Synthetic) -> tuple[set[str], set[str]]:
     return set(found.tables["each"]["id"]), made.planted("late_disposition")
 
 
-def _unmapped(made: Synthetic) -> tuple[set[str], set[str]]:
+def _unmapped(made: Synthetic) -> tuple[Any, Any]:
+    """The code that no taxonomy knows, with a file that gives it a meaning."""
     odd = analytics.classify(made.calls).table["unmapped"].to_numpy(bool)
-    return set(made.calls["id"][odd]), made.planted("unmapped_code")
+    codes = analytics.unmapped(made.calls).table
+    mine = analytics.DEFAULT.with_toml(codes.attrs["stub"].replace('"?"', '"callback"'))
+    left = len(analytics.unmapped(made.calls, taxonomy=mine).table)
+    planted = made.planted("unmapped_code")
+    said = (set(made.calls["id"][odd]), codes["code"].tolist(), codes["calls"].sum(), left)
+    return said, (planted, ["ZZTOP"], len(planted), 0)
 
 
 def _hidden(made: Synthetic) -> tuple[set[str], set[str]]:
@@ -98,10 +66,12 @@ def _hidden(made: Synthetic) -> tuple[set[str], set[str]]:
     )
 
 
-def _durations(made: Synthetic) -> tuple[set[str], set[str]]:
+def _durations(made: Synthetic) -> tuple[Any, Any]:
+    """The campaign whose duration is the whole call; everywhere else it is the talk."""
     table = analytics.durations(made.calls).table
     whole = (table["means"] == "whole").to_numpy(bool)
-    return set(table["campaign_id"][whole]), made.planted("duration_is_total")
+    said = set(table["campaign_id"][whole]), set(table["means"])
+    return said, (made.planted("duration_is_total"), {"talk", "whole"})
 
 
 def _missing(made: Synthetic) -> tuple[set[str], set[str]]:
@@ -109,9 +79,10 @@ def _missing(made: Synthetic) -> tuple[set[str], set[str]]:
     return set(found), made.planted("missing_disposition")
 
 
-def _shared(made: Synthetic) -> tuple[set[str], set[str]]:
+def _shared(made: Synthetic) -> tuple[Any, Any]:
     found = analytics.duplicates(made.calls, made.leads).table
-    return set(found["phone"]), made.planted("phone_in_three_campaigns")
+    said = dict(zip(found["phone"], found["campaigns"], strict=True))
+    return said, dict.fromkeys(made.planted("phone_in_three_campaigns"), 3)
 
 
 #: What finds each fault of the answer sheet: what it says, and what was planted.

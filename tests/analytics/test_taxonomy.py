@@ -62,12 +62,6 @@ def test_own_meaning_of_a_known_code() -> None:
     assert mine.outcome("hangup_cause", "16") == "early_hangup"
 
 
-def test_unknown_class_is_refused() -> None:
-    """A class that does not exist is refused with the list of those that do."""
-    with pytest.raises(ConfigError, match=r"'\?'.*use one of no_answer"):
-        DEFAULT.with_codes({"ZZTOP": "?"})
-
-
 def test_unknown_preset_is_refused() -> None:
     """A preset that does not exist is refused with the list of those that do."""
     with pytest.raises(ConfigError, match="vicidial, freeswitch"):

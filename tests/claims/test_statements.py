@@ -25,7 +25,6 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
 )
 from dialframe.analytics.rate_ratios import rate_ratios
-from dialframe.errors import ConfigError
 
 WEB_FIRST = Switches(web_first=True, source_effect=3.0, ladders=True)
 MIDDLE = datetime.fromtimestamp(START_US / 1e6 + 4 * 7 * 86_400, UTC)
@@ -333,27 +332,6 @@ def test_sixty_looks_share_one_chance_of_a_false_alarm() -> None:
     numbers = partial(analytics.caller_ids, world.calls, world.leads, min_calls=100)
     losses = [numbers(looks=looks).claims[0].detectable or 0.0 for looks in (1, 60)]
     assert losses[0] < losses[1]
-
-
-def test_frames_of_others_are_taken_and_wrong_ones_refused_in_words() -> None:
-    """Polars and Arrow give the same; leads in the place of calls are named."""
-    pl = pytest.importorskip("polars")
-    import pyarrow as pa
-
-    world = made(1, Switches(leads=300))
-    expected = analytics.hours(world.calls, world.leads).table
-    for given in (
-        (pl.from_pandas(world.calls), pl.from_pandas(world.leads)),
-        tuple(pa.Table.from_pandas(f, preserve_index=False) for f in (world.calls, world.leads)),
-    ):
-        pd.testing.assert_frame_equal(analytics.hours(*given).table, expected)
-    with pytest.raises(ConfigError, match=r"\(calls, leads\)"):
-        analytics.funnel(world.leads, world.calls)
-    with pytest.raises(ConfigError, match="not a frame"):
-        analytics.hours([1, 2])  # type: ignore[arg-type]
-    numbers = world.calls.assign(to_number=np.arange(len(world.calls)))
-    with pytest.raises(ConfigError, match=r"E\.164"):
-        analytics.attempts(numbers, world.leads)
 
 
 def test_a_whole_pool_is_never_called_sick() -> None:

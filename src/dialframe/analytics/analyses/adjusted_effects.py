@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from dialframe.analytics.attempt.attempt_table import (
 )
 from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.claims_and_tables import Claim, points, seen, share, sums
+from dialframe.analytics.claims_and_tables import Claim, Kind, points, seen, share, sums
 from dialframe.analytics.inference import (
     Effects,
     detectable_effect,
@@ -164,10 +164,9 @@ def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
     ).relative
     order = attempts.order
     total = np.cumsum(chance[order])
-    lead = attempts.cluster[order]
-    first = np.flatnonzero(np.append(True, lead[1:] != lead[:-1]))[: len(lead)]
+    first = np.flatnonzero(attempts.opens)
     before = total - chance[order]
-    before -= np.repeat(before[first], np.diff(first, append=len(lead)))
+    before -= np.repeat(before[first], np.diff(first, append=len(order)))
     tried = np.empty(len(attempts))
     # Equal hours are equal: the sum's last digits depend on the calls before and on the processor.
     tried[order] = np.round(before, 8)
@@ -187,35 +186,41 @@ def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
     return np.where(enough[level], level, size), enough
 
 
+class Inside(TypedDict, total=False):
+    """What a comparison of levels is of and is made inside of; each is of all attempts but `rows`.
+
+    Attributes:
+        rows: Which attempts; by default all.
+        strata: What to compare inside of; by default campaign, week and source.
+        factors: What else is held still; by default attempt, local hour, weekday and time zone.
+        hit: What the chance is of; by default that a person answered.
+    """
+
+    rows: Ints
+    strata: Sequence[Ints]
+    factors: Mapping[str, Ints]
+    hit: Mask
+
+
 def people_by(
-    attempts: Attempts,
-    levels: Mapping[str, Ints],
-    *,
-    rows: Ints | None = None,
-    strata: Sequence[Ints] | None = None,
-    factors: Mapping[str, Ints] | None = None,
-    hit: Mask | None = None,
+    attempts: Attempts, levels: Mapping[str, Ints], **inside: Unpack[Inside]
 ) -> Mapping[str, Effects]:
-    """The effects of levels on the chance of a person, inside the usual strata.
+    """The effects of levels on the chance of a person, or of what else is to hit.
 
     Only attempts that are old enough for their outcome to be known have a say.
 
     Args:
         attempts: The attempts.
         levels: Level of each attempt (of `rows`, where given) from 0 up, by what they are of: `hour`.
-        rows: Which attempts; by default all.
-        strata: What to compare inside of, of all attempts; by default campaign, week and source.
-        factors: What else is held still, of all attempts; by default attempt, local hour, weekday and
-            time zone.
-        hit: What the chance is of, of all attempts; by default that a person answered.
+        inside: What it is of and inside of.
     """
-    rows = np.arange(len(attempts)) if rows is None else rows
+    rows = inside.get("rows", np.arange(len(attempts)))
     mature = attempts.mature[rows]
     rows = rows[mature]
-    strata = usual_strata(attempts) if strata is None else strata
-    factors = usual_factors(attempts, *levels) if factors is None else factors
+    strata = inside["strata"] if "strata" in inside else usual_strata(attempts)
+    factors = inside["factors"] if "factors" in inside else usual_factors(attempts, *levels)
     return effects_of(
-        (attempts.flag("human") if hit is None else hit)[rows],
+        inside.get("hit", attempts.flag("human"))[rows],
         [code[rows] for code in strata],
         {
             **{name: code[rows] for name, code in factors.items()},
@@ -309,6 +314,70 @@ def judged(
             min_points / 100,
         ),
     )  # fmt: skip
+
+
+def levels_judged(
+    attempts: Attempts, levels: Mapping[str, Ints], size: int, least: int, alpha: float, *,
+    tests: int = 1, shape: Shape = "halves", **inside: Unpack[Inside],
+) -> Judged | None:  # fmt: skip
+    """What can be said of the levels of one thing, where some trials hit and some do not.
+
+    Args:
+        attempts: The attempts.
+        levels: As `people_by` takes them, of one thing.
+        size: How many levels there are.
+        least: Trials below which a level is pooled with others, and not named.
+        alpha: As `judged` takes it, like `tests` and `shape`.
+        tests: How many such questions are asked together.
+        shape: The difference whose detectable size is stated.
+        inside: What it is of and inside of.
+    """
+    ((name, level),) = levels.items()
+    hits = inside.get("hit", attempts.flag("human"))[inside.get("rows", slice(None))]
+    if not 0 < int(hits.sum()) < len(hits):
+        return None
+    thin, enough = pooled(level, size, least)
+    effects = people_by(attempts, {name: thin}, **inside)[name]
+    return judged(effects, enough, alpha, tests=tests, shape=shape)
+
+
+class Compared(NamedTuple):
+    """What can be said of two levels: the second less the first as a difference of rates, with its bounds."""
+
+    verdict: Judged
+    difference: float
+    low: float
+    high: float
+
+    def claim(self, subject: str, adjusted_for: tuple[str, ...], so: str, not_so: str) -> Claim:
+        """The claim that they differ, or that it is not certain, with what would have been seen."""
+        kind: Kind = "difference" if self.verdict.differs else "none"
+        text = so if self.verdict.differs else f"{not_so}{seen(self.verdict.detectable)}"
+        return Claim(kind, subject, *self[1:], self.verdict.detectable, adjusted_for, text)
+
+
+def two_compared(
+    attempts: Attempts, levels: Mapping[str, Mask], alpha: float, *,
+    tests: int = 1, z: float = 1.96, **inside: Unpack[Inside],
+) -> Compared | None:  # fmt: skip
+    """What can be said of the attempts of a level against all others, with bounds `z` errors away.
+
+    Args:
+        attempts: The attempts.
+        levels: Which of them are of the second level, by what it is of.
+        alpha: As `judged` takes it, like `tests`.
+        tests: How many such questions are asked together.
+        z: How many errors the bounds are away.
+        inside: What it is of and inside of.
+    """
+    ((name, second),) = levels.items()
+    verdict = (
+        levels_judged(attempts, {name: second.astype(np.int64)}, 2, 1, alpha, tests=tests, **inside)
+        if 0 < int(second.sum()) < len(second) else None
+    )  # fmt: skip
+    if verdict is None or np.isnan(verdict.p):
+        return None
+    return Compared(verdict, *second_less_first(verdict.effects, z))
 
 
 def second_less_first(effects: Effects, z: float = 1.96) -> tuple[float, float, float]:

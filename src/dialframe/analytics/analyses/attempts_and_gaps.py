@@ -14,9 +14,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     adjusted_rates,
     best_cut,
-    judged,
-    people_by,
-    pooled,
+    levels_judged,
 )
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
@@ -71,14 +69,12 @@ def attempts(
     """
     attempts = count_attempts(calls, leads, **selection)
     number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
-    human, whole = attempts.flag("human"), attempts.ever
-    first = attempts.of_history(_first_attempt(whole, whole.flag("human")))
+    human, first = attempts.flag("human"), attempts.first_ever("human")
     # A discrete hazard: of those not reached before, the ones that this attempt reaches.
     waiting = (first == 0) | (attempts.attempt <= first)
     contact = waiting & human
     booked = attempts.flag("appointment") | attempts.flag("conversion")
-    ever_booked = whole.flag("appointment") | whole.flag("conversion")
-    won = booked & (attempts.of_history(_first_attempt(whole, ever_booked)) == attempts.attempt)
+    won = booked & (attempts.first_ever("appointment", "conversion") == attempts.attempt)
     tried, gained = sums(number, most), sums(np.where(won, number, -1), most)
     people = sums(np.where(human, number, -1), most)
     n, k = sums(np.where(waiting, number, -1), most), sums(np.where(contact, number, -1), most)
@@ -182,18 +178,16 @@ def _gaps_judged(
     attempts: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
 ) -> dict[int, Judged]:
     """What can be said of the gaps after each outcome that is tried again."""
-    human = attempts.flag("human")[after]
     open_outcomes = [i for i in range(len(OUTCOMES))
              if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
-    verdicts = {}
-    for i in open_outcomes:
-        after_outcome = outcome == i
-        if not human[after_outcome].any():
-            continue
-        level, enough = pooled(band[after_outcome], len(GAPS_H), min_calls)
-        effects = people_by(attempts, {"gap": level}, rows=after[after_outcome])["gap"]
-        verdicts[i] = judged(effects, enough, alpha, tests=len(open_outcomes), shape="one")
-    return verdicts
+    verdicts = {
+        i: levels_judged(
+            attempts, {"gap": band[outcome == i]}, len(GAPS_H), min_calls, alpha,
+            rows=after[outcome == i], tests=len(open_outcomes), shape="one",
+        )
+        for i in open_outcomes
+    }  # fmt: skip
+    return {i: verdict for i, verdict in verdicts.items() if verdict is not None}
 
 
 def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tuple[Claim, ...]:
@@ -264,16 +258,6 @@ def _advice(
          "rate": float, "simulated": float, "p": float, "detectable_points": float, "why": str},
         rows,
     )  # fmt: skip
-
-
-def _first_attempt(attempts: Attempts, hit: Mask) -> Ints:
-    """For each attempt, the first attempt of its lead that hits; 0 where none does."""
-    first = np.full(
-        int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32
-    )
-    np.minimum.at(first, attempts.cluster[hit], attempts.attempt[hit])
-    first_of_lead = first[attempts.cluster]
-    return np.where(first_of_lead == np.iinfo(np.int32).max, 0, first_of_lead)
 
 
 def _standardized(

@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Judged,
+    Compared,
     caller_model,
-    judged,
-    people_by,
-    second_less_first,
+    two_compared,
     usual_strata,
 )
 from dialframe.analytics.analyses.caller_ids import sick_calls
@@ -42,7 +40,6 @@ from dialframe.analytics.claims_and_tables import (
     plural,
     rated_calls,
     ratio,
-    seen,
     share,
     sums,
     table,
@@ -100,7 +97,7 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
     rows = [_compared(code, human, matched, attempts.cluster)
             for code in (np.zeros(len(attempts), dtype=np.int64), attempts.cluster)]  # fmt: skip
     sick = sick_calls(attempts)
-    verdict, row = _adjusted(attempts.only(~sick), matched[~sick], alpha)
+    compared, row = _adjusted(attempts.only(~sick), matched[~sick], alpha)
     rows.append(row)
     frame = table_of_rows(
         {"compared": str, "matched": int, "matched_dials": int, "other": int, "other_dials": int,
@@ -109,7 +106,7 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
         [(way, *row) for way, row in zip(("crude", "same lead", "adjusted"), rows, strict=True)],
     )  # fmt: skip
     return result_of(
-        attempts, "local_presence", _lift_claims(verdict, row), frame,
+        attempts, "local_presence", (_lift_claim(compared),), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
         "number's area code (North American plan); an area code is not a place",
         {("sick_caller", "calls"): int(sick.sum()), **attempts.not_logged},
@@ -121,41 +118,33 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
 
 def _adjusted(
     attempts: Attempts, matched: Mask, alpha: float
-) -> tuple[Judged | None, tuple[float, ...]]:
+) -> tuple[Compared | None, tuple[float, ...]]:
     """What can be said of the lift, and its row of the table."""
-    human, level = attempts.flag("human"), matched.astype(np.int64)
-    counts = _compared(np.zeros(len(attempts), dtype=np.int64), human, matched, attempts.cluster)[
-        :4
-    ]
-    nothing = (*counts, *[np.nan] * 5, 0.0)
-    if not len(attempts) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(attempts):
-        return None, nothing
-    effects = people_by(attempts, {"local": level})["local"]
-    verdict = judged(effects, np.ones(2, dtype=bool), alpha)
-    if np.isnan(verdict.p):
-        return None, nothing
-    rate_other, (lift, low, high) = float(effects.rates()[0]), second_less_first(effects)
+    everything, human = np.zeros(len(attempts), dtype=np.int64), attempts.flag("human")
+    counts = _compared(everything, human, matched, attempts.cluster)[:4]
+    compared = two_compared(attempts, {"local": matched}, alpha)
+    if compared is None:
+        return None, (*counts, *[np.nan] * 5, 0.0)
+    verdict, lift, low, high = compared
+    rate_other = float(verdict.effects.rates()[0])
     stratum = joined(usual_strata(attempts), len(attempts))
-    both = np.bincount(stratum, level) * np.bincount(stratum, 1 - level) > 0
-    return verdict, (*counts, rate_other + lift, rate_other, lift, low, high, float(both.sum()))
+    both = np.bincount(stratum, matched) * np.bincount(stratum, ~matched) > 0
+    return compared, (*counts, rate_other + lift, rate_other, lift, low, high, float(both.sum()))
 
 
-def _lift_claims(verdict: Judged | None, row: tuple[float, ...]) -> tuple[Claim, ...]:
-    if verdict is None:
+def _lift_claim(compared: Compared | None) -> Claim:
+    if compared is None:
         text = (
             "Nothing can be told of local caller IDs: inside campaign, week and source too few people "
             "were reached with and without one"
         )
-        return (Claim("none", "local presence", text=text),)
-    lift, low, high = row[6:9]
+        return Claim("none", "local presence", text=text)
+    _, lift, low, high = compared
     words = (
         f"A local caller ID reaches {100 * lift:+.1f} points ({100 * low:.1f} to {100 * high:.1f})"
     )
-    common = (lift, low, high, verdict.detectable, LOCAL_ADJUSTED_FOR)
-    if verdict.differs:
-        return (Claim("difference", "local presence", *common, f"{words}: a difference"),)
-    text = f"{words}: no certain difference{seen(verdict.detectable)}"
-    return (Claim("none", "local presence", *common, text),)
+    return compared.claim("local presence", LOCAL_ADJUSTED_FOR, f"{words}: a difference",
+                          f"{words}: no certain difference")  # fmt: skip
 
 
 @analysis

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Judged,
-    judged,
+    Compared,
     one_look,
-    people_by,
-    second_less_first,
     tried_level,
+    two_compared,
     usual_factors,
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Known, Window, analysis
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     attempt_level,
@@ -61,7 +59,6 @@ from dialframe.analytics.inference import (
     tested_level,
 )
 from dialframe.errors import ConfigError
-from dialframe.instants import When
 
 #: What campaigns can be compared by: numerator flag, denominator flag (None: all attempts).
 COMPARED: Final[dict[str, tuple[str, str | None]]] = {
@@ -85,10 +82,7 @@ def compare(
     alpha: float = 0.05,
     planned_calls: int | None = None,
     source: str = SOURCE,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Window],
 ) -> Result:
     """Whether one campaign is better than another by a rate, with the mix of its calls held still.
 
@@ -129,7 +123,7 @@ def compare(
         raise ConfigError(f"campaign {a!r} is compared with itself; name two")
     for campaign in (a, b):
         known_campaign(campaign, calls, leads)
-    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
+    whole = count_attempts(calls, leads, **selection)
     code, names = whole.numbered("campaign_id")
     side = np.full(len(names) + 1, -1)
     for index, name in enumerate((a, b)):
@@ -146,16 +140,16 @@ def compare(
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
     z = normal_quantile(1 - tested_level(level) / 2)
     mix, standard = _mix(attempts, group, hit, source)
-    verdict, row = _held_still(attempts, group, hit, source, level)
-    word = _verdict(verdict, row[0])
+    compared = _held_still(attempts, group, hit, source, level)
+    adjusted = compared or (None, np.nan, np.nan, np.nan)
     values: dict[str, object] = {
         "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
         "rate_a": rate[0], "numerator_b": k[1], "denominator_b": n[1], "rate_b": rate[1],
         "difference": difference, "low": difference - z * error, "high": difference + z * error,
-        "adjusted": row[0], "adjusted_low": row[1], "adjusted_high": row[2],
-        "p": np.nan if verdict is None else verdict.p,
-        "minimum_detectable": np.nan if verdict is None else verdict.detectable,
-        "standardized": standard, "verdict": word,
+        "adjusted": adjusted[1], "adjusted_low": adjusted[2], "adjusted_high": adjusted[3],
+        "p": np.nan if compared is None else compared.verdict.p,
+        "minimum_detectable": np.nan if compared is None else compared.verdict.detectable,
+        "standardized": standard, "verdict": _verdict(compared),
     }  # fmt: skip
     frame = table({name: [value] if isinstance(value, str) else np.array([value])
                    for name, value in values.items()})  # fmt: skip
@@ -164,7 +158,7 @@ def compare(
         planned_calls is None
     ) else ()  # fmt: skip
     return result_of(
-        whole, "compare", _compared_claims(values, verdict, row, level), frame,
+        whole, "compare", (_compared_claim(values, compared),), frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
         "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
@@ -183,20 +177,18 @@ COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", 
 
 def _held_still(
     attempts: Attempts, group: Ints, hit: Mask, source: str, level: float
-) -> tuple[Judged | None, tuple[float, float, float]]:
-    """What can be said of b against a with the mix held still, and the difference with its bounds."""
-    nothing = (float("nan"),) * 3
-    if len(np.unique(group)) < 2 or not 0 < int(hit.sum()) < len(hit):
-        return None, nothing
+) -> Compared | None:
+    """What can be said of b against a with the mix held still."""
+    if not 0 < int(hit.sum()) < len(hit):
+        return None
     strata = [week_code(attempts), source_level(attempts, source)[0]]
-    factors = {**usual_factors(attempts), "attempt": tried_level(attempts, hit, [*strata, group])}
-    effects = people_by(attempts, {"campaign": group}, hit=hit, strata=strata, factors=factors)[
-        "campaign"
-    ]
-    verdict = judged(effects, np.ones(2, dtype=bool), level)
-    if np.isnan(verdict.p):
-        return None, nothing
-    return verdict, second_less_first(effects, normal_quantile(1 - tested_level(level) / 2))
+    # The groups are dialed at hours of their own: who is left at an attempt differs by it.
+    tried = tried_level(attempts, hit, [*strata, group])
+    return two_compared(
+        attempts, {"campaign": group == 1}, level, hit=hit, strata=strata,
+        factors=usual_factors(attempts) | {"attempt": tried},
+        z=normal_quantile(1 - tested_level(level) / 2),
+    )  # fmt: skip
 
 
 def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> float:
@@ -245,20 +237,17 @@ def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
     return (f"The campaigns differ in {', '.join(odd)}: see mix and standardized.",) if odd else ()
 
 
-def _verdict(verdict: Judged | None, difference: float) -> str:
-    if verdict is None:
+def _verdict(compared: Compared | None) -> str:
+    if compared is None:
         return "cannot be told"
-    if not verdict.differs:
+    if not compared.verdict.differs:
         return "no certain difference"
-    return "b is better" if difference > 0 else "a is better"
+    return "b is better" if compared.difference > 0 else "a is better"
 
 
-def _compared_claims(
-    row: dict[str, object], verdict: Judged | None, adjusted: tuple[float, float, float],
-    level: float,
-) -> tuple[Claim, ...]:  # fmt: skip
+def _compared_claim(row: dict[str, object], compared: Compared | None) -> Claim:
     subject = f"{row['b']} against {row['a']}"
-    if verdict is None:
+    if compared is None:
         few = row["numerator_a"] == row["numerator_b"] == 0 or not row["denominator_a"] or (
             not row["denominator_b"]
         )  # fmt: skip
@@ -266,17 +255,14 @@ def _compared_claims(
             "Nothing can be told of the difference: with week, source, attempt and hour held still "
             "there are too few calls of both"
         )  # fmt: skip
-        return (Claim("none", subject, text=why),)
-    effect, low, high = adjusted
+        return Claim("none", subject, text=why)
+    verdict, effect, low, high = compared
     words = (
         f"{share(row['rate_a'])} against {share(row['rate_b'])}: {row['verdict']} with the mix held "
         f"still ({100 * effect:+.1f} points, {100 * low:.1f} to {100 * high:.1f}; "
         f"p = {verdict.p:.2g})"
     )
-    common = (effect, low, high, verdict.detectable, COMPARED_ADJUSTED_FOR)
-    if verdict.differs:
-        return (Claim("difference", subject, *common, words),)
-    return (Claim("none", subject, *common, f"{words}{seen(verdict.detectable)}"),)
+    return compared.claim(subject, COMPARED_ADJUSTED_FOR, words, words)
 
 
 @analysis
@@ -290,8 +276,7 @@ def changes(
     alpha: float = 0.01,
     looks: int = 1,
     min_calls: int = 100,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Known],
 ) -> Result:
     """Groups whose rate in the last days differs from their own rate before.
 
@@ -319,10 +304,9 @@ def changes(
     """
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    whole = count_attempts(calls, leads, **selection)
     above, below = COMPARED[metric]
-    whole = attempts
-    attempts = whole.only(attempts.mature & (attempts.flag(below) if below else True))
+    attempts = whole.only(whole.mature & (whole.flag(below) if below else True))
     new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)
     hit, (code, names) = attempts.flag(above), attempts.text(by)
     size = len(names)
@@ -333,16 +317,15 @@ def changes(
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
     groups = max(int(enough.sum()), 1)
     for i in np.flatnonzero(enough):
-        in_campaign = code == i
-        verdict = _changed(
-            attempts.only(in_campaign),
-            new[in_campaign],
-            hit[in_campaign],
-            alpha / max(looks, 1),
-            tests=groups,
-        )
-        if verdict is not None:
-            p[i], change[i], detectable[i], low[i], high[i] = verdict
+        mine = code == i
+        part = attempts.only(mine)
+        compared = two_compared(
+            part, {"now": new[mine]}, alpha / max(looks, 1), hit=hit[mine], tests=groups,
+            strata=[source_level(part)[0]],
+        )  # fmt: skip
+        if compared is not None:
+            verdict, change[i], low[i], high[i] = compared
+            p[i], detectable[i] = verdict.p, verdict.detectable
     adjusted = holm(p)
     alert = np.nan_to_num(adjusted, nan=1.0) < level
     frame = table(
@@ -353,37 +336,21 @@ def changes(
             "adjusted": change, "detectable": detectable, "p_adjusted": adjusted, "alert": alert,
         }
     ).sort_values(["alert", "denominator_before"], ascending=False, kind="stable", ignore_index=True)  # fmt: skip
-    return Result(
-        "changes", _change_claims(names, p, adjusted, change, detectable, low, high, level, recent),
+    return result_of(
+        whole, "changes", _change_claims(names, p, adjusted, change, detectable, low, high, level, recent),
         frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}, in the last days "
         "and before",
-        whole.balance(whole.not_logged), taxonomy, attempts.as_of, {},
-        {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
+        whole.not_logged,
+        parameters={"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
          "looks": looks, "min_calls": min_calls},
-        (*(() if looks > 1 else (one_look("looks= says how often you will."),)), *whole.warnings),
-        ASSUMPTIONS,
+        warnings=() if looks > 1 else (one_look("looks= says how often you will."),),
+        assumptions=ASSUMPTIONS,
     )  # fmt: skip
 
 
 #: What a change is adjusted for.
 CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday", "time zone")
-
-
-def _changed(
-    attempts: Attempts, new: Mask, hit: Mask, alpha: float, *, tests: int
-) -> tuple[float, float, float, float, float] | None:
-    """p, adjusted change, what would have been seen, and bounds; None where nothing can be told."""
-    if not 0 < int(hit.sum()) < len(hit):
-        return None
-    effects = people_by(
-        attempts, {"now": new.astype(np.int64)}, hit=hit, strata=[source_level(attempts)[0]]
-    )["now"]
-    verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
-    if np.isnan(verdict.p):
-        return None
-    change, low, high = second_less_first(effects)
-    return verdict.p, change, verdict.detectable, low, high
 
 
 def _change_claims(
@@ -415,10 +382,7 @@ def running_rates(
     leads: pd.DataFrame | None = None,
     *,
     campaigns: pd.DataFrame,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    since: When | None = None,
-    until: When | None = None,
+    **selection: Unpack[Window],
 ) -> Result:
     """Rates over the time in which each campaign was seen to run.
 
@@ -438,9 +402,7 @@ def running_rates(
         result = analytics.running_rates(calls, campaigns=account.campaigns())
     """
     require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until
-    )
+    attempts = count_attempts(calls, leads, **selection)
     code, names = attempts.text("campaign_id")
     ran, hours = np.zeros(len(attempts), dtype=bool), np.zeros(len(names))
     for i, name in enumerate(names):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Funnel
-from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.attempt_table import mapping_warnings
-from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
-from dialframe.analytics.attempt.classify import Classes, classes
+from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.call_scope import Notes, balance, latest
 from dialframe.analytics.attempt.frames_to_arrays import (
     NEVER,
     NO_TIME,
@@ -27,21 +26,16 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
     within,
 )
-from dialframe.analytics.attempt.lead_match import Matched, known_campaign, lead_groups, match_rows
+from dialframe.analytics.attempt.lead_match import Matched, known_campaign, lead_groups
 from dialframe.analytics.attempt.taxonomy import (
-    CONNECTED_UNKNOWN,
-    DEFAULT,
-    LOADED_WITHOUT_GROUPS,
-    LOADED_WITHOUT_LEDGER,
+    LOADED,
     NO_GROUP,
     NOTES,
-    PLACE,
     STAGES,
-    Taxonomy,
 )
 from dialframe.analytics.inference import rates
 from dialframe.errors import ConfigError
-from dialframe.instants import When, instant
+from dialframe.instants import instant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +62,7 @@ def refusals(
         ConfigError: A column is missing.
     """
     if imports is None:
-        return Refused({}, LOADED_WITHOUT_LEDGER, {})
+        return Refused({}, LOADED["without_ledger"], {})
     require(imports, ("status",) if campaign is None else ("status", "campaign_id"), "imports")
     rows = imports if campaign is None else imports[imports["campaign_id"] == campaign]
     status = rows["status"].astype("str").str.casefold()
@@ -85,7 +79,7 @@ def refusals(
     if by is None:
         return Refused({"": len(refused)}, STAGES[0].definition, notes)
     if by not in rows.columns:
-        return Refused({}, LOADED_WITHOUT_GROUPS, notes)
+        return Refused({}, LOADED["without_groups"], notes)
     sizes = refused[by].astype("str").fillna(NO_GROUP).value_counts()
     per_group = {str(name): int(size) for name, size in sizes.items()}
     return Refused(per_group, STAGES[0].definition, notes)
@@ -123,69 +117,58 @@ class Span:
 
 
 def span_of(
-    leads: pd.DataFrame,
-    here: Mask,
-    at: Ints,
-    matched: Matched,
-    counted: Mask,
-    window: timedelta | None,
-    entry: str,
-    as_of: datetime | None,
-) -> Span:
+    leads: pd.DataFrame, here: Mask, attempts: Attempts, window: timedelta | None, entry: str,
+    read_at: datetime | None,
+) -> Span:  # fmt: skip
     """When each lead's events count, and which leads have had all of their time."""
     if window is None:
         return Span(here, np.full(len(here), -NEVER), np.full(len(here), NEVER), bounded=False)
     opens = micros(leads["created_at"])
     if entry == "first_dial":
-        opens = earliest(matched.lead[counted], at[counted], len(here))
+        opens = earliest(attempts.lead, attempts.when, len(here))
     entered = (opens != NEVER) & (opens != NO_TIME)
     opens = np.where(entered, opens, 0)
     closes = opens + round(window.total_seconds() * 1e6)
-    return Span(
-        here & (~entered | (closes <= micros_of(as_of))), opens, np.where(entered, closes, -NEVER)
-    )
+    # A lead is left out whether it converted or not: those that did would be counted sooner than the others.
+    over = ~entered | (closes <= micros_of(read_at))
+    return Span(here & over, opens, np.where(entered, closes, -NEVER))
 
 
-def stages_of(
-    span: Span, classified: Classes, matched: Matched, counted: Mask, at: Ints, booked: Booked,
-    order: str,
-) -> dict[str, Mask]:  # fmt: skip
+def stages_of(span: Span, attempts: Attempts, booked: Booked, order: str) -> dict[str, Mask]:
     """The leads of each stage: those that a counted call puts there, if in every stage before."""
     inside = {"accepted": span.here}
     so_far, since = span.here, span.opens
-    rows = np.flatnonzero(counted & (matched.lead >= 0))
-    lead = matched.lead[rows]
+    lead, at, rows = attempts.lead, attempts.when, np.arange(len(attempts))
     if span.bounded:
-        rows = rows[(at[rows] >= span.opens[lead]) & (at[rows] <= span.closes[lead])]
-    for stage, column in CALL_STAGES.items():
-        rows = rows[classified.flag(column)[rows]] if stage != "appointment" else rows
-        last = rows[classified.flag(column)[rows]] if stage == "appointment" else rows
+        rows = np.flatnonzero((at >= span.opens[lead]) & (at <= span.closes[lead]))
+    for stage, flag in CALL_STAGES.items():
+        last = rows[attempts.flag(flag)[rows]]
+        # A booking may follow on any positive call, so that the last stage leaves these as they are.
+        rows = rows if stage == "appointment" else last
         if order != "any" and (span.bounded or stage != "attempted"):
-            last = last[at[last] >= since[matched.lead[last]]]
-        reached = earliest(matched.lead[last], at[last], len(span.here))
+            last = last[at[last] >= since[lead[last]]]
+        reached = earliest(lead[last], at[last], len(span.here))
         if stage == "appointment":
-            reached = np.minimum(reached, _bookings(span, booked, classified, since, order))
+            reached = np.minimum(reached, _bookings(span, booked, attempts, since, order))
         so_far = so_far & (reached != NEVER)
         since = reached
         inside[stage] = so_far
     return inside
 
 
-def _bookings(span: Span, booked: Booked, classified: Classes, since: Ints, order: str) -> Ints:
+def _bookings(span: Span, booked: Booked, attempts: Attempts, since: Ints, order: str) -> Ints:
     """When each lead's first appointment that counts was booked."""
     keep = (booked.when >= span.opens[booked.leads]) & (booked.when <= span.closes[booked.leads])
     if order != "any":
         keep &= booked.when >= since[booked.leads]
     if order == "strict":
-        keep &= classified.flag("positive")[booked.call]
+        keep &= attempts.flag("positive")[booked.call]
     return earliest(booked.leads[keep], booked.when[keep], len(span.here))
 
 
 def booked_of(
     appointments: pd.DataFrame | None,
-    calls: pd.DataFrame,
-    matched: Matched,
-    counted: Mask,
+    attempts: Attempts,
     since: datetime | None,
     until: datetime | None,
 ) -> Booked:
@@ -202,12 +185,12 @@ def booked_of(
     wanted = _dated(appointments.loc[inside, ["phone", "created_at"]])
     dialed = pd.DataFrame(
         {
-            "phone": calls["to_number"].array,
-            "created_at": calls["created_at"].array,
-            "lead": matched.lead,
-            "call": np.arange(len(calls)),
+            "phone": attempts.column("to_number").array,
+            "created_at": attempts.column("created_at").array,
+            "lead": attempts.lead,
+            "call": np.arange(len(attempts)),
         }
-    )[counted & (matched.lead >= 0)]
+    )
     dialed = _dated(dialed[dialed["phone"].isin(wanted["phone"])])
     paired = pd.DataFrame({"lead": [], "call": [], "created_at": wanted["created_at"][:0]})
     if len(wanted) and len(dialed):  # pandas does not join a text column without rows
@@ -239,17 +222,13 @@ def funnel(
     *,
     appointments: pd.DataFrame | None = None,
     imports: pd.DataFrame | None = None,
-    campaign: str | None = None,
     by: str | None = None,
     order: Literal["ordered", "strict", "any"] = "ordered",
     window: timedelta | None = None,
     entry: Literal["import", "first_dial"] = "import",
-    since: When | None = None,
-    until: When | None = None,
     include_no_campaign: bool = False,
     campaigns: pd.DataFrame | None = None,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Selection],
 ) -> Funnel:
     """How many leads were loaded, attempted, connected, reached, and won.
 
@@ -287,30 +266,26 @@ def funnel(
             raise ConfigError(f"{name}={choice!r} is not known; use {', '.join(known)}")
     if window is not None and window <= timedelta(0):
         raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
+    campaign = selection.pop("campaign", None)
     known_campaign(campaign, leads, calls, campaigns, imports)
-    known_at = instant("as_of", as_of)
-    begin, end = instant("since", since), instant("until", until)
-    read_at = known_at or latest(calls, leads, appointments)
-    classified = classes(calls, taxonomy)
-    matched = match_rows(calls, leads)
+    begin = instant("since", selection.get("since"))
+    end = instant("until", selection.get("until"))
     is_in_funnel, newer = _leads_here(leads, campaign, end)
-    counting = scope(
-        calls,
-        classified.outcome,
-        since=begin,
-        until=end,
-        include_no_campaign=include_no_campaign,
-        as_of=known_at,
-        further=_not_here(calls, matched, is_in_funnel, campaign),
-    )
-    booked = booked_of(appointments, calls, matched, counting.counted, begin, end)
-    at = micros(calls["created_at"])
-    span = span_of(leads, is_in_funnel, at, matched, counting.counted, window, entry, read_at)
-    inside = stages_of(span, classified, matched, counting.counted, at, booked, order)
+    attempts = count_attempts(
+        calls, leads, **selection, include_no_campaign=include_no_campaign,
+        further=lambda matched: _not_here(calls, matched, is_in_funnel, campaign),
+    )  # fmt: skip
+    read_at = instant("as_of", selection.get("as_of")) or latest(calls, leads, appointments)
+    booked = booked_of(appointments, attempts, begin, end)
+    span = span_of(leads, is_in_funnel, attempts, window, entry, read_at)
+    inside = stages_of(span, attempts, booked, order)
     refused = refusals(imports, leads, campaign, by)
     positive = np.flatnonzero(inside["positive"])
+    of_calls = attempts.notes()
     notes = {
-        **_call_notes(classified, matched, counting.counted),
+        # Of a call that was made in another campaign than its lead is of the number alone tells the lead.
+        ("number_only", "calls"): of_calls.get(("match_number_only", "calls"), 0),
+        **{key: n for key, n in of_calls.items() if not key[0].startswith("match_")},
         ("imported_after_window", "leads"): newer,
         **refused.notes,
         **booked.notes,
@@ -325,8 +300,8 @@ def funnel(
         _table(inside, leads, by, refused),
         "Leads by the furthest stage that a counted call took them to; a lead is in a stage only if "
         "it is in every stage before",
-        balance(counting, notes, NOTES),
-        taxonomy,
+        balance(attempts.scope, notes, NOTES),
+        attempts.taxonomy,
         read_at,
         parameters={
             "by": by,
@@ -336,7 +311,7 @@ def funnel(
             "entry": entry,
             "censored": censored,
         },
-        warnings=mapping_warnings(calls, taxonomy, int(classified.unmapped.sum())),
+        warnings=attempts.warnings,
     )
 
 
@@ -418,15 +393,3 @@ def _rates(counts: Ints, loaded_means: str) -> pd.DataFrame:
             "definition": pd.array(definitions * groups, dtype="str"),
         }
     )
-
-
-def _call_notes(classified: Classes, matched: Matched, counted: Mask) -> Notes:
-    """What is worth knowing of the calls that were counted."""
-    unmapped = classified.unmapped
-    known = {
-        "number_only": matched.quality_is("number_only"),
-        "unmapped": unmapped,
-        "answered_by_unknown": (classified.outcome == PLACE[CONNECTED_UNKNOWN]) & ~unmapped,
-        "conflict": classified.conflict,
-    }
-    return {(name, "calls"): int((mask & counted).sum()) for name, mask in known.items()}

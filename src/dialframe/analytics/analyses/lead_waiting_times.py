@@ -20,10 +20,8 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     adjusted_rates,
     best_cut,
-    judged,
     level_claims,
-    people_by,
-    pooled,
+    levels_judged,
     usual_factors,
     usual_strata,
 )
@@ -262,15 +260,11 @@ def _waits_judged(
     """What can be said of the bands of delay; None where no lead was dialed after it arrived."""
     rows = np.flatnonzero(opening)
     rows = rows[(band[attempts.lead[rows]] >= 0) & (band[attempts.lead[rows]] < len(DELAYS_MIN))]
-    lead = attempts.lead[rows]
-    if not len(rows) or not 0 < int(won[lead].sum()) < len(rows):
-        return None
-    level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
-    effects = people_by(
-        attempts, {"wait": level}, rows=rows, hit=np.append(won, False)[attempts.lead],
-        strata=usual_strata(attempts, source), factors=usual_factors(attempts, "attempt"),
-    )["wait"]  # fmt: skip
-    return judged(effects, enough, alpha)
+    return levels_judged(
+        attempts, {"wait": band[attempts.lead[rows]]}, len(DELAYS_MIN), min_calls, alpha, rows=rows,
+        hit=np.append(won, False)[attempts.lead], strata=usual_strata(attempts, source),
+        factors=usual_factors(attempts, "attempt"),
+    )  # fmt: skip
 
 
 def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
@@ -298,9 +292,7 @@ def _edge(band: int) -> str:
 def _group_waits(
     leads: pd.DataFrame, by: str | None, wait_min: np.ndarray, in_campaign: Mask
 ) -> pd.DataFrame:
-    code, names = (
-        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
-    )
+    code, names = lead_groups(leads, by)
     rows = []
     for i, name in enumerate(names):
         in_group = in_campaign & (code == i)
@@ -361,9 +353,7 @@ def time_to_contact(
     attempts = count_attempts(calls, leads, **selection)
     days, ending, entered = _waits(attempts, leads, entry)
     over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
-    code, names = (
-        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
-    )
+    code, names = lead_groups(leads, by)
     parts, rows = [_curve(np.zeros(0), np.zeros(0, dtype=np.int64), "")[0].iloc[:0]], []
     for i, name in sorted(enumerate(names), key=lambda pair: pair[1]):
         in_group = entered & (code == i)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import Known, analysis
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.frames_to_arrays import (
@@ -24,10 +24,10 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     repeated,
     require,
 )
-from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
+from dialframe.analytics.attempt.taxonomy import NO_GROUP, Taxonomy
 from dialframe.analytics.claims_and_tables import plural, table_of_rows
 from dialframe.errors import ConfigError
-from dialframe.instants import When, instant
+from dialframe.instants import instant
 
 #: Why a count differs, in the order in which it is looked for.
 BUCKETS: Final[dict[str, str]] = {
@@ -53,8 +53,7 @@ def reconcile(
     leads: pd.DataFrame | None = None,
     *,
     report: pd.DataFrame,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Known],
 ) -> Result:
     """The service's disposition report against the same counts made of the calls.
 
@@ -77,11 +76,9 @@ def reconcile(
         result = analytics.reconcile(calls, report=account.dispositions())
     """
     require(report, (*_KEYS, "calls"), "dispositions report")
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
-    )
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
     # The contract does not show the report (Resources): its directions and its day are found out.
-    inside = _Counts(report, known_then(calls, instant("as_of", as_of)))
+    inside = _Counts(report, known_then(calls, instant("as_of", selection.get("as_of"))))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total
     if inside.off(inside.all, 0) < total:
@@ -90,7 +87,7 @@ def reconcile(
     hour = inside.clock(chosen) if after else 0.0
     server, computed = inside.named(inside.server), inside.named(inside.counts(chosen, hour))
     rest = inside.named(inside.server - inside.counts(chosen, hour))
-    codes = _codes(server, computed, taxonomy)
+    codes = _codes(server, computed, attempts.taxonomy)
     # Codes that the taxonomy does not have and that only one of the two ever writes.
     one_sided = codes["unmapped"] & ((codes["server"] == 0) | (codes["computed"] == 0))
     alone = frozenset(codes.loc[one_sided.to_numpy(bool), "disposition"])

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import Known, Selection, analysis
 from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
 from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
 from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
@@ -34,7 +34,7 @@ from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
 from dialframe.analytics.claims_and_tables import plural, rated, sums, table, table_of_rows
 from dialframe.errors import ConfigError
-from dialframe.instants import When, instant
+from dialframe.instants import instant
 
 #: Hours since a call ended at which a new band begins.
 AGES_H: Final = (1, 24, 168)
@@ -275,8 +275,7 @@ def late_dispositions(
     earlier: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
     late_h: float = 1.0,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Known],
 ) -> Result:
     """Dispositions that came or changed after the call, and what that moves.
 
@@ -306,10 +305,8 @@ def late_dispositions(
             "(events=): the calls themselves do not say when they changed"
         )
     require(calls, ("id",), "calls")
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
-    )
-    known = known_then(calls, instant("as_of", as_of))
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
+    known = known_then(calls, instant("as_of", selection.get("as_of")))
     parts = [_reread(known, earlier), _told(known, events, late_h)]
     late_calls = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
     frame = late_calls.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
@@ -381,8 +378,7 @@ def completeness(
     leads: pd.DataFrame | None = None,
     *,
     events: pd.DataFrame | None = None,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
+    **selection: Unpack[Known],
 ) -> Result:
     """Whether everything is here, and whether each row can be true.
 
@@ -397,12 +393,10 @@ def completeness(
         One row per check: `check`, `unit`, `count`, `of`, `share` (null where `of` is 0), `ok`,
         `meaning`. Table `gaps` has the weekdays without a call between the first and the last.
     """
-    attempts = count_attempts(
-        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
-    )
-    known = known_then(calls, instant("as_of", as_of))
+    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
+    known = known_then(calls, instant("as_of", selection.get("as_of")))
     lead_of_call = attempts.matched.lead if known is calls else count_attempts(
-        known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+        known, leads, **selection, include_no_campaign=True
     ).matched.lead  # fmt: skip
     made = micros(known["created_at"])
     days = np.unique(made[made != NO_TIME] // DAY_US)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Final, Unpack
+from typing import Final, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -243,7 +243,8 @@ def _flags(short: Ints, known: Ints, limits: tuple[float, float]) -> list[str]:
     ]  # fmt: skip
 
 
-_TOLERANCE_S: Final = 1.5
+#: Seconds by which a duration in whole seconds may miss what it counts.
+TOLERANCE_S: Final = 1.5
 
 
 #: Calls that a group must have before its durations are judged.
@@ -254,6 +255,28 @@ _RING_EDGES: Final = (1.0, 4.0, 12.0, 16.0, 18.0, 20.0, 22.0, 24.0, 28.0)
 
 
 _TALK_EDGES: Final = (4.0, 6.0, 9.0, 13.0, 18.0, 22.0, 27.0, 32.0, 40.0, 60.0, 120.0)
+
+
+class LengthFits(NamedTuple):
+    """How far `duration_seconds` of each call is from the talk and from the whole call, seconds.
+
+    `known` are answered calls with all times, `unknown` counts the other answered ones.
+    """
+
+    known: Mask
+    to_talk: Floats
+    to_whole: Floats
+    unknown: int
+
+
+def length_fits(attempts: Attempts) -> LengthFits:
+    """What the durations of some attempts are near to; the contract does not say what they count."""
+    duration = attempts.column("duration_seconds").to_numpy(float, na_value=np.nan)
+    to_talk = np.abs(duration - attempts.talk_s)
+    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
+    answered = attempts.flag("answered")
+    known = answered & ~np.isnan(to_talk) & ~np.isnan(to_whole)
+    return LengthFits(known, to_talk, to_whole, int((answered & ~known).sum()))
 
 
 @analysis
@@ -276,17 +299,14 @@ def durations(
         `median_off_talk_s`, `median_off_whole_s`.
     """
     attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
-    duration = attempts.column("duration_seconds").to_numpy(float, na_value=np.nan)
-    to_talk = np.abs(duration - attempts.talk_s)
-    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
-    known = attempts.flag("answered") & ~np.isnan(to_talk) & ~np.isnan(to_whole)
-    tells_apart = known & (attempts.ring_s > _TOLERANCE_S)
+    _, to_talk, to_whole, unknown = fits = length_fits(attempts)
+    tells_apart = fits.known & (attempts.ring_s > TOLERANCE_S)
     code, names = attempts.text(by)
     rows = []
     for i, name in enumerate(names):
         in_campaign = tells_apart & (code == i)
-        talk = int((to_talk[in_campaign] <= _TOLERANCE_S).sum())
-        whole = int((to_whole[in_campaign] <= _TOLERANCE_S).sum())
+        talk = int((to_talk[in_campaign] <= TOLERANCE_S).sum())
+        whole = int((to_whole[in_campaign] <= TOLERANCE_S).sum())
         n = int(in_campaign.sum())
         # The contract does not say what `duration_seconds` counts: nine of ten calls must agree.
         means = "unclear"
@@ -327,9 +347,9 @@ def durations(
         attempts, "durations", answer, frame,
         "Answered calls whose duration is within 1.5 s of the talk (answer to end) or of the whole "
         "call (start to end)",
-        {("no_duration", "calls"): int((attempts.flag("answered") & ~known).sum())},
+        {("no_duration", "calls"): unknown},
         {"no_duration": "answered, without a duration or its times"},
-        parameters={"tolerance_s": _TOLERANCE_S},
+        parameters={"tolerance_s": TOLERANCE_S},
     )  # fmt: skip
 
 

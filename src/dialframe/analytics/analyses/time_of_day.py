@@ -14,6 +14,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     adjusted_rates,
     judged,
     level_claims,
+    levels_judged,
     people_by,
     pooled,
     usual_factors,
@@ -28,7 +29,7 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     weekday_level,
 )
-from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, earliest
+from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints
 from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.claims_and_tables import (
@@ -306,21 +307,17 @@ def dayparts(
     alone = once & (tried.sum(axis=1) >= min_attempts) & ~over
     only = tried.argmax(axis=1)
     # On leads that no attempt reached before, as the leads are that this is about.
-    ever = attempts.ever
-    person = ever.flag("human")
-    first = earliest(
-        ever.cluster[person],
-        ever.attempt[person].astype(np.int64),
-        int(ever.cluster.max(initial=0)) + 1,
-    )
-    later = with_lead & (attempts.attempt > 1) & (attempts.attempt <= first[attempts.cluster])
+    first = attempts.first_ever("human")
+    later = with_lead & (attempts.attempt > 1) & ((first == 0) | (attempts.attempt <= first))
     n, k = (
         sums(np.where(later, part, -1), size),
         sums(np.where(later & attempts.flag("human"), part, -1), size),
     )
     # Only leads that no attempt had reached: the others say nothing of a first contact.
     rate = np.where(n >= min_calls, ratio(k, n), np.nan)
-    verdict = _parts_judged(attempts.only(later), part[later], min_calls, alpha)
+    waiting = attempts.only(later)
+    verdict = levels_judged(waiting, {"part": part[later]}, size, min_calls, alpha, shape="named",
+                            factors=usual_factors(waiting, "hour"))  # fmt: skip
     adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]
     other = [_best_other(adjusted, i) if verdict is not None and verdict.differs else -1
              for i in range(size)]  # fmt: skip
@@ -361,14 +358,6 @@ def dayparts(
         parameters={"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha},
         assumptions=ASSUMPTIONS,
     )  # fmt: skip
-
-
-def _parts_judged(attempts: Attempts, part: Ints, min_calls: int, alpha: float) -> Judged | None:
-    if not 0 < int(attempts.flag("human").sum()) < len(attempts):
-        return None
-    level, enough = pooled(part, len(DAYPARTS), min_calls)
-    effects = people_by(attempts, {"part": level}, factors=usual_factors(attempts, "hour"))["part"]
-    return judged(effects, enough, alpha, shape="named")
 
 
 def _part(hour: Ints) -> Ints:

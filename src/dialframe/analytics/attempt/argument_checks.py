@@ -78,19 +78,28 @@ _OF_CALLS: Final = {
 }  # fmt: skip
 
 
-class CampaignSelection(TypedDict, total=False):
-    """What calls are counted by in every analysis: what codes mean, what was known when, and whose calls."""
+class Known(TypedDict, total=False):
+    """What every analysis is of: what codes mean, and what was known when."""
 
     taxonomy: Taxonomy
     as_of: When | None
+
+
+class CampaignSelection(Known, total=False):
+    """The same of analyses that can be had of one campaign."""
+
     campaign: str | None
 
 
-class Selection(CampaignSelection, total=False):
-    """The same in analyses that can be had of a part of the time."""
+class Window(Known, total=False):
+    """The same of analyses that can be had of a part of the time."""
 
     since: When | None
     until: When | None
+
+
+class Selection(CampaignSelection, Window, total=False):
+    """What calls are counted by in nearly every analysis."""
 
 
 def analysis(function: Callable[P, R]) -> Callable[P, R]:
@@ -101,7 +110,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
     later are left out here; calls are set aside where they are counted. What all analyses take and
     raise is added to the docstring, which names what is its own.
     """
-    signature = _with_selection(inspect.signature(function))
+    signature = _with_selection(inspect.signature(function), function.__globals__)
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -126,24 +135,24 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _with_selection(signature: inspect.Signature) -> inspect.Signature:
+def _with_selection(signature: inspect.Signature, scope: Mapping[str, Any]) -> inspect.Signature:
     """The signature with each keyword of `**selection: Unpack[Selection]` (PEP 692) by itself."""
     *parameters, last = signature.parameters.values()
     if last.kind is not inspect.Parameter.VAR_KEYWORD:
         return signature
-    keywords = (
-        CampaignSelection if "Campaign" in str(last.annotation) else Selection
-    ).__annotations__
+    keywords = scope[str(last.annotation).removeprefix("Unpack[").removesuffix("]")]
     by_themselves = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__,
-            default=DEFAULT if name == "taxonomy" else None,
+            default=_DEFAULTS.get(name),
         )
-        for name, kind in keywords.items()
+        for name, kind in keywords.__annotations__.items()
     ]  # fmt: skip
     return signature.replace(parameters=[*parameters, *by_themselves])
 
 
+#: Keywords of a selection that are not None where they are left out.
+_DEFAULTS: Final = {"taxonomy": DEFAULT, "include_no_campaign": False}
 #: What arguments mean that are the same in every analysis, unless its docstring says it otherwise.
 _ARGUMENTS: Final = {
     "calls": "Frame of the calls table, or of `account.attempts()`.",
@@ -158,6 +167,8 @@ _ARGUMENTS: Final = {
     "appointments": "Frame of the appointments table.",
     "callbacks": "Frame of the callbacks table.",
     "events": "Frame of the events table, for ids.",
+    "audit": "What `dialframe.audit(account)` gave; metrics of the law read their counts in it.",
+    "report": "The service's disposition report.",
 }
 _SECTION: Final = re.compile(r"^(Args|Returns|Raises|Example):\n", re.M)
 _ENTRY: Final = re.compile(r"^    (\w+): ", re.M)

@@ -18,6 +18,7 @@ from dialframe.analytics.attempt.classify import Classes, classes, unmapped_code
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     HOUR_US,
+    NEVER,
     NO_TIME,
     Floats,
     Ints,
@@ -25,6 +26,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     area_codes,
     arrow,
     digest,
+    earliest,
     encoded,
     frozen,
     kept_numbers,
@@ -199,6 +201,12 @@ class Attempts:
             return np.argsort(at, kind="stable")
         return np.lexsort((at, self.cluster))
 
+    @_Shared
+    def opens(self) -> Mask:
+        """Whether each attempt, in `order`, is the first of its lead or number."""
+        ordered = self.cluster[self.order]
+        return np.append(True, ordered[1:] != ordered[:-1])[: len(self)]
+
     @cached_property
     def ever(self) -> Attempts:
         """The attempts of the whole history, whatever the window; these where there is no window."""
@@ -215,8 +223,7 @@ class Attempts:
             return np.asarray(given[self.rows], dtype=np.int32)
         if self.history is not None:
             return self.of_history(self.ever.attempt)
-        ordered = self.cluster[self.order]
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(self)])
+        first = np.flatnonzero(self.opens)
         ordered_number = np.arange(1, len(self) + 1, dtype=np.int32)
         ordered_number -= np.repeat(first.astype(np.int32), np.diff(np.append(first, len(self))))
         number = np.empty(len(self), dtype=np.int32)
@@ -228,14 +235,9 @@ class Attempts:
         """Hours since the attempt before on the same lead, in the whole history; NaN for the first."""
         if self.history is not None:
             return self.of_history(self.ever.gap_h)
-        ordered = self.cluster[self.order]
-        gap = np.full(len(self), np.nan)
-        if len(self):
-            at = self.when[self.order]
-            waited = np.append(np.nan, np.diff(at) / 3_600e6)
-            gap[self.order] = np.where(
-                np.append(True, ordered[1:] != ordered[:-1]), np.nan, waited
-            )
+        waited = np.append(np.nan, np.diff(self.when[self.order]) / HOUR_US)[: len(self)]
+        gap = np.empty(len(self))
+        gap[self.order] = np.where(self.opens, np.nan, waited)
         return gap
 
     @_Shared
@@ -287,6 +289,17 @@ class Attempts:
     def not_logged(self) -> Notes:
         """How many attempts have no say where something is judged, because outcomes are not in yet."""
         return {("not_logged_yet", "calls"): int((~self.mature).sum())}
+
+    def first_attempt(self, hit: Mask) -> Ints:
+        """For each attempt, the first attempt of its lead that hits; 0 where none does."""
+        size = int(self.cluster.max(initial=0)) + 1
+        first = earliest(self.cluster[hit], self.attempt[hit].astype(np.int64), size)[self.cluster]
+        return np.where(first == NEVER, 0, first)
+
+    def first_ever(self, *flags: str) -> Ints:
+        """The same in the whole history, of a class with one of some flags."""
+        hit = np.any([self.ever.flag(flag) for flag in flags], axis=0)
+        return self.of_history(self.ever.first_attempt(hit))
 
     def of_history(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """What was worked out for every attempt of the history, for those of the window."""
@@ -371,7 +384,7 @@ class Attempts:
 
     def _count_notes(self) -> Notes:
         part = self.classes.take(self.rows)
-        unknown = PLACE[CONNECTED_UNKNOWN]
+        unknown, quality = PLACE[CONNECTED_UNKNOWN], self.of_rows(self.matched.quality)
         return {
             ("unmapped", "calls"): part.count(lambda every: every.unmapped),
             ("answered_by_unknown", "calls"): part.count(
@@ -379,11 +392,9 @@ class Attempts:
             ),
             ("conflict", "calls"): part.count(lambda every: every.conflict),
             **{
-                (f"match_{name}", "calls"): int(
-                    (self.of_rows(self.matched.quality) == quality).sum()
-                )
-                for quality, name in enumerate(_QUALITY_NOTES)
-                if name and len(self.leads)
+                (f"match_{name}", "calls"): int((quality == QUALITY_PLACE[name]).sum())
+                for name in ("number_only", "ambiguous", "none")
+                if len(self.leads)
             },
         }
 
@@ -400,9 +411,6 @@ class Attempts:
         return mapping_warnings(self.calls, self.taxonomy, odd)
 
 
-_QUALITY_NOTES: Final = ("", "", "", "number_only", "ambiguous", "none")
-
-
 def count_attempts(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None,
@@ -415,6 +423,7 @@ def count_attempts(
     include_no_campaign: bool = False,
     events: pd.DataFrame | None = None,
     started: pd.DataFrame | None = None,
+    further: Callable[[Matched], Mapping[str, Mask]] | None = None,
 ) -> Attempts:
     """The counted attempts of some calls: outbound, over, dialed, of a campaign.
 
@@ -429,6 +438,7 @@ def count_attempts(
         include_no_campaign: Count calls outside any campaign too.
         events: Frame of the events table, for ids.
         started: Answers to click-to-call, for ids.
+        further: Reasons of the caller's own to set calls aside, by the lead of each.
 
     Raises:
         ConfigError: A column is missing, the campaign is in neither frame, or a time is none.
@@ -444,11 +454,14 @@ def count_attempts(
         counting = scope(
             calls, classified.outcome, since=begin, until=end, include_no_campaign=include_no_campaign,
             as_of=at,
-            further={} if campaign is None else {"other_campaign": ~of_campaign(calls, campaign)},
+            further={
+                **({} if campaign is None else {"other_campaign": ~of_campaign(calls, campaign)}),
+                **(further(matched) if further else {}),
+            },
         )  # fmt: skip
         return classified, matched, counting, {}
 
-    shared = events is None and started is None and NUMBERED not in calls.columns
+    shared = not (further or NUMBERED in calls.columns) and events is None and started is None
     stamps = _stamps(calls) if shared else None
     if stamps is None:
         classified, matched, counting, arrays = work_out()

@@ -285,12 +285,14 @@ def of_campaign(frame: pd.DataFrame, campaign: str | None) -> Mask:
     return np.asarray((frame["campaign_id"] == campaign).fillna(value=False), dtype=bool)
 
 
-def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
-    """Each lead's group as a place in a sorted list: a column of the leads, or a custom field.
+def lead_groups(leads: pd.DataFrame, by: str | None) -> tuple[Ints, list[str]]:
+    """Each lead's group as a place in a sorted list: a column of the leads, or a custom field; `all` without.
 
     Raises:
         ConfigError: `by` is neither.
     """
+    if by is None:
+        return np.zeros(len(leads), dtype=np.int64), ["all"]
     column = by if by in leads.columns else "phone" if by == "region" else "custom_fields"
     require(leads, (column,), "leads")
 

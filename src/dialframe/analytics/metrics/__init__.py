@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import plural, table
 from dialframe.analytics.inference import wilson
 from dialframe.analytics.metrics.metric_definitions import METRICS, NOT_AVAILABLE
@@ -25,6 +24,7 @@ from dialframe.analytics.metrics.metric_types import (
     Inputs,
     Measure,
     Metric,
+    MetricInputs,
     lacking,
     measured,
     measured_rows,
@@ -33,7 +33,6 @@ from dialframe.analytics.metrics.metric_types import (
 )
 from dialframe.analytics.metrics.metrics_by_dimension import Cut, Period, cells_of, cut, rows_in
 from dialframe.errors import ConfigError
-from dialframe.instants import When, instant
 
 #: Every metric by name.
 BY_NAME: Final[dict[str, Definition]] = {row.name: row for row in METRICS}
@@ -120,19 +119,8 @@ def compute(
     names: str | Iterable[str] | None = None,
     by: Sequence[str] = (),
     period: Period | None = None,
-    imports: pd.DataFrame | None = None,
-    appointments: pd.DataFrame | None = None,
-    callbacks: pd.DataFrame | None = None,
-    audit: Audited | None = None,
-    report: pd.DataFrame | None = None,
-    events: pd.DataFrame | None = None,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
-    include_no_campaign: bool = False,
     choices: Choices = _CHOICES,
+    **frames: Unpack[MetricInputs],
 ) -> Metrics:
     """Metrics of an account, all of them from the same counted calls.
 
@@ -141,8 +129,6 @@ def compute(
             where they are.
         by: Cut by these too: columns of calls or leads, custom fields, `region`.
         period: Cut by `day`, `week` or `month` too: of the call, of the lead's arrival.
-        audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
-        report: The service's disposition report.
         campaign: This campaign only.
         since: Calls from this instant on, callbacks and appointments that are due from it on, records
             that were imported from it on.
@@ -162,11 +148,7 @@ def compute(
     given: Any = by
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         raise ConfigError(f"by={by!r} is no list of names; use by=['campaign_id'], for instance")
-    inputs = Inputs(
-        calls, leads, imports, appointments, callbacks, audit, report, events, taxonomy,
-        instant("as_of", as_of), campaign, instant("since", since), instant("until", until),
-        include_no_campaign, choices,
-    )  # fmt: skip
+    inputs = Inputs.of(calls, leads, choices, frames)
     if by or period is not None:
         return _cut(inputs, names, by, period)
     if names is not None:

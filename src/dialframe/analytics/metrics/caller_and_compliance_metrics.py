@@ -28,14 +28,7 @@ from dialframe.analytics.attempt.lead_match import of_campaign
 from dialframe.analytics.attempt.taxonomy import NO_GROUP
 from dialframe.analytics.claims_and_tables import ratio, sums, table
 from dialframe.analytics.inference import normal_quantile, wilson_bounds
-from dialframe.analytics.metrics.metric_types import (
-    Audited,
-    Inputs,
-    Measure,
-    Rows,
-    call_share,
-    share,
-)
+from dialframe.analytics.metrics.metric_types import Audited, Inputs, Measure, Rows, from_rows
 
 #: Grades of an audit that leave open what happened.
 _OPEN: Final = ("uncertain", "not_evaluable", "not_asked")
@@ -46,7 +39,7 @@ _AGES: Final = {
 }
 
 
-def caller_id_drop(inputs: Inputs) -> Measure:
+def caller_id_answer_drop(inputs: Inputs) -> Measure:
     """People that the worst caller ID reached lately, of those that its own rate before lets expect."""
     attempts, choices = inputs.attempts, inputs.choices
     used = ("recent_days", "min_calls")
@@ -120,11 +113,10 @@ def caller_ids_alerted(inputs: Inputs) -> Measure:
     row_of_call = np.array([*(number[name] for name in names), 0], dtype=np.int64)[code]
     rows = Rows("call", np.append(alert, False)[row_of_call], np.append(judged, False)[row_of_call], "distinct",
                 key=row_of_call)  # fmt: skip
-    return share(int(alert.sum()), int(judged.sum()), excluded, detail=result.table,
-                 used=("min_calls",), rows=rows)  # fmt: skip
+    return from_rows(inputs, rows, excluded, detail=result.table, used=("min_calls",))
 
 
-def presence_lift(inputs: Inputs) -> Measure:
+def local_presence_lift(inputs: Inputs) -> Measure:
     """Rate with a local caller ID less the rate without, inside strata."""
     result = caller_id_use.of_attempts(inputs.attempts)
     row = result.table.iloc[2]
@@ -162,20 +154,19 @@ def callback_kept(inputs: Inputs) -> Measure:
         inputs.calls, inputs.leads, callbacks=inputs.callbacks,
         early=pd.Timedelta(minutes=choices.callback_early_min).to_pytimedelta(),
         late=pd.Timedelta(minutes=choices.callback_late_min).to_pytimedelta(),
-        taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of, campaign=inputs.campaign,
+        taxonomy=inputs.taxonomy, as_of=inputs.as_of, campaign=inputs.campaign,
     )  # fmt: skip
     count = {
         str(f): int(n)
         for f, n in zip(result.table["fate"], result.table["callbacks"], strict=True)
     }
     excluded = {name: count[name] for name in ("not_due", "cancelled", "no_number")}
-    due = count["kept"] + count["late"] + count["lost"]
     used = ("callback_early_min", "callback_late_min")
     fates = result.tables["each"]
     fate = fates["fate"].to_numpy(dtype=object)
     rows = Rows("other", fate == "kept", np.isin(fate, ["kept", "late", "lost"]),
                 lead=_place(fates["lead_id"], inputs.leads["id"]), at=micros(fates["scheduled_at"]))  # fmt: skip
-    return share(count["kept"], due, excluded, detail=result.table, used=used, rows=rows)
+    return from_rows(inputs, rows, excluded, detail=result.table, used=used)
 
 
 def _place(values: pd.Series, among: pd.Series) -> Ints:
@@ -198,7 +189,6 @@ def appointment_show(inputs: Inputs) -> Measure:
         elsewhere = {"appointments_elsewhere": int((~is_due).sum())}
     status = appointments["status"][is_due].astype("str").str.casefold()
     status = status.str.replace("_", "-", regex=False)
-    came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
     by_status = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
     statuses = np.asarray(status.fillna(""), dtype=object)
@@ -209,7 +199,7 @@ def appointment_show(inputs: Inputs) -> Measure:
         else _place(due["phone"], inputs.leads["phone"]),
         at=micros(due["scheduled_at"]) if "scheduled_at" in due.columns else None,
     )  # fmt: skip
-    return share(came, came + missed, by_status | elsewhere, rows=rows)
+    return from_rows(inputs, rows, by_status | elsewhere)
 
 
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
@@ -234,7 +224,7 @@ def missing_disposition(inputs: Inputs) -> Measure:
     )
     excluded = {"not_due_yet": int((long & blank & ~due).sum())}
     used = ("human_length_s", "disposition_due_h")
-    return call_share(inputs, long & blank & due, answered, excluded, used=used)
+    return from_rows(inputs, Rows("call", long & blank & due, answered), excluded, used=used)
 
 
 def report_delta(inputs: Inputs) -> Measure:
@@ -244,9 +234,9 @@ def report_delta(inputs: Inputs) -> Measure:
     if inputs.campaign is not None:
         require(report, ("campaign_id",), "dispositions report")
         report, calls = (frame[of_campaign(frame, inputs.campaign)] for frame in (report, calls))
-    calls = known_then(calls, inputs.asked_as_of)
+    calls = known_then(calls, inputs.as_of)
     report = report[_whole_days(report, inputs)]
-    result = reconcile(calls, report=report, taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of)
+    result = reconcile(calls, report=report, taxonomy=inputs.taxonomy, as_of=inputs.as_of)
     off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))
     explained = {f"explained_{r}": int(n) for r, n in
                  zip(result.table["reason"], result.table["calls"], strict=True)}  # fmt: skip
@@ -288,7 +278,7 @@ def dnc_coverage(inputs: Inputs) -> Measure:
     )  # fmt: skip
 
 
-def _graded(check: str, grade: str) -> Callable[[Inputs], Measure]:
+def graded(check: str, grade: str) -> Callable[[Inputs], Measure]:
     """Share of one grade among all that a check of the audit looked at."""
 
     def measure(inputs: Inputs) -> Measure:
@@ -322,17 +312,9 @@ def _audit_of(inputs: Inputs) -> Audited | str:
         return "an audit counts the whole account, not one campaign: see its findings by campaign"
     if inputs.since is not None or inputs.until is not None:
         return "an audit has a period of its own: pass since= and until= to dialframe.audit alone"
-    if inputs.asked_as_of is not None and inputs.asked_as_of < audit.as_of:
+    if inputs.as_of is not None and inputs.as_of < audit.as_of:
         return (
             f"the audit is of {audit.as_of:%Y-%m-%d %H:%M} UTC, which is after as_of: pass as_of= to "
             "dialframe.audit too"
         )
     return audit
-
-
-#: Calls to numbers that were listed or had asked, and calls at a wrong hour or too often.
-dnc_risk: Final = _graded("listed_number", "violation")
-calling_hours: Final = _graded("calling_hours", "violation")
-frequency: Final = _graded("attempt_caps", "violation")
-#: Requests that were honored in time.
-dnc_honor: Final = _graded("internal_dnc", "pass")

@@ -1,40 +1,41 @@
-"""Metrics of leads and calls: how many were dialed, reached, won, and when; how many calls connected."""
+"""Metrics of leads and calls: how many were dialed, reached, won, and when; how many calls connected.
+
+A function here bears the name of its metric and says of which rows it is the sum; `from_rows` does the sums.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
+from dialframe.analytics.analyses.telephony import (
+    LONGEST_RING_S,
+    TOLERANCE_S,
+    length_fits,
+    rejected,
+)
 from dialframe.analytics.attempt.frames_to_arrays import (
     NO_TIME,
     Floats,
     Ints,
     Mask,
     arrow,
+    earliest,
     micros,
     numbered,
     require,
 )
 from dialframe.analytics.attempt.taxonomy import BY_NAME
 from dialframe.analytics.claims_and_tables import median, ratio, table
-from dialframe.analytics.inference import clustered_mean
-from dialframe.analytics.metrics.metric_types import (
-    Inputs,
-    Measure,
-    Rows,
-    call_mean,
-    call_share,
-    share,
-)
+from dialframe.analytics.metrics.metric_types import Inputs, Measure, Rows, from_rows
 from dialframe.errors import ConfigError
 
 
-def acceptance(inputs: Inputs) -> Measure:
+def import_acceptance(inputs: Inputs) -> Measure:
     """Accepted records of those that imports received."""
     imports = inputs.imports
     assert imports is not None  # noqa: S101 - `measured` has seen to it
@@ -43,6 +44,7 @@ def acceptance(inputs: Inputs) -> Measure:
     if inputs.campaign is not None and "campaign_id" in rows.columns:
         rows = rows[rows["campaign_id"] == inputs.campaign]
     status = rows["status"].astype("str").str.casefold().fillna("unknown")
+    # Of a record whose outcome nobody knows it is open whether it was accepted (contract, Lead outcome objects).
     known = status[status != "unknown"]
     refused = {f"refused_{name}": int(n) for name, n in known.value_counts().items()}
     refused.pop("refused_accepted", None)
@@ -50,54 +52,34 @@ def acceptance(inputs: Inputs) -> Measure:
     statuses = status.to_numpy(dtype=object)
     cut = Rows("other", statuses == "accepted", statuses != "unknown", frame=rows,
                at=micros(rows["created_at"]) if "created_at" in rows.columns else None)  # fmt: skip
-    return share(int((known == "accepted").sum()), len(known), excluded, rows=cut)
+    return from_rows(inputs, cut, excluded)
 
 
 def list_penetration(inputs: Inputs) -> Measure:
     """Leads with an attempt, of leads loaded."""
-    dialed = inputs.leads_with(np.ones(len(inputs.attempts), dtype=bool))
-    rows = Rows("lead", dialed, inputs.loaded)
-    return share(int(dialed.sum()), int(inputs.loaded.sum()), _unmatched(inputs), rows=rows)
+    return _leads(inputs, _flagged(inputs, ""))
 
 
 def list_saturation(inputs: Inputs) -> Measure:
     """Attempts per lead loaded."""
     lead = inputs.attempts.lead
     of_lead = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))
-    attempts_of_lead = of_lead[inputs.loaded]
-    if not len(attempts_of_lead):
-        return Measure(None, 0, 0, interval="mean over leads", excluded=_unmatched(inputs))
-    mean, low, high = clustered_mean(
-        attempts_of_lead.astype(float), np.arange(len(attempts_of_lead))
-    ) or (0.0, 0.0, 0.0)
-    bounded = not np.isnan(low)
-    return Measure(
-        mean,
-        int(attempts_of_lead.sum()),
-        len(attempts_of_lead),
-        max(low, 0.0) if bounded else None,
-        high if bounded else None,
-        "mean over leads",
-        _unmatched(inputs),
-        rows=Rows("lead", of_lead.astype(float), inputs.loaded, "mean"),
-    )
+    measure = from_rows(inputs, Rows("lead", of_lead, inputs.loaded, "mean"), _unmatched(inputs))
+    # The bounds are those of the normal distribution, which goes below no attempt at all.
+    return measure if measure.low is None else replace(measure, low=max(measure.low, 0.0))
 
 
 def phone_penetration(inputs: Inputs) -> Measure:
     """Distinct loaded numbers that were dialed, of distinct numbers loaded."""
     leads = inputs.leads
     assert leads is not None  # noqa: S101 - `measured` has seen to it
-    loaded = pc.unique(arrow(leads["phone"][inputs.loaded]).drop_null())
-    dialed = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
-    dialed_places = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
-    missing = int((leads["phone"].isna() & inputs.loaded).sum())
     code, names = numbered(leads["phone"])
-    reached = pc.is_in(pa.array(names, loaded.type), value_set=loaded.take(dialed_places))
-    tried = np.append(np.asarray(reached, dtype=bool), False)
-    rows = Rows(
-        "lead", tried[code], inputs.loaded & (code >= 0), "distinct", key=np.maximum(code, 0)
-    )
-    return share(len(dialed_places), len(loaded), {"no_phone": missing}, rows=rows)
+    dialed = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
+    tried = pc.is_in(pa.array(names, dialed.type), value_set=pc.unique(dialed))
+    missing = int((leads["phone"].isna() & inputs.loaded).sum())
+    rows = Rows("lead", np.append(np.asarray(tried, dtype=bool), False)[code],
+                inputs.loaded & (code >= 0), "distinct", key=np.maximum(code, 0))  # fmt: skip
+    return from_rows(inputs, rows, {"no_phone": missing})
 
 
 def inventory_penetration(inputs: Inputs) -> Measure:
@@ -110,9 +92,7 @@ def inventory_penetration(inputs: Inputs) -> Measure:
     if inputs.choices.attempt_cap is not None:
         going &= attempts < inputs.choices.attempt_cap
     used = ("attempt_cap", "recycle_contacted")
-    loaded = inputs.loaded
-    rows = Rows("lead", ~going, loaded)
-    return share(int((~going & loaded).sum()), int(loaded.sum()), used=used, rows=rows)
+    return from_rows(inputs, Rows("lead", ~going, inputs.loaded), used=used)
 
 
 def completed_penetration(inputs: Inputs) -> Measure:
@@ -121,19 +101,12 @@ def completed_penetration(inputs: Inputs) -> Measure:
     done = status == "completed"
     if inputs.choices.attempt_cap is not None:
         done |= attempts >= inputs.choices.attempt_cap
-    loaded = inputs.loaded
-    rows = Rows("lead", done, loaded)
-    return share(int((done & loaded).sum()), int(loaded.sum()), used=("attempt_cap",), rows=rows)
-
-
-def leads_with(flag: str) -> Callable[[Inputs], Measure]:
-    """The metric of leads with an attempt of a flag, of leads loaded."""
-    return lambda inputs: _per_lead(inputs, inputs.attempts.flag(flag))
+    return from_rows(inputs, Rows("lead", done, inputs.loaded), used=("attempt_cap",))
 
 
 def conversion_per_lead(inputs: Inputs) -> Measure:
     """Leads converted, of leads loaded."""
-    return _per_lead(inputs, converted(inputs), used=("conversions",))
+    return _leads(inputs, converted(inputs), used=("conversions",))
 
 
 def first_conversions(below: str = "") -> Callable[[Inputs], Measure]:
@@ -142,97 +115,72 @@ def first_conversions(below: str = "") -> Callable[[Inputs], Measure]:
     def measure(inputs: Inputs) -> Measure:
         attempts, hit = inputs.attempts, converted(inputs)
         # A lead is won once: further conversions of it count for nothing.
-        best = np.full(int(attempts.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(best, attempts.cluster[hit], attempts.attempt[hit].astype(np.int64))
-        first = np.asarray(hit & (best[attempts.cluster] == attempts.attempt))
-        return call_share(inputs, first, _flagged(inputs, below), used=("conversions",))
+        first = np.asarray(hit & (attempts.first_attempt(hit) == attempts.attempt))
+        return _calls(inputs, first, _flagged(inputs, below), used=("conversions",))
 
     return measure
 
 
-def pass_contact(inputs: Inputs) -> Measure:
+def pass_contact_rate(inputs: Inputs) -> Measure:
     """Leads that a person answered for on attempt k, of leads loaded."""
     k = inputs.choices.pass_number
     hit = inputs.attempts.flag("human") & (inputs.attempts.attempt == k)
-    return _per_lead(inputs, hit, used=("pass_number",))
+    return _leads(inputs, hit, used=("pass_number",))
 
 
 def pass_hazard(inputs: Inputs) -> Measure:
     """Leads first reached on attempt k, of leads not reached before that had an attempt k."""
     k, attempts = inputs.choices.pass_number, inputs.attempts
-    first = first_contact(inputs)
+    first = inputs.attempts.first_ever("human")
     base = (attempts.attempt == k) & (attempts.lead >= 0) & ((first == 0) | (first >= k))
-    used = ("pass_number",)
     rows = Rows("call", base & (first == k), base)
-    return share(
-        int((base & (first == k)).sum()), int(base.sum()), _unmatched(inputs), used=used, rows=rows
-    )
+    # One row per lead: there is nothing to be clustered by.
+    return from_rows(inputs, rows, _unmatched(inputs), alone=True, used=("pass_number",))
 
 
 def attempts_to_contact(inputs: Inputs) -> Measure:
     """Median attempt of the first contact, of leads with one."""
-    first = first_contact(inputs)
-    lead = inputs.attempts.lead
-    is_first = (inputs.attempts.attempt == 1) & (lead >= 0)
-    numbers = first[is_first & (first > 0)]
-    value = float(np.median(numbers)) if len(numbers) else None
+    first = inputs.attempts.first_ever("human")
+    is_first = (inputs.attempts.attempt == 1) & (inputs.attempts.lead >= 0)
     excluded = {**_unmatched(inputs), "never_reached": int((is_first & (first == 0)).sum())}
     rows = Rows("call", first.astype(float), is_first & (first > 0), "median")
-    return Measure(value, None, len(numbers), excluded=excluded, rows=rows)
+    return from_rows(inputs, rows, excluded)
 
 
-def first_contact(inputs: Inputs) -> Ints:
-    """For each attempt, at which attempt its lead was first reached; 0 where never."""
-    whole = inputs.attempts.ever
-    never = np.iinfo(np.int64).max
-    first = np.full(int(whole.cluster.max(initial=0)) + 1, never)
-    human = whole.flag("human")
-    np.minimum.at(first, whole.cluster[human], whole.attempt[human].astype(np.int64))
-    first_of_lead = first[whole.cluster]
-    return inputs.attempts.of_history(np.where(first_of_lead == never, 0, first_of_lead))
-
-
-def first_dial_s(inputs: Inputs) -> tuple[Floats, int]:
-    """Seconds from each loaded lead's arrival to its first attempt, NaN without; and how many before it."""
+def first_dial_s(inputs: Inputs) -> tuple[Floats, Mask]:
+    """Seconds from each loaded lead's arrival to its first attempt, NaN without; and which were dialed before it."""
     leads, attempts = inputs.leads, inputs.attempts
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     require(leads, ("created_at",), "leads")
-    never = np.iinfo(np.int64).max
-    first = np.full(len(leads) + 1, never)
-    np.minimum.at(first, attempts.lead, attempts.when)
+    first = earliest(attempts.lead, attempts.when, len(leads))
     created = micros(leads["created_at"])
-    known = (first[:-1] != never) & (created != NO_TIME) & inputs.loaded
+    known = inputs.leads_with(_flagged(inputs, "")) & (created != NO_TIME)
     waited = np.where(
-        known, (np.where(known, first[:-1], 0) - np.where(known, created, 0)) / 1e6, np.nan
+        known, (np.where(known, first, 0) - np.where(known, created, 0)) / 1e6, np.nan
     )
     early = waited < 0
-    return np.where(early, np.nan, waited), int(early.sum())
+    return np.where(early, np.nan, waited), early
 
 
 def speed_to_lead(inputs: Inputs) -> Measure:
     """Median seconds from arrival to first attempt."""
     waited, early = first_dial_s(inputs)
     known = ~np.isnan(waited)
-    excluded = {"not_dialed": int(inputs.loaded.sum() - known.sum()) - early,
-                "dialed_before_arrival": early}  # fmt: skip
-    value = None if not known.any() else median(waited)
+    excluded = {"not_dialed": int(inputs.loaded.sum() - known.sum() - early.sum()),
+                "dialed_before_arrival": int(early.sum())}  # fmt: skip
     quarters = np.percentile(waited[known], [25, 75, 90]) if known.any() else np.full(3, np.nan)
     names = ("p25_s", "p75_s", "p90_s")
     detail = table({name: quarters[i : i + 1] for i, name in enumerate(names)})
     rows = Rows("lead", np.nan_to_num(waited), known, "median")
-    return Measure(value, None, int(known.sum()), excluded=excluded, detail=detail, rows=rows)
+    return from_rows(inputs, rows, excluded, detail=detail)
 
 
 def quick_first_dial(inputs: Inputs) -> Measure:
     """Leads dialed within a few minutes of their arrival, of leads loaded."""
     waited, early = first_dial_s(inputs)
-    quick = waited < inputs.choices.quick_min * 60
-    n = int(inputs.loaded.sum()) - early
-    late = ~np.isnan(waited) | inputs.loaded
-    rows = Rows("lead", quick, late & inputs.loaded)
-    return share(
-        int(quick.sum()), n, {"dialed_before_arrival": early}, used=("quick_min",), rows=rows
-    )
+    rows = Rows("lead", waited < inputs.choices.quick_min * 60, inputs.loaded & ~early)
+    excluded = {"dialed_before_arrival": int(early.sum())}
+    return from_rows(inputs, rows, excluded, used=("quick_min",))
 
 
 def converted(inputs: Inputs) -> Mask:
@@ -243,15 +191,14 @@ def converted(inputs: Inputs) -> Mask:
     return inputs.attempts.is_class(*inputs.choices.conversions)
 
 
-def _per_lead(inputs: Inputs, hit: Mask, used: tuple[str, ...] = ()) -> Measure:
-    reached = inputs.leads_with(hit)
-    rows = Rows("lead", reached, inputs.loaded)
-    return share(
-        int(reached.sum()), int(inputs.loaded.sum()), _unmatched(inputs), used=used, rows=rows
-    )
+def _leads(inputs: Inputs, hit: Mask, used: tuple[str, ...] = ()) -> Measure:
+    """Leads with an attempt that hit, of leads loaded."""
+    rows = Rows("lead", inputs.leads_with(hit), inputs.loaded)
+    return from_rows(inputs, rows, _unmatched(inputs), used=used)
 
 
 def _states(inputs: Inputs) -> tuple[np.ndarray, Ints]:
+    """Status and attempts of each lead by the service's own word (contract, Lead)."""
     leads = inputs.leads
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     require(leads, ("status", "attempts"), "leads")
@@ -269,47 +216,66 @@ def _unmatched(inputs: Inputs) -> dict[str, int]:
     }
 
 
-_TOLERANCE_S: Final = 1.5
-
-
 def _flagged(inputs: Inputs, flag: str) -> Mask:
     """Attempts with a flag; all of them without one."""
     return inputs.attempts.flag(flag) if flag else np.ones(len(inputs.attempts), dtype=bool)
 
 
-def calls_with(
-    flag: str, below: str = "", *, notes_unknown: bool = True
-) -> Callable[[Inputs], Measure]:
+def _calls(
+    inputs: Inputs,
+    hit: Mask,
+    base: Mask,
+    excluded: dict[str, int] | None = None,
+    used: tuple[str, ...] = (),
+) -> Measure:
+    """A share of calls: the interval is clustered by lead, or by number where there is no lead."""
+    return from_rows(inputs, Rows("call", hit & base, base), excluded, used=used)
+
+
+def calls_with(flag: str, below: str = "") -> Callable[[Inputs], Measure]:
     """The metric of calls with a flag, of calls with another one; of all attempts without.
 
     Args:
         flag: Flag of the outcome class above the line.
         below: Flag below the line.
-        notes_unknown: Whether calls are noted of which nothing says who answered.
     """
-    return lambda inputs: call_share(
-        inputs, inputs.attempts.flag(flag), _flagged(inputs, below),
-        _open(inputs) if notes_unknown else None,
-    )  # fmt: skip
+
+    def measure(inputs: Inputs) -> Measure:
+        # Whether a call was answered is known of all; by whom is not.
+        unknown = {} if flag == "answered" else _open(inputs)
+        return _calls(inputs, inputs.attempts.flag(flag), _flagged(inputs, below), unknown)
+
+    return measure
+
+
+def leads_with(flag: str) -> Callable[[Inputs], Measure]:
+    """The metric of leads with an attempt of a flag, of leads loaded."""
+    return lambda inputs: _leads(inputs, inputs.attempts.flag(flag))
 
 
 def network_effectiveness(inputs: Inputs) -> Measure:
     """Answered, busy, ring without answer and rejected by the person, of attempts."""
-    attempts = inputs.attempts
-    effective = (
-        attempts.flag("answered") | attempts.is_class("busy", "no_answer") | rejected(attempts)
-    )
-    blocked = attempts.is_class("blocked_or_rejected") & ~rejected(attempts)
-    return call_share(
+    attempts, by_person = inputs.attempts, rejected(inputs.attempts)
+    # ITU-T E.425: the network has done its work where the person called did not want or did not come.
+    effective = attempts.flag("answered") | attempts.is_class("busy", "no_answer") | by_person
+    blocked = attempts.is_class("blocked_or_rejected") & ~by_person
+    return _calls(
         inputs, effective, _flagged(inputs, ""), {"blocked_on_the_way": int(blocked.sum())}
     )
 
 
-def human_per_valid(inputs: Inputs) -> Measure:
+def human_contact_rate_valid(inputs: Inputs) -> Measure:
     """A person answered, of attempts on numbers that are in service."""
     bad = inputs.attempts.is_class("disconnected")
     excluded = {**_open(inputs), "bad_number": int(bad.sum())}
-    return call_share(inputs, inputs.attempts.flag("human"), ~bad, excluded)
+    return _calls(inputs, inputs.attempts.flag("human"), ~bad, excluded)
+
+
+def _mean(inputs: Inputs, values: Floats, excluded: dict[str, int], **medians: float) -> Measure:
+    """A mean over calls whose value is known (not NaN), with medians beside it."""
+    rows = Rows("call", np.nan_to_num(values), ~np.isnan(values), "mean")
+    detail = table({name: np.array([value]) for name, value in medians.items()})
+    return from_rows(inputs, rows, excluded, detail=detail)
 
 
 def talk_time(inputs: Inputs) -> Measure:
@@ -317,43 +283,31 @@ def talk_time(inputs: Inputs) -> Measure:
     answered = inputs.attempts.flag("answered")
     values = np.where(answered, inputs.attempts.talk_s, np.nan)
     unknown = int((answered & np.isnan(values)).sum())
-    detail = table({"median_s": np.array([median(values)])})
-    return call_mean(inputs, values, {"no_length": unknown}, detail=detail)
+    return _mean(inputs, values, {"no_length": unknown}, median_s=median(values))
 
 
 def duration_meaning(inputs: Inputs) -> Measure:
     """Share of answered calls whose `duration_seconds` is the talk rather than the whole call."""
-    attempts = inputs.attempts
-    reported = attempts.column("duration_seconds")
-    duration = reported.to_numpy(dtype=float, na_value=np.nan)
-    to_talk = np.abs(duration - attempts.talk_s)
-    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
-    answered = attempts.flag("answered")
-    known = answered & ~np.isnan(to_talk) & ~np.isnan(to_whole)
-    tells_apart = known & (np.abs(to_talk - to_whole) > _TOLERANCE_S)
-    talk = tells_apart & (to_talk < to_whole)
-    detail = table(
-        {
-            "median_off_talk_s": np.array([median(to_talk[known])]),
-            "median_off_whole_s": np.array([median(to_whole[known])]),
-        }
-    )
-    excluded = {
-        "no_duration": int((answered & ~known).sum()),
-        "both_fit": int((known & ~tells_apart).sum()),
-    }
-    rows = Rows("call", talk, tells_apart)
-    return share(int(talk.sum()), int(tells_apart.sum()), excluded, detail=detail, rows=rows)
+    fits = length_fits(inputs.attempts)
+    # Where both are as near, the length tells nothing of what it counts.
+    tells_apart = fits.known & (np.abs(fits.to_talk - fits.to_whole) > TOLERANCE_S)
+    talk = tells_apart & (fits.to_talk < fits.to_whole)
+    detail = table({
+        "median_off_talk_s": np.array([median(fits.to_talk[fits.known])]),
+        "median_off_whole_s": np.array([median(fits.to_whole[fits.known])]),
+    })  # fmt: skip
+    excluded = {"no_duration": fits.unknown, "both_fit": int((fits.known & ~tells_apart).sum())}
+    return from_rows(inputs, Rows("call", talk, tells_apart), excluded, alone=True, detail=detail)
 
 
-def short_calls(inputs: Inputs) -> Measure:
+def short_call_share(inputs: Inputs) -> Measure:
     """Answered calls of a few seconds, of answered calls."""
     attempts, limit = inputs.attempts, inputs.choices.short_call_s
     answered = attempts.flag("answered")
     known = answered & ~np.isnan(attempts.talk_s)
     short = np.nan_to_num(attempts.talk_s, nan=np.inf) <= limit
     excluded = {"no_length": int((answered & ~known).sum())}
-    return call_share(inputs, short, known, excluded, used=("short_call_s",))
+    return _calls(inputs, short, known, excluded, used=("short_call_s",))
 
 
 def ring_time(inputs: Inputs) -> Measure:
@@ -368,32 +322,26 @@ def ring_time(inputs: Inputs) -> Measure:
         "ring_over_120_s": int(long.sum()),
     }
     answered = inputs.attempts.flag("answered")
-    detail = table(
-        {
-            "median_s": np.array([median(kept)]),
-            "median_answered_s": np.array([median(kept[answered])]),
-            "median_unanswered_s": np.array([median(kept[~answered])]),
-        }
-    )
-    return call_mean(inputs, kept, excluded, detail=detail)
+    return _mean(
+        inputs, kept, excluded, median_s=median(kept), median_answered_s=median(kept[answered]),
+        median_unanswered_s=median(kept[~answered]),
+    )  # fmt: skip
 
 
-def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
+def bad_number_ratio(inputs: Inputs) -> Measure:
     """Attempts on numbers that are not in service."""
-    return call_share(inputs, inputs.attempts.is_class("disconnected"), _flagged(inputs, ""))
+    return _calls(inputs, inputs.attempts.is_class("disconnected"), _flagged(inputs, ""))
 
 
-def bad_numbers_per_number(inputs: Inputs) -> Measure:
+def bad_number_ratio_numbers(inputs: Inputs) -> Measure:
     """Distinct numbers dialed that were found not to be in service."""
-    attempts = inputs.attempts
-    number, names = attempts.numbered("to_number")
-    off = attempts.is_class("disconnected")
-    bad = np.unique(number[off & (number >= 0)])
+    number, _ = inputs.attempts.numbered("to_number")
+    off = inputs.attempts.is_class("disconnected")
     rows = Rows("call", off, number >= 0, "distinct", key=np.maximum(number, 0))
-    return share(len(bad), len(names), rows=rows)
+    return from_rows(inputs, rows)
 
 
-def abandoned_of_people(inputs: Inputs) -> Measure:
+def abandon_rate_ftc(inputs: Inputs) -> Measure:
     """Calls that a person answered and no agent took, of calls that a person answered."""
     attempts, days = inputs.attempts, inputs.choices.abandon_days
     # The safe harbor is measured over 30 days of a campaign (16 CFR 310.4(b)(4)(i)).
@@ -402,29 +350,24 @@ def abandoned_of_people(inputs: Inputs) -> Measure:
     used = ("abandon_days",)
     if not dropped.any():
         return _no_drops(int(human.sum()), used)
-    excluded = {"older": int((~recent).sum())}
-    return call_share(inputs, dropped & recent, human, excluded, used=used)
+    return _calls(inputs, dropped & recent, human, {"older": int((~recent).sum())}, used)
 
 
-def abandoned_ofcom(inputs: Inputs) -> Measure:
+def abandon_rate_ofcom(inputs: Inputs) -> Measure:
     """Drops less those that machines answered, of live answers and these drops."""
     attempts = inputs.attempts
-    dropped = int(attempts.is_class("dropped_by_us").sum())
-    live = int((attempts.flag("human") & ~attempts.is_class("dropped_by_us")).sum())
-    if not dropped:
-        return _no_drops(live, ())
-    machines = int(attempts.flag("machine").sum())
-    # A drop may have met a machine: as large a part of them as of all answers is taken off.
-    adjusted = dropped * (1 - (machines / (live + machines) if live + machines else 0.0))
-    total = live + adjusted
     lost, human = attempts.is_class("dropped_by_us"), attempts.flag("human")
+    live = human & ~lost
+    if not lost.any():
+        return _no_drops(int(live.sum()), ())
     rows = Rows("call", lost, _flagged(inputs, ""), "formula", formula=_ofcom,
-                parts=(lost, human & ~lost, attempts.flag("machine")))  # fmt: skip
-    return Measure(adjusted / total if total else None, adjusted, total, rows=rows)
+                parts=(lost, live, attempts.flag("machine")))  # fmt: skip
+    return from_rows(inputs, rows)
 
 
 def _ofcom(lost: Floats, live: Floats, machines: Floats) -> tuple[Floats, Floats, Floats]:
     """Share, adjusted drops and their base of each cell."""
+    # A drop may have met a machine: as large a part of them as of all answers is taken off.
     adjusted = lost * (1 - np.nan_to_num(ratio(machines, live + machines)))
     return ratio(adjusted, live + adjusted), adjusted, live + adjusted
 

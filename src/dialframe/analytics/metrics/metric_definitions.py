@@ -1,170 +1,51 @@
-"""The table of metrics, one row each, and of those that this API cannot give."""
+"""Every metric with the words of `metrics.toml` and the function that measures it, and what this API cannot give."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable
+from importlib import resources
 from typing import Final
 
-from dialframe.analytics.metrics import caller_and_compliance_metrics
-from dialframe.analytics.metrics import lead_and_call_metrics as own
-from dialframe.analytics.metrics.metric_types import Definition
+from dialframe.analytics.metrics import caller_and_compliance_metrics, lead_and_call_metrics
+from dialframe.analytics.metrics.caller_and_compliance_metrics import graded
+from dialframe.analytics.metrics.lead_and_call_metrics import (
+    calls_with,
+    first_conversions,
+    leads_with,
+)
+from dialframe.analytics.metrics.metric_types import Definition, Inputs, Measure
 
-_OUT: Final = "inbound, unfinished and screened calls, calls outside campaigns unless asked for"
-_GRADED: Final = "uncertain, not evaluable and not asked: below the line, and counted apart"
-_LEADS: Final = "calls of no lead or of several are given to none"
+_TABLES: Final = tomllib.loads(
+    resources.files(__package__).joinpath("metrics.toml").read_text(encoding="utf-8")
+)
+#: What `counts` of a row begins with, and what makes a function of the rest.
+_COUNTED: Final[dict[str, Callable[..., Callable[[Inputs], Measure]]]] = {
+    "calls": calls_with,
+    "leads": leads_with,
+    "first conversions": first_conversions,
+    "audit": graded,
+}
+
+
+def _measure(name: str, counts: list[str]) -> Callable[[Inputs], Measure]:
+    """The function of a metric: made of what it counts, or the one of its name."""
+    if counts:
+        kind, *rest = counts
+        return _COUNTED[kind](*rest)
+    by_name = vars(lead_and_call_metrics) | vars(caller_and_compliance_metrics)
+    function: Callable[[Inputs], Measure] = by_name[name]
+    return function
+
 
 #: Every metric. Names are attributes of `dialframe.analytics.metrics`.
-METRICS: Final[tuple[Definition, ...]] = (
-    Definition(1, "import_acceptance", "share", "records that imports accepted",
-               "records that imports received", "records whose outcome is unknown",
-               "service contract, lead outcome objects", own.acceptance, ("imports",)),
-    Definition(2, "list_penetration", "share", "leads with at least one attempt", "leads loaded",
-               _LEADS, "Genesys, list penetration", own.list_penetration, ("leads",)),
-    Definition(3, "list_saturation", "per lead", "attempts", "leads loaded", _LEADS,
-               "Genesys, list saturation", own.list_saturation, ("leads",)),
-    Definition(4, "phone_penetration", "share", "distinct loaded numbers dialed",
-               "distinct numbers loaded", "leads without a number", "Genesys, phone penetration",
-               own.phone_penetration, ("leads",)),
-    Definition(5, "inventory_penetration", "share", "leads no longer dialed", "leads loaded",
-               "dialed are status new and callback (contacted if recycled) below the cap",
-               "VICIdial, dialable inventory", own.inventory_penetration, ("leads",)),
-    Definition(6, "completed_penetration", "share", "leads completed or at the attempt cap",
-               "leads loaded", "none", "VICIdial, list penetration",
-               own.completed_penetration, ("leads",)),
-    Definition(7, "connection_rate", "share", "calls with answered_at", "attempts", _OUT,
-               "ASR of ITU-T E.411; a machine's answer counts", own.calls_with("answered", notes_unknown=False)),
-    Definition(8, "network_effectiveness", "share",
-               "answered, busy, ring without answer, rejected by the person", "attempts",
-               f"{_OUT}; blocked on the way is a failure", "NER of ITU-T E.425",
-               own.network_effectiveness),
-    Definition(9, "human_contact_rate", "share", "calls that a person answered", "attempts", _OUT,
-               "contact rate per dial", own.calls_with("human")),
-    Definition(9, "human_contact_rate_valid", "share", "calls that a person answered",
-               "attempts on numbers in service", f"{_OUT}; numbers not in service",
-               "contact rate per dial without bad numbers", own.human_per_valid),
-    Definition(10, "contact_rate", "share", "leads that a person answered for", "leads loaded",
-               _LEADS, "VICIdial contact ratio; Convoso contact rate", own.leads_with("human"),
-               ("leads",)),
-    Definition(11, "right_party_rate", "share", "calls with the person wanted", "attempts", _OUT,
-               "right-party contact per dial", own.calls_with("right_party")),
-    Definition(11, "right_party_per_lead", "share", "leads with the person wanted reached",
-               "leads loaded", _LEADS, "right-party contact per lead",
-               own.leads_with("right_party"), ("leads",)),
-    Definition(11, "right_party_per_human", "share", "calls with the person wanted",
-               "calls that a person answered", _OUT, "right-party contact per contact",
-               own.calls_with("right_party", "human")),
-    Definition(12, "conversion_per_right_party", "share", "first conversion of each lead",
-               "calls with the person wanted", f"{_OUT}; further conversions of a lead",
-               "VICIdial sale flag", own.first_conversions("right_party")),
-    Definition(12, "conversion_per_contact", "share", "first conversion of each lead",
-               "calls that a person answered", f"{_OUT}; further conversions of a lead",
-               "VICIdial sale flag", own.first_conversions("human")),
-    Definition(12, "conversion_per_lead", "share", "leads converted", "leads loaded", _LEADS,
-               "VICIdial sale flag", own.conversion_per_lead, ("leads",)),
-    Definition(12, "conversion_per_dial", "share", "first conversion of each lead", "attempts",
-               f"{_OUT}; further conversions of a lead", "VICIdial sale flag",
-               own.first_conversions()),
-    Definition(13, "pass_contact_rate", "share", "leads that a person answered for on attempt k",
-               "leads loaded", _LEADS, "VICIdial pass report", own.pass_contact, ("leads",)),
-    Definition(13, "pass_hazard", "share", "leads first reached on attempt k",
-               "leads not reached before that had an attempt k", _LEADS, "discrete hazard",
-               own.pass_hazard, ("leads",)),
-    Definition(14, "attempts_to_contact", "attempts", "attempt of the first contact (median)",
-               "leads with a contact", "leads never reached: see time_to_contact",
-               "Velocify, persistence", own.attempts_to_contact, ("leads",)),
-    Definition(15, "machine_share", "share", "calls that a machine answered", "attempts", _OUT,
-               "machine share per dial", own.calls_with("machine")),
-    Definition(15, "machine_share_of_answered", "share", "calls that a machine answered",
-               "answered calls", _OUT, "machine share per answer", own.calls_with("machine", "answered")),
-    Definition(16, "talk_time", "seconds", "seconds from answer to end",
-               "answered calls with a length", "no wrap-up: this is talk, not handle time",
-               "ALOC of ITU-T", own.talk_time),
-    Definition(17, "duration_meaning", "share", "answered calls whose duration is the talk",
-               "answered calls whose duration tells talk from the whole call",
-               "calls where both fit, or without times",
-               "inferred; the contract does not say what duration_seconds counts",
-               own.duration_meaning),
-    Definition(18, "short_call_share", "share", "answered calls with a talk of 6 s or less",
-               "answered calls with a length", "calls without a length",
-               "carriers' published limits (15 %, 20 %)", own.short_calls),
-    Definition(19, "ring_time", "seconds", "seconds from start to answer, or to the end without one",
-               "attempts with these times", "negative rings, rings over 120 s (queueing)",
-               "own; created_at may include queueing", own.ring_time),
-    Definition(20, "bad_number_ratio", "share", "attempts on numbers not in service", "attempts",
-               _OUT, "Genesys, SIT ratio", own.bad_numbers_per_attempt),
-    Definition(20, "bad_number_ratio_numbers", "share", "distinct numbers not in service",
-               "distinct numbers dialed", _OUT, "Genesys, SIT ratio",
-               own.bad_numbers_per_number),
-    Definition(21, "caller_id_answer_drop", "ratio", "people the worst caller ID reached lately",
-               "people that its own rate before gives reason for, at the mix of its calls",
-               "caller IDs with fewer dials than judged, lately or before",
-               "own; see caller_ids for the test",
-               caller_and_compliance_metrics.caller_id_drop),
-    Definition(21, "caller_ids_alerted", "share", "caller IDs whose answers dropped",
-               "caller IDs with enough dials", "caller IDs with fewer dials than judged",
-               "Page (1954), cumulative sum", caller_and_compliance_metrics.caller_ids_alerted),
-    Definition(22, "local_presence_lift", "difference", "rate with a local caller ID",
-               "rate with another (subtracted)", "strata without both kinds of calls",
-               "Mantel and Haenszel; an area code is not a place", caller_and_compliance_metrics.presence_lift),
-    Definition(23, "dnc_coverage", "share", "of these, numbers with a recent enough check",
-               "callable numbers, and numbers called", "none", "compliance audit, coverage",
-               caller_and_compliance_metrics.dnc_coverage, ("audit",)),
-    Definition(24, "dnc_risk_calls", "share",
-               "calls to numbers proven to be listed or to have asked", "calls that the audit checked",
-               _GRADED, "compliance audit, listed_number", caller_and_compliance_metrics.dnc_risk, ("audit",)),
-    Definition(25, "dnc_honor", "share", "requests shown as honored in time",
-               "requests that the audit checked", _GRADED, "compliance audit, internal_dnc",
-               caller_and_compliance_metrics.dnc_honor, ("audit",)),
-    Definition(26, "calling_hours_breach", "share", "calls proven to be outside the hours",
-               "calls that the audit checked", _GRADED, "compliance audit, calling_hours",
-               caller_and_compliance_metrics.calling_hours, ("audit",)),
-    Definition(27, "frequency_breach", "share", "calls proven to be beyond a cap",
-               "calls that the audit checked", _GRADED, "compliance audit, attempt_caps",
-               caller_and_compliance_metrics.frequency, ("audit",)),
-    Definition(28, "abandon_rate_ftc", "share", "calls dropped by us in the last 30 days",
-               "calls that a person answered in these days", "machines, bad numbers, no answers",
-               "16 CFR 310.4(b)(4)", own.abandoned_of_people),
-    Definition(29, "abandon_rate_ofcom", "share", "drops less those that machines answered",
-               "live answers and these drops", "none", "Ofcom, as VICIdial computes it",
-               own.abandoned_ofcom),
-    Definition(30, "callback_kept", "share",
-               "callbacks dialed from 15 minutes before to 60 after their time",
-               "callbacks due and not cancelled", "cancelled, not due, without a lead",
-               "Genesys callback summary", caller_and_compliance_metrics.callback_kept, ("callbacks", "leads")),
-    Definition(31, "speed_to_lead", "seconds", "seconds from arrival to first attempt (median)",
-               "leads dialed", "leads not dialed: see quick_first_dial", "Velocify",
-               own.speed_to_lead, ("leads",)),
-    Definition(31, "quick_first_dial", "share", "leads dialed within 5 minutes of their arrival",
-               "leads", "leads dialed before they arrived", "Velocify",
-               own.quick_first_dial, ("leads",)),
-    Definition(32, "appointment_show", "share", "appointments completed", "completed and no-show",
-               "cancelled, to come; of a campaign: those of other numbers", "service contract, appointment states",
-               caller_and_compliance_metrics.appointment_show, ("appointments",)),
-    Definition(33, "missing_disposition", "share",
-               "answered calls of 30 s or more without a disposition an hour after",
-               "answered calls", "calls that ended within the hour", "own",
-               caller_and_compliance_metrics.missing_disposition),
-    Definition(34, "report_delta", "ratio", "sum over days, campaigns and codes of how much report and calls differ",
-               "calls of the service's report", "none; the reasons are counted", "own",
-               caller_and_compliance_metrics.report_delta, ("report",)),
+METRICS: Final[tuple[Definition, ...]] = tuple(
+    Definition(
+        name=name, measure=_measure(name, row.pop("counts", [])),
+        needs=tuple(row.pop("needs", ())), **row,
+    )
+    for name, row in _TABLES["metrics"].items()
 )  # fmt: skip
 
 #: What this API cannot give, and why; asked for by name, it is refused with these words.
-NOT_AVAILABLE: Final[dict[str, str]] = {
-    "average_handle_time": "calls carry no wrap-up time: talk_time is talk alone",
-    "occupancy": "agents' states are not in the API",
-    "calls_per_agent_hour": "calls name no agent",
-    "agent_productivity": "calls name no agent, and extensions are not guessed at",
-    "abandon_rate_measured": "the instant an agent joins is not in the API: only a mapped drop code "
-    "(abandon_rate_ftc) tells",
-    "cost_per_lead": "there are no prices in the API",
-    "dnc_list_name": "a check answers listed or not, never which list",
-    "dnc_listed_since": "a check answers listed or not, never since when: see dnc_risk_calls for "
-    "what two checks leave open",
-    "consent_coverage": "consent can be written and not be read",
-    "list_id": "leads name a campaign and a source, no list",
-    "pacing_ratio": "lines in use are not in the API",
-    "true_location": "numbers are ported: an area code is not a place",
-    "campaign_status_history": "the API gives the last instants only; keep snapshots to see changes",
-    "lead_status_history": "the API gives the present status; its history has no published shape",
-    "sms_effect": "the shape of the SMS reports is not published",
-}
+NOT_AVAILABLE: Final[dict[str, str]] = _TABLES["not_available"]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, Literal, NoReturn, Protocol
+from typing import Any, Final, Literal, NoReturn, Protocol, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.analysis_result import named
-from dialframe.analytics.attempt.argument_checks import analysis, plain_value
+from dialframe.analytics.attempt.argument_checks import Known, Selection, analysis, plain_value
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
@@ -20,7 +21,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import Claim, counted, plain, records, table
 from dialframe.analytics.inference import clustered, clustered_mean, wilson
 from dialframe.errors import ConfigError
-from dialframe.instants import When, instant
+from dialframe.instants import instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,20 @@ class Audited(Protocol):
 
 #: What `Attempts` works out once from calls and leads alone, whatever the codes mean.
 _BY_CALL: Final = (
-    "lead", "when", "ring_s", "talk_s", "cluster", "order", "attempt", "gap_h", "clock",
+    "lead", "when", "ring_s", "talk_s", "cluster", "order", "opens", "attempt", "gap_h", "clock",
 )  # fmt: skip
+
+
+class MetricInputs(Selection, total=False):
+    """What may be passed to a metric beside calls and leads."""
+
+    imports: pd.DataFrame | None
+    appointments: pd.DataFrame | None
+    callbacks: pd.DataFrame | None
+    audit: Audited | None
+    report: pd.DataFrame | None
+    events: pd.DataFrame | None
+    include_no_campaign: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +119,7 @@ class Inputs:
     report: pd.DataFrame | None = None
     events: pd.DataFrame | None = None
     taxonomy: Taxonomy = DEFAULT
-    asked_as_of: datetime | None = None
+    as_of: datetime | None = None
     campaign: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -130,6 +143,17 @@ class Inputs:
                 if not inside.all():
                     object.__setattr__(self, name, frame[inside])
 
+    @classmethod
+    def of(
+        cls, calls: pd.DataFrame, leads: pd.DataFrame | None, choices: Choices, given: Known
+    ) -> Inputs:
+        """What was passed to a metric, with its moments as instants."""
+        arguments: dict[str, Any] = {**given}
+        arguments |= {
+            name: instant(name, arguments.get(name)) for name in ("as_of", "since", "until")
+        }
+        return cls(calls, leads, choices=choices, **arguments)
+
     @cached_property
     def attempts(self) -> Attempts:
         """The counted attempts."""
@@ -137,7 +161,7 @@ class Inputs:
             self.calls,
             self.leads,
             taxonomy=self.taxonomy,
-            as_of=self.asked_as_of,
+            as_of=self.as_of,
             campaign=self.campaign,
             since=self.since,
             until=self.until,
@@ -213,7 +237,7 @@ class Rows:
     """
 
     unit: Literal["call", "lead", "other"]
-    above: Floats | Mask
+    above: Floats | Ints | Mask
     base: Mask
     statistic: Literal[
         "share", "mean", "median", "distinct", "per distinct", "worst", "formula"
@@ -228,49 +252,56 @@ class Rows:
     at: Ints | None = None
 
 
-def share(k: int, n: int, excluded: Mapping[str, int] | None = None, **more: Any) -> Measure:
-    """A share of things that are independent: Wilson's interval."""
-    bounds = wilson(k, n)
-    low, high = bounds or (None, None)
-    value = k / n if n else None
-    return Measure(value, k, n, low, high, "wilson", excluded or {}, **more)
-
-
-def call_share(
-    inputs: Inputs, hit: Mask, base: Mask, excluded: Mapping[str, int] | None = None, **more: Any
+def from_rows(
+    inputs: Inputs,
+    rows: Rows,
+    excluded: Mapping[str, int] | None = None,
+    *,
+    alone: bool = False,
+    detail: pd.DataFrame | None = None,
+    used: tuple[str, ...] = (),
 ) -> Measure:
-    """A share of calls: the interval is clustered by lead, or by number where there is no lead."""
-    more["rows"] = Rows("call", hit & base, base)
-    k, n = int((hit & base).sum()), int(base.sum())
-    bounds = clustered(hit[base], inputs.attempts.cluster[base])
-    if bounds is None:
-        return Measure(None, k, n, interval="lead-clustered", excluded=excluded or {}, **more)
-    _, low, high = bounds
-    return Measure(k / n, k, n, low, high, "lead-clustered", excluded or {}, **more)
+    """The metric that is the sum of some rows, all of them as one cell.
 
-
-def call_mean(
-    inputs: Inputs, values: Floats, excluded: Mapping[str, int] | None = None, **more: Any
-) -> Measure:
-    """A mean over calls whose value is known (not NaN), with its interval over leads."""
-    known = ~np.isnan(values)
-    more["rows"] = Rows("call", np.nan_to_num(values), known, "mean")
-    bounds = clustered_mean(values[known], inputs.attempts.cluster[known])
-    total, n = float(values[known].sum()), int(known.sum())
-    if bounds is None:
-        return Measure(None, 0.0, 0, interval="mean over leads", excluded=excluded or {}, **more)
-    mean, low, high = bounds
-    bounds_known = not np.isnan(low)
-    return Measure(
-        mean,
-        total,
-        n,
-        low if bounds_known else None,
-        high if bounds_known else None,
-        "mean over leads",
-        excluded or {},
-        **more,
-    )
+    Args:
+        inputs: Frames and choices.
+        rows: What is summed.
+        excluded: What was left out.
+        alone: Rows of calls are independent of each other, and in no cluster of their lead.
+        detail: Further numbers.
+        used: Names of the choices that it depends on.
+    """
+    above: npt.NDArray[Any] = rows.above[rows.base]
+    of_calls = rows.unit == "call" and not alone
+    if rows.statistic == "distinct" and rows.key is not None:
+        # A number is a trial once, however many calls or leads it has.
+        key, of_calls = rows.key[rows.base], False
+        above = (np.bincount(key, above) > 0)[np.bincount(key) > 0]
+    n = len(above)
+    cluster = inputs.attempts.cluster[rows.base] if of_calls else np.arange(n)
+    given: dict[str, Any] = {
+        "excluded": excluded or {},
+        "detail": detail,
+        "used": used,
+        "rows": rows,
+    }
+    if rows.statistic == "median":
+        return Measure(float(np.median(above)) if n else None, None, n, **given)
+    if rows.statistic == "formula" and rows.formula is not None:
+        sums = rows.formula(*(np.array([float(part.sum())]) for part in rows.parts))
+        value, k, whole = (float(part[0]) for part in sums)
+        return Measure(None if np.isnan(value) else value, k, whole, **given)
+    if rows.statistic == "mean":
+        mean, *ends = clustered_mean(above, cluster) or (None, np.nan, np.nan)
+        low, high = (None if np.isnan(end) else end for end in ends)
+        return Measure(mean, above.sum().item(), n, low, high, "mean over leads", **given)
+    hits = int(above.sum())
+    share = hits / n if n else None
+    if of_calls:
+        _, low, high = clustered(above, cluster) or (1.0, None, None)
+        return Measure(share, hits, n, low, high, "lead-clustered", **given)
+    low, high = wilson(hits, n) or (None, None)
+    return Measure(share, hits, n, low, high, "wilson", **given)
 
 
 Unit = Literal["share", "per lead", "seconds", "attempts", "ratio", "difference"]
@@ -447,25 +478,12 @@ class Definition:
         calls: pd.DataFrame,
         leads: pd.DataFrame | None = None,
         *,
-        imports: pd.DataFrame | None = None,
-        appointments: pd.DataFrame | None = None,
-        callbacks: pd.DataFrame | None = None,
-        audit: Audited | None = None,
-        report: pd.DataFrame | None = None,
-        events: pd.DataFrame | None = None,
-        taxonomy: Taxonomy = DEFAULT,
-        as_of: When | None = None,
-        campaign: str | None = None,
-        since: When | None = None,
-        until: When | None = None,
-        include_no_campaign: bool = False,
         choices: Choices = _CHOICES,
+        **given: Unpack[MetricInputs],
     ) -> Metric:
         """The metric of an account.
 
         Args:
-            audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
-            report: The service's disposition report.
             campaign: This campaign only.
             since: Calls from this instant on, callbacks and appointments that are due from it on,
                 records that were imported from it on.
@@ -475,12 +493,7 @@ class Definition:
         Raises:
             ConfigError: A frame or column that it needs is missing, or the campaign is unknown.
         """
-        inputs = Inputs(
-            calls, leads, imports, appointments, callbacks, audit, report, events,
-            taxonomy, instant("as_of", as_of), campaign, instant("since", since),
-            instant("until", until), include_no_campaign, choices,
-        )  # fmt: skip
-        return measured(self, inputs)
+        return measured(self, Inputs.of(calls, leads, choices, given))
 
 
 def measured(definition: Definition, inputs: Inputs) -> Metric:

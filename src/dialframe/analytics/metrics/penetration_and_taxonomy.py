@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.argument_checks import CampaignSelection, analysis
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Mask
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.analytics.claims_and_tables import plural, share, table, table_of_rows
 from dialframe.analytics.metrics import every
 from dialframe.analytics.metrics.lead_and_call_metrics import (
@@ -45,9 +45,7 @@ def penetration(
     by: str | None = None,
     attempt_cap: int | None = None,
     recycle_contacted: bool = False,
-    taxonomy: Taxonomy = DEFAULT,
-    as_of: When | None = None,
-    campaign: str | None = None,
+    **selection: Unpack[CampaignSelection],
 ) -> Result:
     """How far each list is worked through, by every definition in use; they disagree by design.
 
@@ -62,17 +60,12 @@ def penetration(
         `low`, `high`, `definition`.
     """
     choices = Choices(attempt_cap=attempt_cap, recycle_contacted=recycle_contacted)
-    code, names = (
-        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
-    )
-    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    code, names = lead_groups(leads, by)
+    whole = count_attempts(calls, leads, **selection)
     rows: list[tuple[str, str, str, Measure]] = []
     for i in sorted(range(len(names)), key=lambda i: names[i]):
-        inputs = Inputs(
-            calls, leads, taxonomy=taxonomy, asked_as_of=instant("as_of", as_of), campaign=campaign,
-            choices=choices,
-        )  # fmt: skip
-        in_group = of_campaign(leads, campaign) & (code == i)
+        inputs = Inputs.of(calls, leads, choices, selection)
+        in_group = of_campaign(leads, whole.campaign) & (code == i)
         # What is gathered once is put in the place of what each group would gather for itself.
         inputs.__dict__["loaded"] = in_group
         inputs.__dict__["attempts"] = whole.only(np.append(in_group, False)[whole.lead])
@@ -120,7 +113,7 @@ def taxonomy_effect(
             calls, leads, before=analytics.Taxonomy.of("vicidial"), after=analytics.Taxonomy.of("generic")
         )
     """
-    inputs = Inputs(calls, leads, taxonomy=before, asked_as_of=instant("as_of", as_of))
+    inputs = Inputs(calls, leads, taxonomy=before, as_of=instant("as_of", as_of))
     old = every(inputs).table
     changed = inputs.under(after)
     same = np.array_equal(inputs.attempts.classes.case, changed.attempts.classes.case)
