@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
@@ -150,9 +150,8 @@ def shares_elsewhere(
     shares: dict[str, float] = {}
     for kind in (_of_mails(columns), _of_places(columns, region)):
         for other, (weight, _) in kind.items():
-            shares[other] = (
-                shares.get(other, 0.0) + weight / 3.0
-            )  # what each weighs where it is all of them
+            # 3 is what each weighs where it is all of them.
+            shares[other] = shares.get(other, 0.0) + weight / 3.0
     return shares
 
 
@@ -194,19 +193,25 @@ def _of_mails(columns: Mapping[str, Sequence[str]]) -> _Weights:
             region = "GB" if ending == "uk" else ending.upper()
             if not sold and region in phonenumbers.SUPPORTED_REGIONS:
                 endings[region] += 1
-    total = sum(endings.values())
+    return _by_share(
+        endings,
+        sum(endings.values()),
+        3.0,
+        lambda region: (
+            f"mail addresses of a country end in .{'uk' if region == 'GB' else region.lower()}"
+        ),
+    )
+
+
+def _by_share(
+    counts: Counter[str], total: int, most: float, words: Callable[[str], str]
+) -> _Weights:
+    """A weight for each region by its share of so many cells; of few cells all weigh less."""
     full = min(1.0, total / _LEAST_KNOWN_CELLS)
     return {
-        region: (
-            3.0 * full * count / total,
-            f"{count} of {total} mail addresses of a country end in .{_ending(region)}",
-        )
-        for region, count in endings.items()
+        region: (most * full * count / total, f"{count} of {total} {words(region)}")
+        for region, count in counts.items()
     }
-
-
-def _ending(region: str) -> str:
-    return "uk" if region == "GB" else region.lower()
 
 
 def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = None) -> _Weights:
@@ -235,14 +240,12 @@ def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = 
                         examples.setdefault(region, {})[part.strip()] = None
                     break
             total += count * bool(regions)
-    full = min(1.0, total / _LEAST_KNOWN_CELLS)
-    return {
-        region: (
-            3.0 * full * count / total,
-            f"{count} of {total} known places lie there, such as {', '.join(list(examples[region])[:3])}",
-        )
-        for region, count in known.items()
-    }
+    return _by_share(
+        known,
+        total,
+        3.0,
+        lambda region: f"known places lie there, such as {', '.join(list(examples[region])[:3])}",
+    )
 
 
 def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -266,9 +269,9 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     for region in facts["everywhere"].split():
         shares[region] = max(shares[region], facts["least"])
     weight = facts["weight"] * min(1.0, len(different) / _ENOUGH_NAMES)
-    words_of = f"{total} cells with names of people that are frequent there"
+    words = f"{total} cells with names of people that are frequent there"
     return {
-        region: (weight * share, words_of if share > facts["least"] else "")
+        region: (weight * share, words if share > facts["least"] else "")
         for region, share in shares.items()
     }
 
@@ -353,13 +356,14 @@ def _of_header_words(headers: Sequence[str]) -> _Weights:
     """Names of tax numbers, divisions and the like that one country alone has."""
     weights: _Weights = {}
     headers_by_name = {plain(header): header for header in headers}
-    for region, words in _header_words().items():
-        matches = [header for name, header in headers_by_name.items() if name in words]
-        matches += [
+    for region, facts in _table().items():
+        words = _plain_words(facts.get("words", ""))
+        long = [word for word in words if len(word) > 4]
+        whole = [header for name, header in headers_by_name.items() if name in words]
+        matches = whole + [
             header
             for name, header in headers_by_name.items()
-            if name not in words
-            and any(len(word) > 4 and f" {word} " in f" {name} " for word in words)
+            if name not in words and any(f" {word} " in f" {name} " for word in long)
         ]
         if matches:
             weights[region] = (2.0, f"its own words in the header: {', '.join(matches[:3])}")
@@ -377,24 +381,20 @@ def _of_language(headers: Sequence[str], phones: Collection[str]) -> _Weights:
     if not most:
         return {}
     best = [language for language, count in counts.items() if count == most]
-    if "en" in best:
-        return {
-            region: (_ENGLISH, "")
-            for region, facts in _table().items()
-            if "en" in facts["languages"].split()
-        }
     speakers = {
         language: [
             region for region, facts in _table().items() if language in facts["languages"].split()
         ]
         for language in best
     }
+    if "en" in best:
+        return dict.fromkeys(speakers["en"], (_ENGLISH, ""))
     weights: _Weights = {}
     for language, regions in speakers.items():
         is_alone = len(regions) == 1 and len(best) == 1
         weight = min(2.0, most if is_alone else most / 2)
-        for region in regions:
-            weights[region] = (weight, f"headers in the language of the country ({language})")
+        words = f"headers in the language of the country ({language})"
+        weights |= dict.fromkeys(regions, (weight, words))
     if "es" in best:
         weights["US"] = (0.5, "")  # where lists are Spanish too
     return weights
@@ -438,15 +438,9 @@ def _of_own_codes(abroad: Sequence[str]) -> _Weights:
             continue
         if phonenumbers.is_valid_number(parsed):
             regions[phonenumbers.region_code_for_country_code(parsed.country_code or 0)] += 1
-    total = sum(regions.values())
-    full = min(1.0, total / _LEAST_KNOWN_CELLS)
-    return {
-        region: (
-            2.0 * full * count / total,
-            f"{count} of {total} numbers with a country code are of it",
-        )
-        for region, count in regions.items()
-    }
+    return _by_share(
+        regions, sum(regions.values()), 2.0, lambda _: "numbers with a country code are of it"
+    )
 
 
 def _of_styles(national: Sequence[str]) -> _Weights:
@@ -549,15 +543,6 @@ def _is_no_chance(numbers: list[str], named: list[str], other: str) -> bool:
 
 
 @cache
-def _header_words() -> dict[str, frozenset[str]]:
-    return {
-        region: _plain_words(facts["words"])
-        for region, facts in _table().items()
-        if "words" in facts
-    }
-
-
-@cache
 def _languages() -> dict[str, frozenset[str]]:
     return {
         name: _plain_words(words)
@@ -566,6 +551,7 @@ def _languages() -> dict[str, frozenset[str]]:
     }
 
 
+@cache
 def _plain_words(words: str) -> frozenset[str]:
     return frozenset(plain_parts(words)) - {""}
 
