@@ -31,6 +31,7 @@ from dialframe.contract.models.webhook_models import (
 from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError, InvalidRequest, NotFound
 from dialframe.store import Check, Store
+from samples import a_row
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 CAMPAIGN = f"cmp_{uuid.UUID(int=1)}"
@@ -78,7 +79,7 @@ class FakeService:
     page_size: int = 5
     requests: list[str] = field(default_factory=list)
     rows: dict[str, dict[str, dict[str, Any]]] = field(
-        default_factory=lambda: {name: {} for name in MADE}
+        default_factory=lambda: {name: {} for name in LISTS}
     )
     counts: list[dict[str, Any]] = field(default_factory=list)
     listed: set[str] = field(default_factory=set)
@@ -124,7 +125,7 @@ class FakeService:
 
     def put(self, table: str, number: int, created_at: datetime, **changes: Any) -> str:
         """Make a row, or change it; gives its id."""
-        row = MADE[table](number, created_at)
+        row = made(table, number, created_at)
         key = str(row.get("id") or row["message_id"])
         self.rows[table].setdefault(key, row).update(changes)
         return key
@@ -295,127 +296,32 @@ def phone(number: int) -> str:
     return f"+1{200 + number // 100 % 700:03d}55501{number % 100:02d}"
 
 
-def _call(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"call_{uuid.UUID(int=number)}",
-        "direction": "outbound",
-        "from_number": phone(9999),
-        "to_number": phone(number),
-        "status": "completed",
-        "created_at": created_at,
-        "answered_at": None,
-        "ended_at": created_at + 30 * SECOND,
-        "duration_seconds": 30.0,
-        "campaign_id": CAMPAIGN,
-        "disposition": None,
-        "hangup_cause": "no_answer",
-    }
-
-
-def _lead(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"lead_{uuid.UUID(int=number)}",
-        "campaign_id": CAMPAIGN,
-        "external_id": None,
-        "phone": phone(number),
-        "full_name": "Ada Example",
-        "email": None,
-        "status": "new",
-        "attempts": 0,
-        "custom_fields": None,
-        "last_attempt_at": None,
-        "next_attempt_at": None,
-        "disposition_code": None,
-        "hangup_cause": None,
-        "created_at": created_at,
-        "updated_at": created_at,
-    }
-
-
-def _campaign(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"cmp_{uuid.UUID(int=number)}",
-        "name": f"Campaign {number}",
-        "status": "running",
-        "dialer_mode": "progressive",
-        "created_at": created_at,
-        "updated_at": None,
-        "started_at": None,
-        "completed_at": None,
-    }
-
-
-def _callback(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"cb_{uuid.UUID(int=number)}",
-        "lead_id": None,
-        "campaign_id": CAMPAIGN,
-        "scheduled_at": created_at + 3600 * SECOND,
-        "status": "pending",
-        "notes": None,
-        "created_at": created_at,
-    }
-
-
-def _appointment(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"appt_{uuid.UUID(int=number)}",
-        "status": "scheduled",
-        "scheduled_at": created_at + 3600 * SECOND,
-        "timezone": None,
-        "duration_minutes": 30,
-        "service_type": None,
-        "contact_name": None,
-        "phone": phone(number),
-        "email": None,
-        "notes": None,
-        "source": "agent",
-        "created_at": created_at,
-        "updated_at": created_at,
-    }
-
-
-def _event(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"evt_{uuid.UUID(int=number)}",
-        "type": "call.completed",
-        "created_at": created_at,
-        "api_version": "v1",
-        "schema_version": 1,
-    }
-
-
-def _endpoint(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "id": f"wh_{uuid.UUID(int=number)}",
-        "url_preview": "https://example.com/…",
-        "host": "example.com",
-        "description": "",
-        "events": ["call.completed"],
-        "enabled": True,
-        "secret_hint": "abcd",
-        "created_at": created_at,
-        "updated_at": created_at,
-    }
-
-
-def _message(number: int, created_at: datetime) -> dict[str, Any]:
-    return {
-        "message_id": f"msg_{uuid.UUID(int=number)}",
-        "to": phone(number),
-        "status": "delivered",
-        "client_reference": f"ref {number}",
-        "created_at": created_at,
-    }
-
-
-MADE: dict[str, Callable[[int, datetime], dict[str, Any]]] = {
-    "calls": _call,
-    "leads": _lead,
-    "campaigns": _campaign,
-    "callbacks": _callback,
-    "appointments": _appointment,
-    "events": _event,
-    "webhooks": _endpoint,
-    "sms_reports": _message,
+#: The operation that lists each table, and what its rows say beside the sample of it.
+LISTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "calls": ("calls.list", {"answered_at": None, "duration_seconds": 30.0, "disposition": None}),
+    "leads": ("leads.list", {"status": "new", "attempts": 0, "last_attempt_at": None}),
+    "campaigns": ("campaigns.list", {}),
+    "callbacks": ("callbacks.list", {"lead_id": None}),
+    "appointments": ("appointments.list", {}),
+    "events": ("events.list", {}),
+    "webhooks": ("webhooks.list", {"events": ["call.completed"]}),
+    "sms_reports": ("sms.delivery_reports", {}),
 }
+
+
+def made(table: str, number: int, created_at: datetime) -> dict[str, Any]:
+    """A row of a table."""
+    operation, own = LISTS[table]
+    row = a_row(operation, **own)
+    key = next(iter(row))
+    facts = {
+        key: f"{row[key].partition('_')[0]}_{uuid.UUID(int=number)}",
+        "created_at": created_at,
+        "updated_at": created_at,
+        "scheduled_at": created_at + 3600 * SECOND,
+        "ended_at": created_at + 30 * SECOND,
+        "campaign_id": CAMPAIGN,
+        "from_number": phone(9999),
+        **dict.fromkeys(("phone", "to_number", "to"), phone(number)),
+    }
+    return row | {name: value for name, value in facts.items() if name in row}

@@ -28,6 +28,7 @@ from dialframe.client import (
     RateLimiter,
     parse_address,
 )
+from samples import a_row
 
 BASE_URL = "https://service.example"
 KEY = "svc_test_cred01_sEcReT0123456789"
@@ -138,43 +139,13 @@ def a_page(rows: Sequence[Any], next_cursor: str | None = None) -> httpx.Respons
 
 def a_call(number: int = 1, **changes: Any) -> dict[str, Any]:
     """A call record as the service sends it."""
-    return {
-        "id": an_id("call", number),
-        "direction": "outbound",
-        "from_number": "+16175550100",
-        "to_number": PHONE,
-        "status": "completed",
-        "created_at": "2026-11-20T15:04:05Z",
-        "answered_at": None,
-        "ended_at": "2026-11-20T15:04:35Z",
-        "duration_seconds": 0.0,
-        "campaign_id": CAMPAIGN,
-        "disposition": None,
-        "hangup_cause": "NO_ANSWER",
-        **changes,
-    }
+    own = {"id": an_id("call", number), "campaign_id": CAMPAIGN, "disposition": None}
+    return a_row("calls.list", **own | changes)
 
 
 def a_lead(number: int = 1, **changes: Any) -> dict[str, Any]:
     """A lead as the service sends it."""
-    return {
-        "id": an_id("lead", number),
-        "campaign_id": CAMPAIGN,
-        "external_id": None,
-        "phone": PHONE,
-        "full_name": "Ada Example",
-        "email": None,
-        "status": "new",
-        "attempts": 0,
-        "custom_fields": {"lead_source": "web"},
-        "last_attempt_at": None,
-        "next_attempt_at": None,
-        "disposition_code": None,
-        "hangup_cause": None,
-        "created_at": "2026-11-20T15:04:05Z",
-        "updated_at": "2026-11-20T15:04:05Z",
-        **changes,
-    }
+    return a_row("leads.list", **{"id": an_id("lead", number), "campaign_id": CAMPAIGN} | changes)
 
 
 def a_text(to: str = PHONE) -> dict[str, Any]:

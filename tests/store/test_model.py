@@ -209,7 +209,7 @@ def text(value: Any) -> str | None:
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=int(os.environ.get("STORE_EXAMPLES", "2")),
+    max_examples=int(os.environ.get("STORE_EXAMPLES", "3")),
     stateful_step_count=15,
     deadline=None,
 )

@@ -9,8 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from dialframe import frames
@@ -79,54 +77,36 @@ def _nulls(table: frames.Table) -> dict[str, Any]:
     return {name: given.get(name) for name in table.key}
 
 
-def test_an_unchanged_row_adds_no_version(store: Store) -> None:
-    """Storing the same content again moves only the instant at which it was last seen."""
-    assert put(store, [call(1), call(2)], 60).versions == 2
-    assert put(store, [call(1), call(2)], 90).versions == 0
+#: Answers about one call (minute, status), in the order of arrival; what each added; and the status as of some minutes.
+HISTORIES: dict[str, tuple[list[tuple[float, str]], list[int], dict[float, str | None]]] = {
+    "the same content again adds no version": ([(60, "a"), (90, "a")], [1, 0], {60: "a", 99: "a"}),
+    "another content is a new version": ([(60, "a"), (90, "b")], [1, 1], {89: "a", 90: "b"}),
+    "as of an instant includes the instant": ([(60, "a")], [1], {59.99: None, 60: "a"}),
+    "a late answer takes its place in time": (
+        [(60, "a"), (90, "c"), (75, "b")], [1, 1, 1], {70: "a", 80: "b", 95: "c"}),
+    "it stays below what was seen again since": (
+        [(60, "a"), (90, "a"), (75, "b")], [1, 0, 2], {70: "a", 80: "b", 95: "a"}),
+}  # fmt: skip
 
+
+@pytest.mark.parametrize(("answers", "added", "shown"), HISTORIES.values(), ids=HISTORIES)
+def test_a_version_is_added_where_the_content_differs_and_counts_from_its_time(
+    store: Store,
+    answers: list[tuple[float, str]],
+    added: list[int],
+    shown: dict[float, str | None],
+) -> None:
+    """The current table is the last one; `test_model` holds every order of answers to a plain list."""
+    versions = [put(store, [call(1, status=s)], minute).versions for minute, s in answers]
+
+    assert versions == added
+    for minute, status in shown.items():
+        expected = [] if status is None else [status]
+        assert list(store.frame(CALLS, as_of=at(minute))["status"]) == expected
+    assert list(store.frame(CALLS)["status"]) == [list(shown.values())[-1]]
     facts = store.info().table("calls")
-
-    assert (facts.rows, facts.versions, facts.seen_at) == (2, 2, at(90))
-
-
-def test_a_changed_row_is_a_new_version(store: Store) -> None:
-    """The current table shows the latest content; the one before stays in the history."""
-    put(store, [call(1)], 60)
-    put(store, [call(1, disposition="sale")], 90)
-
-    assert list(store.frame(CALLS)["disposition"]) == ["sale"]
-    assert store.frame(CALLS, as_of=at(89))["disposition"].isna().all()
-    assert store.info().table("calls").versions == 2
-
-
-def test_as_of_includes_the_instant_itself(store: Store) -> None:
-    """What was observed at T is part of the table as of T, and of no earlier one."""
-    put(store, [call(1)], 60)
-
-    assert len(store.frame(CALLS, as_of=at(60))) == 1
-    assert len(store.frame(CALLS, as_of=at(59.99))) == 0
-
-
-def test_a_late_answer_does_not_overwrite_a_newer_one(store: Store) -> None:
-    """An answer that arrives after a newer one takes its place in time, not on top."""
-    put(store, [call(1, status="ringing")], 60)
-    put(store, [call(1, status="completed")], 90)
-    put(store, [call(1, status="answered")], 75)
-
-    assert list(store.frame(CALLS)["status"]) == ["completed"]
-    assert list(store.frame(CALLS, as_of=at(95))["status"]) == ["completed"]
-    assert list(store.frame(CALLS, as_of=at(80))["status"]) == ["answered"]
-    assert list(store.frame(CALLS, as_of=at(70))["status"]) == ["ringing"]
-
-
-def test_a_late_answer_stays_below_content_that_was_seen_again_since(store: Store) -> None:
-    """Content confirmed at T is what the table shows from T on, whatever arrives late."""
-    put(store, [call(1, status="ringing")], 60)
-    put(store, [call(1, status="ringing")], 90)
-    put(store, [call(1, status="answered")], 75)
-
-    assert list(store.frame(CALLS)["status"]) == ["ringing"]
-    assert list(store.frame(CALLS, as_of=at(80))["status"]) == ["answered"]
+    assert (facts.rows, facts.versions) == (1, sum(added))
+    assert facts.seen_at == at(max(minute for minute, _ in answers))
 
 
 def test_of_two_records_with_one_id_the_later_counts(store: Store) -> None:
@@ -325,94 +305,3 @@ def test_every_campaign_ever_named_is_known(store: Store) -> None:
     assert store.campaign_ids(CALLS, CAMPAIGNS) == {CAMPAIGN, OTHER_CAMPAIGN, "cmp_z"}
     assert store.oldest(CALLS) == at(1)
     assert store.oldest(LEADS) is None
-
-
-calls = st.builds(
-    lambda number, status, disposition: call(number, status=status, disposition=disposition),
-    st.integers(0, 5),
-    st.sampled_from(["ringing", "completed"]),
-    st.sampled_from([None, "sale"]),
-)
-observations = st.lists(st.tuples(st.integers(0, 20), st.lists(calls, max_size=4)), max_size=8)
-
-
-@given(records=st.lists(calls, max_size=8))
-def test_storing_twice_is_storing_once(
-    tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
-) -> None:
-    """A page stored again adds no version and changes no row."""
-    with Store.open(tmp_path_factory.mktemp("s") / "part") as store:
-        put(store, records, 1)
-        once = store.frame(CALLS)
-
-        assert put(store, records, 2).versions == 0
-        assert_frame_equal(store.frame(CALLS), once)
-
-
-@given(observations=observations)
-def test_the_store_agrees_with_a_list_of_all_observations(
-    tmp_path_factory: pytest.TempPathFactory,
-    observations: list[tuple[int, list[dict[str, Any]]]],
-) -> None:
-    """As of T each id shows its last observation by T."""
-    with Store.open(tmp_path_factory.mktemp("s") / "part") as store:
-        for minute, records in sorted(observations, key=_minute):
-            put(store, records, minute)
-        for minute in (-1, 0, 3, 7, 12, 20, 21):
-            shown = _content(store.frame(CALLS, as_of=at(minute)))
-            assert shown == _expected(observations, minute)
-
-
-@given(observations=observations)
-def test_the_order_of_arrival_does_not_matter(
-    tmp_path_factory: pytest.TempPathFactory,
-    observations: list[tuple[int, list[dict[str, Any]]]],
-) -> None:
-    """In whatever order answers arrive, the current table shows each id's last observation."""
-    # Two answers of one instant cannot be told apart, so each instant is used once.
-    answers = list(dict(observations).items())
-    with Store.open(tmp_path_factory.mktemp("s") / "part") as store:
-        for minute, records in answers:
-            put(store, records, minute)
-        assert _content(store.frame(CALLS)) == _expected(answers, 20)
-
-
-@given(observations=observations)
-def test_as_of_only_grows(
-    tmp_path_factory: pytest.TempPathFactory,
-    observations: list[tuple[int, list[dict[str, Any]]]],
-) -> None:
-    """A later as-of has every id that an earlier one has, and no older version of it."""
-    with Store.open(tmp_path_factory.mktemp("s") / "part") as store:
-        for minute, records in observations:
-            put(store, records, minute)
-        earlier: dict[str, pd.Timestamp] = {}
-        for minute in (0, 5, 10, 20):
-            frame = store.frame(CALLS, as_of=at(minute))
-            later = dict(zip(frame["id"], frame["_observed_at"], strict=True))
-            assert earlier.keys() <= later.keys()
-            assert all(later[key] >= moment for key, moment in earlier.items())
-            earlier = later
-
-
-def _content(frame: pd.DataFrame) -> dict[str, tuple[str, str | None]]:
-    return {
-        row.id: (row.status, row.disposition if isinstance(row.disposition, str) else None)
-        for row in frame.itertuples()
-    }
-
-
-def _minute(observation: tuple[int, list[dict[str, Any]]]) -> int:
-    return observation[0]
-
-
-def _expected(
-    observations: list[tuple[int, list[dict[str, Any]]]], minute: int
-) -> dict[str, tuple[str, str | None]]:
-    known: dict[str, tuple[str, str | None]] = {}
-    for observed, records in sorted(observations, key=_minute):
-        if observed <= minute:
-            known.update(
-                {record["id"]: (record["status"], record["disposition"]) for record in records}
-            )
-    return known
