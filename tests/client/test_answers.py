@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import pickle
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
@@ -21,27 +20,21 @@ from client.fakes import (
     REQUEST_ID,
     SECRET,
     START,
-    a_call,
-    a_lead,
     an_id,
 )
 from dialframe.client import response_reading
 from dialframe.client.request_building import PlannedRequest, plan
 from dialframe.client.response_reading import (
-    ChangedSince,
-    changed_since,
     problem_error,
     retry_after_s,
 )
-from dialframe.contract import error_codes
 from dialframe.contract import operations as rows
 from dialframe.contract.models.base_models import Empty, Request
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
 from dialframe.contract.models.dnc_and_message_models import DispositionQuery
-from dialframe.contract.models.lead_models import CampaignRef, Lead, LeadImport, LeadUpdate
+from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
 from dialframe.contract.models.webhook_models import WebhookRef
 from dialframe.errors import (
-    FAMILIES,
     ApiError,
     ConfigError,
     Conflict,
@@ -50,10 +43,8 @@ from dialframe.errors import (
     InvalidRequest,
     NotFound,
     PermissionDenied,
-    PreconditionFailed,
     ServiceUnavailable,
 )
-from rows import every_row
 
 HEADERS = {"x-request-id": REQUEST_ID, "content-type": "application/json"}
 
@@ -249,31 +240,6 @@ def test_unshown_shape_may_be_no_body_at_all() -> None:
     assert deleted.model_extra == {"deleted": True}
 
 
-def test_rows_that_do_not_validate_are_set_aside() -> None:
-    """The others stay in their order, and the raw JSON has them all."""
-    broken = a_call(2, created_at="yesterday")
-    body = {
-        "data": [a_call(1), broken, "x", a_call(3)],
-        "page": {"next_cursor": None, "has_more": False},
-    }
-
-    parsed = read(rows.CALLS_LIST, status=200, headers=HEADERS, body=json.dumps(body).encode())
-
-    assert [call.id for call in parsed.value.data] == [an_id("call", 1), an_id("call", 3)]
-    assert [(q.index, q.where) for q in parsed.quarantined] == [(1, "created_at"), (2, "")]
-    assert parsed.quarantined[0].raw == broken
-
-
-def test_unknown_values_and_fields_survive() -> None:
-    """A status that v1 adds stays what it is, and so does a field."""
-    lead = {**a_lead(status="sleeping"), "score": {"a": 1}}
-
-    value = read(rows.LEADS_UPDATE, status=200, headers={}, body=json.dumps(lead).encode()).value
-
-    assert value.status == "sleeping"
-    assert value.model_extra == {"score": {"a": 1}}
-
-
 STARTED = {
     "call_id": None, "status": "dialing", "to": PHONE, "agent_extension": "101", "caller_id": None,
     "campaign_id": None, "lead_id": None, "recording": True, "created_at": "2026-11-20T15:04:05Z",
@@ -318,20 +284,6 @@ def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
     """The error of a problem document."""
     body = {"code": code, "detail": f"about {PHONE}, {KEY}", **more}
     return problem_error(operation, status=status, headers=REFUSED, body=body, key=None)
-
-
-@every_row("row", error_codes.ALL)
-def test_every_code_has_its_family_and_says_what_next(row: error_codes.Code) -> None:
-    """Operation, status, code, request id and advice are all in the message; it pickles whole, with its wait."""
-    for status in row.statuses:
-        error = made(rows.CALLS_START, status, row.code)
-
-        assert type(error) is FAMILIES[row.family]
-        assert (error.operation, error.status, error.code) == ("calls.start", status, row.code)
-        assert (error.request_id, error.retry_after_s) == (REQUEST_ID, 2.0)
-        assert str(error).startswith(f"calls.start: {status} {row.code} (request {REQUEST_ID}): ")
-        assert row.advice in str(error)
-        assert vars(pickle.loads(pickle.dumps(error))) == vars(error)  # noqa: S301 - our own bytes
 
 
 def test_unknown_code_survives() -> None:
@@ -401,36 +353,6 @@ def test_retry_after_is_seconds_or_a_date(value: str, date: str, seconds: float 
     headers = {name: text for name, text in (("retry-after", value), ("date", date)) if text}
 
     assert retry_after_s(headers, START) == seconds
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "named"),
-    [(409, "outcome_unknown", True), (409, "conflict", True), (500, "internal_error", True),
-     (503, "temporarily_unavailable", True), (503, "dnc_screen_unavailable", False),
-     (422, "on_dnc", False)],
-)  # fmt: skip
-def test_key_is_named_where_the_outcome_is_open(status: int, code: str, named: bool) -> None:
-    """What may have happened can be asked for; what was refused cannot have."""
-    error = problem_error(
-        rows.SMS_SEND, status=status, headers={}, body={"code": code}, key="key-1"
-    )
-
-    assert ("client.writes.settle('key-1')" in str(error)) == named
-    assert error.key == "key-1"
-
-
-def test_changed_since_is_the_same_error_with_the_fresh_copy() -> None:
-    """Everything else stays, and it pickles."""
-    error = made(rows.LEADS_UPDATE, 412, "precondition_failed")
-    assert isinstance(error, PreconditionFailed)
-
-    richer = changed_since(error, Lead.model_validate(a_lead()))
-    again = pickle.loads(pickle.dumps(richer))  # noqa: S301 - our own bytes
-
-    assert isinstance(richer, ChangedSince)
-    assert str(richer) == str(error)
-    assert again.fresh == richer.fresh
-    assert (again.status, again.code, again.request_id) == (412, "precondition_failed", REQUEST_ID)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from client.fakes import PHONE, an_id, client_at
 from contract.test_contract import PROMISED
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
+from dialframe.contract.error_codes import BY_CODE
 from dialframe.errors import FAMILIES, ApiError
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
@@ -86,6 +88,8 @@ def the_error(
     assert REQUEST_ID.fullmatch(error.request_id or "")
     assert error.request_id in str(error)
     assert str(error).startswith(f"{operation}: {status} {code} ")
+    assert BY_CODE[code].advice in str(error)
+    assert vars(pickle.loads(pickle.dumps(error))) == vars(error)  # noqa: S301 - our own bytes
     if status in (429, 503):
         assert error.retry_after_s is not None
         assert error.retry_after_s >= 1

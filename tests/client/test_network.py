@@ -99,45 +99,6 @@ def test_only_what_never_left_counts_as_not_sent() -> None:
     }  # fmt: skip
 
 
-def test_request_leaves_as_it_was_planned() -> None:
-    """Method, URL, headers and bytes are the plan's; the key joins last."""
-    service = Service(answer({}))
-    planned = PlannedRequest(
-        operation="x", method="POST", path="/v1/x", query="a=%20b", headers={"Idempotency-Key": "k"}, body=b'{"a":1}'
-    )  # fmt: skip
-
-    reply = transport_to(service).send(planned, timeout_s=1.0)
-    reply.close()
-
-    (request,) = service.requests
-    assert (request.method, str(request.url)) == ("POST", f"{BASE_URL}/v1/x?a=%20b")
-    assert request.content == b'{"a":1}'
-    assert request.headers["Authorization"] == f"Bearer {KEY}"
-    assert request.headers["Idempotency-Key"] == "k"
-    assert request.headers["User-Agent"].startswith("dialframe/")
-
-
-def test_redirect_is_handed_back() -> None:
-    """The key goes to no other address."""
-    service = Service(httpx.Response(302, headers={"Location": "https://else.example/"}))
-
-    reply = transport_to(service).send(REQUEST, timeout_s=1.0)
-    reply.close()
-
-    assert reply.status == 302
-    assert len(service.requests) == 1
-
-
-def test_closed_transport_says_so() -> None:
-    """Closing twice is fine, sending afterwards is not."""
-    closed = transport_to(Service(answer({})))
-    closed.close()
-    closed.close()
-
-    with pytest.raises(ConfigError, match="closed"):
-        closed.send(REQUEST, timeout_s=1.0)
-
-
 def test_fork_gets_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes never read from one socket."""
     where = parse_address("http://127.0.0.1:9")
@@ -355,6 +316,7 @@ def test_headers_of_ones_own_go_out_and_ours_are_ours(tmp_path: Path) -> None:
 
     assert service.requests[0].headers["X-Team"] == "ops"
     assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert service.requests[0].headers["User-Agent"].startswith("dialframe/")
     assert client_is_open
     for name in ("Authorization", "idempotency-key", "Host"):
         for kind in (Client, AsyncClient):
