@@ -13,13 +13,13 @@ from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from sitepages.command_list import commands
 
 import dialframe
 from dialframe.analytics import CAPABILITIES, OUTCOMES, STAGES
 from dialframe.analytics.metrics import METRICS, NOT_AVAILABLE
 from dialframe.assistant.analysis_tools import ALL as ANALYZES
 from dialframe.assistant.offered_operations import tool_name
-from dialframe.cli.command_tree import commands
 from dialframe.compliance.checks import check_results as grades
 from dialframe.compliance.rules import rulebook
 from dialframe.contract.error_codes import ALL as CODES

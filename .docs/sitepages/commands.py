@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from dialframe.cli.command_tree import Entry, commands
+from sitepages.command_list import Entry, commands
 from sitepages.grid import Code, grid, text
 
 

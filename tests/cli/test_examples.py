@@ -14,10 +14,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from sitepages.command_list import commands
 
 import dialframe
 from cli.commands import invoke
-from dialframe.cli.command_tree import commands
 from dialframe.cli.entry_point import SERVERS as SERVING
 
 ROOT = Path(__file__).parent.parent.parent

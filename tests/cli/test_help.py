@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sitepages.command_list import Entry, commands
 
 from cli.commands import invoke
-from dialframe.cli.command_tree import Entry, commands
 from rows import every_row
 
 COMMANDS = commands()

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from sitepages.command_list import commands
 
 from cli.commands import invoke
-from dialframe.cli.command_tree import commands
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What a command needs beside its options so that it gets as far as the account.

@@ -16,21 +16,23 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from dialframe.cli import terminal
+from dialframe.cli.terminal import Table
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLORS = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3|4|9|10)[0-7](?:;[0-9;]*)?m")
-COLUMNS = (
-    terminal.Column("code", ("phone_precision_lost", "blank")),
-    terminal.Column("records", ("1,204", "3"), right=True),
-    terminal.Column(
-        "meaning",
+TABLE = Table(
+    [
         (
+            "phone_precision_lost",
+            "1,204",
             "a spreadsheet rounded the number, its last digits are gone",
-            "東京のお客様, no filled cell",
         ),
-    ),
+        ("blank", "3", "東京のお客様, no filled cell"),
+    ],
+    ("code", "records", "meaning"),
+    "Reasons",
+    right=(1,),
 )
 
 
@@ -48,7 +50,7 @@ def test_a_pipe_gets_one_line_for_each_row(
 ) -> None:
     """Two blanks between columns, numbers to the right, no lines, whatever the width is said to be."""
     monkeypatch.setenv("COLUMNS", width)
-    terminal.show_columns(COLUMNS, "Reasons")
+    TABLE.show()
 
     assert capsys.readouterr().out.splitlines() == [
         "code                  records  meaning",
@@ -64,7 +66,7 @@ def test_a_terminal_gets_what_fits(
 ) -> None:
     """No line is wider than the terminal, and no word of a short cell is cut."""
     monkeypatch.setenv("COLUMNS", str(width))
-    terminal.show_columns(COLUMNS, "Reasons")
+    TABLE.show()
     said = ESCAPES.sub("", capsys.readouterr().out)
 
     assert max(map(cell_len, said.splitlines())) <= width
@@ -82,7 +84,7 @@ def test_a_grid_is_stacked_where_its_last_column_has_no_room(
     """Below the other cells, broken at blanks."""
     monkeypatch.setenv("COLUMNS", "40")
     rows = [("5", "phone_precision_lost", "lines 29, 55, 83", "a spreadsheet rounded the number")]
-    terminal.grid(rows, right=True)
+    Table(rows, right=(0,)).show()
 
     assert capsys.readouterr().out.splitlines() == [
         "  5  phone_precision_lost  lines 29, 55,",
@@ -95,8 +97,8 @@ def test_a_frame_without_rows_is_its_headings(capsys: pytest.CaptureFixture[str]
     """An empty answer is a table, too."""
     import pandas as pd
 
-    terminal.show(pd.DataFrame({"id": pd.Series([], dtype="str"), "n": []}), "Nothing")
-    terminal.grid([])
+    Table.of(pd.DataFrame({"id": pd.Series([], dtype="str"), "n": []}), "Nothing").show()
+    Table([]).show()
 
     assert capsys.readouterr().out == "id  n\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,17 +16,15 @@ from dialframe import instants
 from dialframe.cli.rules_commands import Jurisdictions, Own, read_book, split
 from dialframe.cli.terminal import (
     FINDINGS,
-    AsJson,
-    BaseUrl,
+    OK,
+    AccountOptions,
+    Answer,
     Codes,
     NumbersRegion,
-    StoreFolder,
-    answer,
-    connect,
+    Table,
+    command,
+    current,
     progress,
-    reply,
-    say,
-    show,
     spread,
 )
 from dialframe.privacy import mask
@@ -193,10 +192,8 @@ def audit(
     tables: TablesPlace = None,
     partitions: Partitions = None,
     scheduler: Scheduler = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer | None:
     """Check the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
 
     Reads the local store; run `dialframe sync` first. Ends with status 3 when there are
@@ -206,7 +203,7 @@ def audit(
         dialframe audit --since 2026-10-01 --until 2026-11-01 --rules us,us-fl -o october
     """
     if context.invoked_subcommand is not None:
-        return
+        return None
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, pack, pack_seal
 
@@ -225,7 +222,7 @@ def audit(
         raise typer.BadParameter(
             "an audit in parts asks about no numbers: dialframe audit --check first"
         )
-    with connect(base_url, store) as account, progress() as listen:
+    with account_options.connect() as account, progress() as listen:
         if in_parts:
             from dialframe.flows.large_audit import audit_in_parts
 
@@ -246,15 +243,12 @@ def audit(
             result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf, replace=replace,
             after=after, time_stamp=timestamp,
         )  # fmt: skip
-    if as_json:
-        answer({**flow.facts(result), "files": {name: str(path) for name, path in files.items()}})
-    else:
-        _tell(flow.readable(result), files)
-    if _fails(result, fail_on):
-        raise typer.Exit(FINDINGS)
+    facts = {**flow.facts(result), "files": {name: str(path) for name, path in files.items()}}
+    lines = _lines(flow.readable(result), files)
+    return Answer(facts, lines, FINDINGS if _fails(result, fail_on) else OK)
 
 
-@app.command("practice")
+@command(app, "practice")
 def practice_(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
         "practice.toml"
@@ -267,8 +261,7 @@ def practice_(
             help="A list that the service's check covers, without being asked; once for each list.",
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write what the firm declares of its calling, by asking which lists the service's answers cover.
 
     An answer of the service says listed or not listed and names no list. Without a
@@ -284,7 +277,7 @@ def practice_(
         raise ConfigError(f"{out} exists already; choose another name, or edit it")
     registries = firm_records.registries()
     # Half an answer is none: who declares has to stand behind every list.
-    if not (by and covers) and (as_json or not sys.stdin.isatty()):
+    if not (by and covers) and (current().as_json or not sys.stdin.isatty()):
         raise ConfigError(
             "say who declares with --by and what with --covers; asking needs a terminal"
         )
@@ -312,10 +305,10 @@ def practice_(
     out.write_text(text, encoding="utf-8")
     facts = {"file": str(out), "by": who, "lists": [name for name, *_ in answers]}
     use = f"use it: dialframe audit --practice {out}"
-    reply(facts, [f"{out}: {len(answers)} lists declared by {who}; {use}"], as_json=as_json)
+    return Answer(facts, [f"{out}: {len(answers)} lists declared by {who}; {use}"])
 
 
-@app.command("verify")
+@command(app, "verify")
 def verify(
     pack: Annotated[Path, typer.Argument(help="An evidence pack: its folder or its zip file.")],
     key: Annotated[
@@ -327,8 +320,7 @@ def verify(
     after: Annotated[
         Path | None, typer.Option("--after", help="The pack that it must follow.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Compare every byte of a pack with its manifest and its signature; status 3 when anything was changed.
 
     Example:
@@ -340,40 +332,31 @@ def verify(
     verdict = packs.verify(
         pack, key=None if key is None else pack_seal.read_public_key(key), after=after
     )
-    if as_json:
-        answer(
-            {
-                "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
-                "files": verdict.files, "head": verdict.head, "signed": verdict.signed,
-                "proves": verdict.proves, "public_key": verdict.public_key,
-                "stamped": verdict.stamped, "before": verdict.before,
-            }
-        )  # fmt: skip
-    else:
-        if verdict.whole:
-            say(f"{pack}: {verdict.files} files, every byte as it was written")
-        for fault in verdict.faults:
-            say(f"{pack}: {fault}")
-        say(f"signature: {verdict.signed}; proven: {verdict.proves}")
-        say(f"time stamp: {verdict.stamped}")
-        say(
-            f"follows the pack with head {verdict.before}" if verdict.before else "follows no pack"
-        )
-        if verdict.public_key:
-            say(f"public key {verdict.public_key}")
-        if verdict.head:
-            say(f"head {verdict.head}")
-    if not verdict.whole:
-        raise typer.Exit(FINDINGS)
+    facts = {
+        "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
+        "files": verdict.files, "head": verdict.head, "signed": verdict.signed,
+        "proves": verdict.proves, "public_key": verdict.public_key,
+        "stamped": verdict.stamped, "before": verdict.before,
+    }  # fmt: skip
+    whole = f"{pack}: {verdict.files} files, every byte as it was written"
+    lines = [
+        *([whole] if verdict.whole else ()),
+        *(f"{pack}: {fault}" for fault in verdict.faults),
+        f"signature: {verdict.signed}; proven: {verdict.proves}",
+        f"time stamp: {verdict.stamped}",
+        f"follows the pack with head {verdict.before}" if verdict.before else "follows no pack",
+        *([f"public key {verdict.public_key}"] if verdict.public_key else ()),
+        *([f"head {verdict.head}"] if verdict.head else ()),
+    ]
+    return Answer(facts, lines, OK if verdict.whole else FINDINGS)
 
 
-@app.command("keygen")
+@command(app, "keygen")
 def keygen(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file of the key.")] = Path(
         "officer.key"
     ),
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Make a key that signs packs (Ed25519), and beside it the public one for those who verify.
 
     Example:
@@ -386,15 +369,14 @@ def keygen(
         f"{out}: keep it secret; it signs packs: dialframe audit --key {out} -o PACK",
         f"{public}: for those who verify: dialframe audit verify PACK --key {public}",
     )
-    reply({"key": str(out), "public_key": str(public)}, lines, as_json=as_json)
+    return Answer({"key": str(out), "public_key": str(public)}, lines)
 
 
-@app.command("diff")
+@command(app, "diff")
 def diff(
     before: Annotated[Path, typer.Argument(help="The earlier pack.")],
     after: Annotated[Path, typer.Argument(help="The later pack.")],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show the calls and leads whose grade differs between two packs, and why.
 
     Example:
@@ -403,80 +385,71 @@ def diff(
     from dialframe.flows import evidence_pack_diff
 
     changes = evidence_pack_diff.compare(before, after)
-    if as_json:
-        answer({"changes": changes.to_dict("records")})
-    elif len(changes):
-        about = changes["call_id"].mask(changes["call_id"] == "", changes["lead_id"])
-        columns = ["check", "about", "change", "before", "after", "why", "reason"]
-        show(changes.assign(about=about)[columns], "Changes")
-        say(f"What differs between the two audits: {changes['because'].iloc[0]}")
-    else:
-        say("no finding differs")
+    facts = {"changes": changes.to_dict("records")}
+    if changes.empty:
+        return Answer(facts, ["no finding differs"])
+    about = changes["call_id"].mask(changes["call_id"] == "", changes["lead_id"])
+    columns = ["check", "about", "change", "before", "after", "why", "reason"]
+    table = Table.of(changes.assign(about=about)[columns], "Changes")
+    because = f"What differs between the two audits: {changes['because'].iloc[0]}"
+    return Answer(facts, [table, because])
 
 
-@app.command("history")
-def history(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+@command(app, "history")
+def history(account_options: AccountOptions) -> Answer:
     """Say which audits were made of the store, over what, and what each said; status 3 if one was changed.
 
     Each is kept twice and chained to the one before; no phone number is in it. Example:
 
         dialframe audit history
     """
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         verdicts = account.store.verdicts()
-    if as_json:
-        answer(
-            {
-                "audits": [
-                    {"number": verdict.number, "made_at": verdict.made_at.isoformat(), "whole": verdict.whole,
-                     "digest": verdict.digest, **verdict.content}
-                    for verdict in verdicts
-                ]
-            }
-        )  # fmt: skip
-    else:
-        for verdict in verdicts:
-            period = f"{verdict.content['since'] or 'the beginning'} to {verdict.content['until'] or 'then'}"
-            say(
-                f"{verdict.number:>4} {verdict.made_at:%Y-%m-%d %H:%M} UTC, {period}: {verdict.content['verdict']}"
-            )
-            if not verdict.whole:
-                say(f"{verdict.number:>4} this is not what was kept: dialframe store repair")
-        if not verdicts:
-            say("no audit was made of this store")
-    if not all(verdict.whole for verdict in verdicts):
-        raise typer.Exit(FINDINGS)
+    audits = [
+        {"number": verdict.number, "made_at": verdict.made_at.isoformat(), "whole": verdict.whole,
+         "digest": verdict.digest, **verdict.content}
+        for verdict in verdicts
+    ]  # fmt: skip
+    lines = [] if verdicts else ["no audit was made of this store"]
+    for verdict in verdicts:
+        content = verdict.content
+        period = f"{content['since'] or 'the beginning'} to {content['until'] or 'then'}"
+        lines.append(
+            f"{verdict.number:>4} {verdict.made_at:%Y-%m-%d %H:%M} UTC, {period}: {content['verdict']}"
+        )
+        if not verdict.whole:
+            lines.append(f"{verdict.number:>4} this is not what was kept: dialframe store repair")
+    whole = all(verdict.whole for verdict in verdicts)
+    return Answer({"audits": audits}, lines, OK if whole else FINDINGS)
 
 
-def _tell(result: Audit, files: dict[str, Path]) -> None:
+def _lines(result: Audit, files: dict[str, Path]) -> Iterator[str | Table]:
     from dialframe.reports import audit_page
 
-    for sentence in audit_page.answers(result):
-        say(sentence)
+    yield from audit_page.answers(result)
     short = {
         "violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval.",
         "not_asked": "not asked",
     }  # fmt: skip
     counts = audit_page.counts(result).drop(columns=["pass", "verdict"]).rename(columns=short)
-    show(counts, "Checks")
-    _tell_findings(result)
-    _tell_coverage(result)
+    yield Table.of(counts, "Checks")
+    yield from _finding_lines(result)
+    yield from _coverage_lines(result)
     for sentence in audit_page.gaps(result):
-        say(sentence[0].lower() + sentence[1:])
+        yield sentence[0].lower() + sentence[1:]
     missing = audit_page.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""
-        say(f"not evaluable: {row.check}, {row.number:,}: {row.missing}{help_}")
+        yield f"not evaluable: {row.check}, {row.number:,}: {row.missing}{help_}"
     if files:
-        say(f"Evidence: {', '.join(sorted(path.name for path in files.values()))}")
-        say(
-            f"in {next(iter(files.values())).parent}; hold it against itself: dialframe audit verify"
-        )
+        folder = next(iter(files.values())).parent
+        yield f"Evidence: {', '.join(sorted(path.name for path in files.values()))}"
+        yield f"in {folder}; hold it against itself: dialframe audit verify"
     for note in result.notes:
-        say(f"note: {note}")
+        yield f"note: {note}"
 
 
-def _tell_findings(result: Audit) -> None:
+def _finding_lines(result: Audit) -> Iterator[str]:
     """The gravest findings, one paragraph each; violations alone where there are any."""
     from dialframe.reports import audit_page
 
@@ -490,15 +463,15 @@ def _tell_findings(result: Audit) -> None:
         shown = ordered[ordered["grade"] == "uncertain"].head(FEW)
     if shown.empty:
         return
-    say(f"Findings, gravest first: {len(shown)} of {len(ordered):,}; numbers masked")
+    yield f"Findings, gravest first: {len(shown)} of {len(ordered):,}; numbers masked"
     for row in result.masked(shown).itertuples():
         whom = row.phone if isinstance(row.phone, str) else row.campaign_id
         whom = whom if isinstance(whom, str) else ""
-        say(f"  {row.grade}: {audit_page.title_of(row.check)}")
-        say(f"    {row.at:%Y-%m-%d %H:%M:%S} UTC {whom} {row.reason} ({row.rule_id})")
+        yield f"  {row.grade}: {audit_page.title_of(row.check)}"
+        yield f"    {row.at:%Y-%m-%d %H:%M:%S} UTC {whom} {row.reason} ({row.rule_id})"
 
 
-def _tell_coverage(result: Audit) -> None:
+def _coverage_lines(result: Audit) -> Iterator[str | Table]:
     """Where checks are thin, and what closes the gap."""
     from dialframe.reports import audit_page
 
@@ -508,12 +481,13 @@ def _tell_coverage(result: Audit) -> None:
     campaigns = by[by["view"] == "campaign"]
     if len(campaigns):
         names = ["group", "numbers", "fresh", "screened", "stale", "never"]
-        show(campaigns[names].rename(columns={"group": "campaign"}), "Do-Not-Call coverage")
-    say(audit_page.to_check_sentence(result))
+        shown = campaigns[names].rename(columns={"group": "campaign"})
+        yield Table.of(shown, "Do-Not-Call coverage")
+    yield audit_page.to_check_sentence(result)
     if len(due):
         # Masked, as on every screen: the pack has them whole.
         few = ", ".join(mask(phone) for phone in due["phone"].head(FEW))
-        say(f"first of them: {few}; check them: dialframe audit --check 31d")
+        yield f"first of them: {few}; check them: dialframe audit --check 31d"
 
 
 def _fails(result: Audit, fail_on: FailOn) -> bool:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
 
 import typer
 import typer.core
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 import dialframe
 from dialframe.cli import (
@@ -34,22 +30,23 @@ from dialframe.cli import (
 )
 from dialframe.cli.terminal import (
     FAILURE,
+    OK,
+    AccountOptions,
+    Answer,
     AsJson,
-    BaseUrl,
-    Column,
-    StoreFolder,
+    Table,
     answer,
+    command,
     in_options,
     progress,
-    reply,
     say,
-    show_columns,
 )
 from dialframe.config import Settings
 from dialframe.serving import until_signal
 
 
 def web_page(
+    *,
     folder: Annotated[
         Path, typer.Argument(help="The only folder that the page reads from and writes to.")
     ] = Path(),
@@ -60,8 +57,7 @@ def web_page(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
     as_json: AsJson = False,
 ) -> None:
     """Serve the lead workbench, the funnel and the coverage as a web page, until Ctrl-C.
@@ -76,8 +72,8 @@ def web_page(
     from dialframe.widgets.page_server import serve
 
     overrides = {
-        ENVIRONMENT["base_url"]: base_url,
-        ENVIRONMENT["store"]: None if store is None else str(store.resolve()),
+        ENVIRONMENT["base_url"]: account_options.base_url,
+        ENVIRONMENT["store"]: account_options.store and str(account_options.store.resolve()),
     }
     environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
     # The page asks for a key itself; it never stands on the command line.
@@ -94,6 +90,7 @@ def web_page(
 
 
 def demo(
+    *,
     out: Annotated[Path, typer.Option("--out", help="Folder for what is written.")] = Path(
         "dialframe-demo"
     ),
@@ -105,8 +102,7 @@ def demo(
         ),
     ] = "small",
     seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Run everything once on a sandbox of its own: no account is needed, nobody is called.
 
     Example:
@@ -131,10 +127,10 @@ def demo(
         f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/.",
         "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own.",
     )
-    reply(facts, lines, as_json=as_json)
+    return Answer(facts, lines)
 
 
-def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+def doctor(account_options: AccountOptions) -> Answer:
     """Check address, key, scopes, clock, rate limit, store, disk and libraries; nothing is changed.
 
     Ends with status 1 if a check failed. Example:
@@ -144,7 +140,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
     from dialframe.flows import doctor as flow
     from dialframe.flows.machine_checks import Diagnosis
 
-    settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+    settings = Settings.from_environment(os.environ, **asdict(account_options))
     with progress() as listen:
         # A missing setting is a finding here, and no error.
         diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
@@ -154,23 +150,15 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
             for row in diagnosis.rows
         )
     )
-    if as_json:
-        answer(diagnosis.as_dict())
-    else:
-        rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
-        names = ("check", "state", "detail", "what next")
-        cells = zip(names, zip(*rows, strict=True), strict=True)
-        show_columns([Column(name, column) for name, column in cells], "Doctor")
-        for row in diagnosis.troubles:
-            then = f"; {row.what_next}" if row.what_next else ""
-            say(f"{row.state}: {row.check}: {row.detail}{then}")
-        say(diagnosis.verdict)
-    if diagnosis.failed:
-        raise typer.Exit(FAILURE)
+    rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
+    troubles = (
+        f"{row.state}: {row.check}: {'; '.join(filter(None, (row.detail, row.what_next)))}"
+        for row in diagnosis.troubles
+    )
+    table = Table(rows, ("check", "state", "detail", "what next"), "Doctor")
+    lines: list[str | Table] = [table, *troubles, diagnosis.verdict]
+    return Answer(diagnosis.as_dict(), lines, FAILURE if diagnosis.failed else OK)
 
-
-#: Where the examples of a command begin in its docstring.
-_EXAMPLE: Final = re.compile(r"\n(Examples?:)\n")
 
 app = typer.Typer(
     name="dialframe",
@@ -215,14 +203,14 @@ def _options(
     del version
 
 
-app.command("demo")(demo)
-app.command("sync")(sync_and_report_commands.sync)
-app.command("export")(sync_and_report_commands.export)
-app.command("funnel")(sync_and_report_commands.funnel)
-app.command("report")(sync_and_report_commands.report)
+command(app)(demo)
+command(app)(sync_and_report_commands.sync)
+command(app)(sync_and_report_commands.export)
+command(app)(sync_and_report_commands.funnel)
+command(app)(sync_and_report_commands.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
-app.command("doctor")(doctor)
+command(app)(doctor)
 app.add_typer(leads_commands.app, name="leads")
 app.add_typer(suppress_commands.app, name="suppress")
 app.add_typer(rules_commands.app, name="rules")
@@ -231,7 +219,7 @@ app.add_typer(store_commands.app, name="store")
 app.add_typer(contract_commands.app, name="contract")
 app.add_typer(server_commands.webhooks, name="webhooks")
 app.add_typer(server_commands.assistant, name="assistant")
-app.command("app")(web_page)
+command(app, "app")(web_page)
 
 
 def branch(arguments: Sequence[str]) -> typer.Typer:
@@ -247,22 +235,7 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     part = copy(app)
     if families or commands:
         part.registered_groups, part.registered_commands = families, commands
-    return _with_examples_in_lines(part)
-
-
-def _with_examples_in_lines(tree: typer.Typer) -> typer.Typer:
-    """The same commands, whose help shows examples line by line; else they run together as prose."""
-    shown = copy(tree)
-    shown.registered_commands = [copy(info) for info in tree.registered_commands]
-    for info in shown.registered_commands:
-        words = _EXAMPLE.split(info.help or getdoc(info.callback) or "", maxsplit=1)
-        if len(words) == 3:
-            info.help = f"{words[0]}\n{words[1]}\n```text\n{textwrap.dedent(words[2])}\n```"
-    shown.registered_groups = [copy(group) for group in tree.registered_groups]
-    for group in shown.registered_groups:
-        if group.typer_instance is not None:
-            group.typer_instance = _with_examples_in_lines(group.typer_instance)
-    return shown
+    return part
 
 
 #: Values that need no reading where they are of the type that is asked for.
@@ -301,76 +274,3 @@ class _Plain:
         from typer._coercion import build_runtime_param
 
         return build_runtime_param(self.descriptor).coerce(value, param=param, ctx=ctx)
-
-
-_EXAMPLES_LINE: Final = re.compile(r"\bExamples?:\s*$", re.M)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One command or family of commands.
-
-    Attributes:
-        path: The command without the program's name; empty for the program.
-        family: Whether it has commands of its own.
-        runs: Whether it does something itself.
-        purpose: The first sentence of its help.
-        about: The further paragraphs.
-        examples: Command lines.
-        options: Names of arguments and options with what they mean, in order.
-        names: Names of the parameters in the code.
-    """
-
-    path: str
-    family: bool
-    runs: bool
-    purpose: str
-    about: tuple[str, ...]
-    examples: tuple[str, ...]
-    options: tuple[tuple[str, str], ...]
-    names: frozenset[str]
-
-    @property
-    def name(self) -> str:
-        """The command as it is typed."""
-        return f"dialframe {self.path}".rstrip()
-
-
-def commands() -> tuple[Entry, ...]:
-    """Every command: the program first, each family before its commands."""
-    return tuple(_walk(typer.main.get_group(app), ""))
-
-
-def _walk(command: TyperCommand | TyperGroup, path: str) -> Iterator[Entry]:
-    yield _entry(command, path)
-    if isinstance(command, TyperGroup):
-        for name, sub in command.commands.items():
-            if isinstance(sub, TyperCommand | TyperGroup) and not sub.hidden:
-                yield from _walk(sub, f"{path} {name}".strip())
-
-
-def _entry(command: TyperCommand | TyperGroup, path: str) -> Entry:
-    text = command.help or ""
-    match = _EXAMPLES_LINE.search(text)
-    words, lines = (text, "") if match is None else (text[: match.start()], text[match.end() :])
-    paragraphs = [" ".join(part.split()) for part in words.strip().split("\n\n")]
-    params = [param for param in command.params if isinstance(param, TyperArgument | TyperOption)]
-    family = isinstance(command, TyperGroup)
-    return Entry(
-        path=path,
-        family=family,
-        runs=not isinstance(command, TyperGroup) or command.invoke_without_command,
-        purpose=paragraphs[0],
-        about=tuple(part for part in paragraphs[1:] if part),
-        examples=tuple(
-            line.strip() for line in textwrap.dedent(lines).splitlines() if line.strip()
-        ),
-        options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
-        names=frozenset(param.name for param in params if param.name),
-    )
-
-
-def _written(param: TyperArgument | TyperOption) -> str:
-    if isinstance(param, TyperArgument):
-        return (param.metavar or param.name or "").strip("{}").upper()
-    return ", ".join(sorted((*param.opts, *param.secondary_opts), key=len))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dialframe.cli.terminal import AsJson, answer, reply, say, show
+from dialframe.cli.terminal import Answer, AsJson, Table, command
 from dialframe.errors import ConfigError
 
 app = typer.Typer(
@@ -28,7 +28,7 @@ HEADINGS = {
 }
 
 
-@app.command()
+@command(app)
 def openapi(
     out: Annotated[
         Path | None,
@@ -40,8 +40,7 @@ def openapi(
         str | None,
         typer.Option("--server", help="Address of the service to put into the document."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the contract as an OpenAPI 3.1 document.
 
     Shapes that the contract does not show are marked `x-assumed`. Example:
@@ -53,22 +52,21 @@ def openapi(
     description = document(server or OPEN_ADDRESS)
     text = json.dumps(description, ensure_ascii=False, indent=2)
     if out is None:
-        answer(description) if as_json else say(text)
-        return
+        return Answer(description, [text])
     from dialframe import files
 
     files.write_text(text + "\n", out)
     facts = {"file": str(out), "operations": sum(map(len, description["paths"].values()))}
-    reply(facts, [f"OpenAPI document written to {out}"], as_json=as_json)
+    return Answer(facts, [f"OpenAPI document written to {out}"])
 
 
-@app.command()
+@command(app)
 def operations(
     as_json: AsJson = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table as Markdown.")
     ] = False,
-) -> None:
+) -> Answer:
     """List every operation with its scope, its tier and its method of the client.
 
     Example:
@@ -78,16 +76,12 @@ def operations(
     if as_json and as_markdown:
         raise ConfigError("--json and --markdown exclude each other; choose one")
     rows = _rows()
-    if as_json:
-        answer({"operations": rows})
-    elif as_markdown:
-        say(_markdown(rows))
-    else:
-        import pandas as pd
-
-        frame = pd.DataFrame(rows)[list(HEADINGS)]
-        frame["assumed"] = ["assumed" if assumed else "" for assumed in frame["assumed"]]
-        show(frame.rename(columns=HEADINGS), "Operations")
+    shown = [{**row, "assumed": "assumed" if row["assumed"] else ""} for row in rows]
+    table = Table(
+        [[str(row[name] or "") for name in HEADINGS] for row in shown], list(HEADINGS.values()),
+        "Operations", right=(list(HEADINGS).index("tier"),),
+    )  # fmt: skip
+    return Answer({"operations": rows}, [_markdown(shown) if as_markdown else table])
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -122,7 +116,7 @@ def _markdown(rows: Iterable[Mapping[str, Any]]) -> str:
             f"`{row['scope']}`" if row["scope"] else "any key",
             str(row["tier"]),
             f"`{row['client']}`",
-            "assumed" if row["assumed"] else "",
+            row["assumed"],
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

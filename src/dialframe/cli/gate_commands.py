@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
@@ -17,16 +18,15 @@ from dialframe.cli.server_commands import secret_of
 from dialframe.cli.suppress_commands import FromFiles, Numbers
 from dialframe.cli.terminal import (
     FINDINGS,
+    OK,
+    AccountOptions,
+    Answer,
     AsJson,
-    BaseUrl,
     Host,
     Port,
-    StoreFolder,
+    Table,
     answer,
-    connect,
-    say,
-    show,
-    spread,
+    command,
 )
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.privacy import mask, redact
@@ -66,8 +66,7 @@ Campaign = Annotated[str | None, typer.Option("--campaign", help="Campaign that 
 CallerId = Annotated[str | None, typer.Option("--caller-id", help="Number that would be shown.")]
 
 
-@app.command()
-@spread
+@command(app)
 def check(
     *,
     numbers: Numbers = None,
@@ -76,10 +75,8 @@ def check(
     at: At = None,
     campaign: Campaign = None,
     caller_id: CallerId = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Say of each number whether it may be called, and by which rule it is held.
 
     Asks what the audit would ask of a call at that instant, and looks at the firm's own list. A number is
@@ -91,6 +88,7 @@ def check(
     """
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, suppression_import
+    from dialframe.flows.gate_server import verdicts
     from dialframe.phones import read_number
 
     phones = list(numbers or ())
@@ -107,29 +105,19 @@ def check(
     scope = options.scope()
     # What cannot be read stays as it is: the gate holds it.
     asked = [read_number(text, options.region).e164 or text for text in phones]
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         answers = flow.may_call(
             account, asked, at=moment, campaign=campaign, caller_id=caller_id,
             now=partial(datetime.now, UTC), state_field=options.state_field,
             taxonomy=firm_records.own_codes(options.codes), scope=scope,
         )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
-    if as_json:
-        from dialframe.flows.gate_server import verdicts
-
-        answer({"asked": len(answers), "held": held, "verdicts": verdicts(answers)})
-    else:
-        _show(answers)
-        say(
-            f"{len(answers) - held:,} of {len(answers):,} numbers may be called, {held:,} are held"
-        )
+    facts = {"asked": len(answers), "held": held, "verdicts": verdicts(answers)}
     # So that a script dials only where nothing is held.
-    if held:
-        raise typer.Exit(FINDINGS)
+    return Answer(facts, _lines(answers, held), FINDINGS if held else OK)
 
 
-@app.command()
-@spread
+@command(app)
 def serve(
     *,
     host: Host = "127.0.0.1",
@@ -138,8 +126,7 @@ def serve(
         str, typer.Option(help="Variable that holds the token of those who ask.")
     ] = TOKEN_ENV,
     options: RuleOptions,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
     as_json: AsJson = False,
 ) -> None:
     """Answer a dialer over HTTP until it is stopped: POST /v1/may-call with {"numbers": [...]}.
@@ -158,7 +145,7 @@ def serve(
     token = secret_of(os.environ, token_env, "--token-env", "token")
     if not token:
         raise ConfigError(f"the gate's token is missing: set {token_env} to a long random text")
-    with connect(base_url, store) as account, until_signal():
+    with account_options.connect() as account, until_signal():
 
         def decide(question: Question) -> pd.DataFrame:
             return flow.may_call(
@@ -176,10 +163,11 @@ def serve(
             raise DialframeError("the gate ended by itself; start it again")
 
 
-def _show(verdicts: pd.DataFrame) -> None:
+def _lines(verdicts: pd.DataFrame, held: int) -> Iterator[str | Table]:
     shown = verdicts.head(SHOWN).copy()
     shown["number"] = shown["number"].map(mask)
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")
-    show(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
+    yield Table.of(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
     if len(verdicts) > SHOWN:
-        say(f"the first {SHOWN} of {len(verdicts):,}; --json has all")
+        yield f"the first {SHOWN} of {len(verdicts):,}; --json has all"
+    yield f"{len(verdicts) - held:,} of {len(verdicts):,} numbers may be called, {held:,} are held"

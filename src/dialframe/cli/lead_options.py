@@ -210,7 +210,6 @@ def recipe(
     output: OutputOptions | None = None,
     *,
     store: Path | None = None,
-    as_json: bool = False,
 ) -> Recipe:
     """What a person decided, from the options.
 
@@ -232,7 +231,7 @@ def recipe(
         policy = replace(policy, duplicates=options.duplicates)
     if options.one_lead_per != "record":
         policy = replace(policy, one_lead_per=options.one_lead_per)
-    asks = at_terminal() and not as_json
+    asks = at_terminal() and not current().as_json
     return Recipe(
         region,
         mapping=_mapping(options.column, options.mapping),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from dialframe.cli import terminal
 from dialframe.cli.lead_options import (
     DryRun,
     EngineOptions,
-    Failing,
     FailOn,
     Files,
     Keep,
@@ -34,18 +33,16 @@ from dialframe.cli.lead_options import (
 )
 from dialframe.cli.terminal import (
     FINDINGS,
-    AsJson,
-    BaseUrl,
+    OK,
+    AccountOptions,
+    Answer,
     OutFolder,
     StoreFolder,
-    answer,
-    connect,
+    Table,
+    command,
     current,
     progress,
-    reply,
     say,
-    show,
-    spread,
 )
 from dialframe.contract.limits import CUSTOM_FIELDS
 from dialframe.errors import ConfigError
@@ -76,15 +73,13 @@ def _before() -> None:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
-@app.command()
-@spread
+@command(app)
 def check(
     files: Files,
     options: ListOptions,
     work: EngineOptions,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say what would become of every record; no list is written.
 
     Examples:
@@ -94,17 +89,16 @@ def check(
     from dialframe.flows import lead_cleaning
 
     with progress() as listen:
-        chosen = recipe(options, store=store, as_json=as_json)
+        chosen = recipe(options, store=store)
         result = lead_cleaning.look(
             expanded(files), chosen, engine=work.engine, scheduler=work.scheduler,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         _save(result.cleaned, work.save_mapping)
-    tell(result, memory=memory_of(chosen), as_json=as_json)
+    return told(result, memory=memory_of(chosen))
 
 
-@app.command()
-@spread
+@command(app)
 def clean(
     files: Files,
     options: ListOptions,
@@ -112,8 +106,7 @@ def clean(
     work: EngineOptions,
     out: OutFolder = Path("cleaned"),
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
 
     Examples:
@@ -125,28 +118,26 @@ def clean(
     from dialframe.flows import lead_cleaning
 
     with progress() as listen:
-        chosen = recipe(options, output, store=store, as_json=as_json)
+        chosen = recipe(options, output, store=store)
         result = lead_cleaning.clean(
             expanded(files), chosen, out, form=output.form, engine=work.engine,
             scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         _save(result.cleaned, work.save_mapping)
         opt_outs = keep_opt_outs(result, store)
-    tell(result, memory=memory_of(chosen), suppressed=opt_outs, as_json=as_json)
+    return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
 
-@app.command()
-@spread
+@command(app)
 def screen(
+    *,
     files: Files,
     options: ListOptions,
     output: OutputOptions,
     out: OutFolder = Path("cleaned"),
     max_age: MaxAge = "31d",
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Clean, then ask the service which numbers are on a Do-Not-Call list; answers are kept as evidence.
 
     Example:
@@ -154,19 +145,19 @@ def screen(
     """
     from dialframe.flows import lead_cleaning
 
-    with connect(base_url, store) as account, progress() as listen:
-        chosen = recipe(options, output, store=store, as_json=as_json)
+    with account_options.connect() as account, progress() as listen:
+        chosen = recipe(options, output, store=account_options.store)
         result = lead_cleaning.screen(
             expanded(files), chosen, account, out, max_age=max_age, form=output.form,
             reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
-        opt_outs = keep_opt_outs(result, store)
-    tell(result, memory=memory_of(chosen), suppressed=opt_outs, as_json=as_json)
+        opt_outs = keep_opt_outs(result, account_options.store)
+    return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
 
-@app.command("import")
-@spread
+@command(app, "import")
 def import_(
+    *,
     files: Files,
     campaign: Annotated[
         str, typer.Option("--campaign", help="Campaign id; draft, ready or paused.")
@@ -179,10 +170,8 @@ def import_(
     max_age: MaxAge = "31d",
     keep: Keep = None,
     fail_on: FailOn = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Plan, confirm, clean, screen and import; run again after a crash, it goes on where it was.
 
     Examples:
@@ -201,8 +190,9 @@ def import_(
             "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
             "then pass --yes"
         )
-    with goes_on(), connect(base_url, store) as account, progress() as listen:
-        chosen = recipe(options, output, store=store, as_json=as_json)
+    store = account_options.store
+    with goes_on(), account_options.connect() as account, progress() as listen:
+        chosen = recipe(options, output, store=store)
         brought = lead_import.bring_in(
             expanded(files),
             chosen,
@@ -220,30 +210,18 @@ def import_(
         )
         # A plan that was not carried out changes nothing, here neither.
         opt_outs = None if brought.ledger is None else keep_opt_outs(brought.result, store)
-    tell(
-        brought.result,
-        memory=memory_of(chosen),
-        brought=brought,
-        suppressed=opt_outs,
-        as_json=as_json,
-    )
-    _leave(brought, fail_on)
-
-
-def _leave(brought: BroughtIn, fail_on: Failing | None) -> None:
-    """End with the status of what became of the leads."""
+    failing = ("unknown", "refused") if fail_on == "refused" else ("unknown",)
     if brought.ledger is None:
         # A dry run says by its status whether the import would go through.
-        if brought.plan.doubts or not brought.plan.to_send:
-            raise typer.Exit(FINDINGS)
-        return
-    failing = ("unknown", "refused") if fail_on == "refused" else ("unknown",)
-    if any(brought.ledger.counts[name] for name in failing):
-        raise typer.Exit(FINDINGS)
+        failed = bool(brought.plan.doubts) or not brought.plan.to_send
+    else:
+        failed = any(brought.ledger.counts[name] for name in failing)
+    answered = told(brought.result, memory=memory_of(chosen), brought=brought, suppressed=opt_outs)
+    return replace(answered, status=FINDINGS if failed else OK)
 
 
-@app.command()
-def forget(files: Files, as_json: AsJson = False) -> None:
+@command(app)
+def forget(files: Files) -> Answer:
     """Forget what was answered about the columns of lists with the same header; it is asked anew.
 
     Example:
@@ -259,28 +237,22 @@ def forget(files: Files, as_json: AsJson = False) -> None:
     ]
     outcomes = {True: "forgotten", False: "nothing was answered for this header"}
     lines = (f"{row['file']}: {outcomes[bool(row['forgotten'])]}" for row in rows)
-    reply({"files": rows}, lines, as_json=as_json)
+    return Answer({"files": rows}, lines)
 
 
-@app.command("reasons")
-def reasons_(as_json: AsJson = False) -> None:
+@command(app, "reasons")
+def reasons_() -> Answer:
     """List every reason code with its meaning and what to do about it.
 
     Example:
         dialframe leads reasons
     """
-    import pandas as pd
-
     from dialframe.leads.reasons import REASONS
 
-    rows = [
-        {"code": r.code, "outcome": r.outcome, "meaning": r.meaning, "remedy": r.remedy}
-        for r in REASONS
-    ]
-    if as_json:
-        answer({"reasons": rows})
-    else:
-        show(pd.DataFrame(rows), "Reason codes")
+    names = ("code", "outcome", "meaning", "remedy")
+    rows = [[getattr(reason, name) for name in names] for reason in REASONS]
+    facts = {"reasons": [dict(zip(names, row, strict=True)) for row in rows]}
+    return Answer(facts, [Table(rows, names, "Reason codes")])
 
 
 def _save(cleaned: CleanedFiles, path: Path | None) -> None:
@@ -289,14 +261,13 @@ def _save(cleaned: CleanedFiles, path: Path | None) -> None:
         cleaned.files[0].columns.save(path)
 
 
-def tell(
+def told(
     result: Result,
     *,
     memory: Memory | None = None,
     brought: BroughtIn | None = None,
     suppressed: Mapping[str, int | str] | None = None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """What was decided, what was set aside and why, what was sent, which files there are.
 
     Args:
@@ -304,49 +275,59 @@ def tell(
         memory: What was remembered of headers.
         brought: The import, where there was one.
         suppressed: What the suppression list got of it: `added`, `on_list`.
-        as_json: Whether to print one JSON object instead.
     """
+    return Answer(
+        _facts(result, memory, brought, suppressed), _lines(result, memory, brought, suppressed)
+    )
+
+
+def _lines(
+    result: Result,
+    memory: Memory | None,
+    brought: BroughtIn | None,
+    suppressed: Mapping[str, int | str] | None,
+) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
 
-    if as_json:
-        answer(facts(result, memory=memory, brought=brought, suppressed=suppressed))
-        return
     cleaned = result.cleaned
-    _tell_files(cleaned, memory)
-    _tell_outcome(cleaned)
-    for reason, lines in cleaning_summary.kept_lines(cleaned).items():
-        _tell_lines(reason, lines)
+    yield from _file_lines(cleaned, memory)
+    yield from _outcome_lines(cleaned)
+    for reason, records in cleaning_summary.kept_lines(cleaned).items():
+        yield from _record_lines(reason, records)
     if result.screening is not None:
-        _tell_checks(result.screening)
+        yield _checks_line(result.screening)
     if brought is not None and brought.ledger is not None:
-        _tell_ledger(brought.ledger)
+        yield from _ledger_lines(brought.ledger)
     elif brought is not None:
-        tell_plan(brought.plan)
-        say("Nothing was checked or sent")
-    if suppressed is not None:
-        _tell_suppressed(suppressed)
+        yield from plan_lines(brought.plan)
+        yield "Nothing was checked or sent"
+    if suppressed is not None and "problem" in suppressed:
+        yield f"The opt-outs are not on your suppression list: {suppressed['problem']}"
+    elif suppressed is not None and suppressed["added"]:
+        yield (
+            f"{suppressed['added']:,} numbers whose records say not to call are new on your "
+            f"suppression list, which holds {suppressed['on_list']:,}"
+        )
     files = result.paths if brought is None else brought.files
     for name, path in files.items():
-        say(f"  {name.replace('_', ' '):<16} {path}")
+        yield f"  {name.replace('_', ' '):<16} {path}"
     from dialframe.phones.column_reader import misses_compiler  # it loads pandas
 
     if misses_compiler():
-        say("  So many odd phone numbers are read faster with pip install 'dialframe[fast]'")
+        yield "  So many odd phone numbers are read faster with pip install 'dialframe[fast]'"
     if "clean" in files and files["clean"].suffix == ".csv":
-        say(
+        yield (
             "  A spreadsheet rounds long numbers when it opens a CSV file: --format xlsx is safe to "
             "edit and save"
         )
 
 
-def facts(
+def _facts(
     result: Result,
-    *,
-    memory: Memory | None = None,
-    brought: BroughtIn | None = None,
-    suppressed: Mapping[str, int | str] | None = None,
+    memory: Memory | None,
+    brought: BroughtIn | None,
+    suppressed: Mapping[str, int | str] | None,
 ) -> dict[str, Any]:
-    """The same as one object for machines."""
     from dialframe import leads
     from dialframe.flows import cleaning_summary
 
@@ -391,17 +372,16 @@ def facts(
 
 def confirmed(plan: Plan) -> bool:
     """Show a plan to the person at the terminal and ask for a yes; Enter is a no."""
-    import typer
-
     current().hide_bars()
-    tell_plan(plan)
+    for part in plan_lines(plan):
+        say(part)
     if not plan.to_send:
         return False
     where = plan.campaign_id if plan.campaign is None else f"{plan.campaign.name!r}"
     return typer.confirm(f"Send {plan.to_send:,} leads to {where}?", default=False, err=True)
 
 
-def tell_plan(plan: Plan) -> None:
+def plan_lines(plan: Plan) -> Iterator[str | Table]:
     """What an import is about to do."""
     campaign = plan.campaign
     name = (
@@ -409,74 +389,64 @@ def tell_plan(plan: Plan) -> None:
         if campaign is None
         else f"{campaign.name}, {campaign.status}"
     )
-    say(f"Plan for campaign {plan.campaign_id} ({name})")
+    yield f"Plan for campaign {plan.campaign_id} ({name})"
     for file, samples in zip(plan.cleaned.files, plan.samples, strict=True):
-        say(f"\n{file.name}")
+        yield f"\n{file.name}"
         if file.decisions.doubt:
-            say(f"LOOK AT THIS  {file.decisions.doubt}")
+            yield f"LOOK AT THIS  {file.decisions.doubt}"
         if file.region_decision is not None:
-            say(f"  numbers of {file.region_decision.in_words()}")
+            yield f"  numbers of {file.region_decision.in_words()}"
         sure = file.columns.confidence
         rows = [
             (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))
             for field, columns in samples.items()
             for column, cells in columns.items()
         ]
-        terminal.grid(rows)
-    _tell_countries(plan.cleaned)
+        yield Table(rows)
+    yield from _country_lines(plan.cleaned)
     for outcome, codes in plan.cleaned.reasons.items():
         held = ", ".join(f"{count:,} {code}" for code, count in codes.items())
         if held:
-            say(f"{_words(outcome)}: {held}")
+            yield f"{_words(outcome)}: {held}"
     for doubt in plan.doubts:
-        say(f"DOUBT  {doubt.file}: {doubt.words}; say it with {doubt.answer}")
-    say(f"{plan.to_send:,} leads to be checked against Do-Not-Call and sent")
+        yield f"DOUBT  {doubt.file}: {doubt.words}; say it with {doubt.answer}"
+    yield f"{plan.to_send:,} leads to be checked against Do-Not-Call and sent"
 
 
-def _tell_countries(cleaned: Outcome) -> None:
+def _country_lines(cleaned: Outcome) -> Iterator[str]:
     for words, counts in (("countries", cleaned.countries), ("line types", cleaned.line_types)):
         if counts:
             shown = [f"{name} {count:,}" for name, count in list(counts.items())[:_SHOWN]]
             more = len(counts) - len(shown)
             rest = f" and {more:,} more" if more else ""
-            say(f"{words} of the clean numbers: {', '.join(shown)}{rest}")
+            yield f"{words} of the clean numbers: {', '.join(shown)}{rest}"
 
 
-def _tell_suppressed(suppressed: Mapping[str, int | str]) -> None:
-    if "problem" in suppressed:
-        say(f"The opt-outs are not on your suppression list: {suppressed['problem']}")
-    elif suppressed["added"]:
-        say(
-            f"{suppressed['added']:,} numbers whose records say not to call are new on your "
-            f"suppression list, which holds {suppressed['on_list']:,}"
-        )
-
-
-def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
+def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
 
     for file in cleaned.files:
-        say(
+        yield (
             f"{file.name}: {file.records:,} records; {'; '.join(cleaning_summary.decided(file.decisions))}"
         )
         if memory is not None and memory.of(file.header) is not None:
-            say(
+            yield (
                 "  columns as answered for this header before; dialframe leads forget FILE forgets them"
             )
         if file.region_decision is not None:
-            say(f"  numbers of {file.region_decision.in_words()}")
+            yield f"  numbers of {file.region_decision.in_words()}"
         rows = cleaning_summary.columns_of(file)
-        terminal.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
+        yield Table([(f"  {name}", *cells) for name, *cells in rows])
         others = file.columns.leftovers
         if others:
-            say(f"  other columns, kept as custom fields: {', '.join(others)}")
+            yield f"  other columns, kept as custom fields: {', '.join(others)}"
         if len(others) > CUSTOM_FIELDS:
-            say(
+            yield (
                 f"  that is {len(others)}: an import takes {CUSTOM_FIELDS}, chosen with --keep NAME"
             )
 
 
-def _tell_outcome(cleaned: Outcome) -> None:
+def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
 
     why = cleaning_summary.reasons(cleaned)
@@ -484,68 +454,64 @@ def _tell_outcome(cleaned: Outcome) -> None:
         rows = why[why["outcome"] == outcome]
         if rows.empty:
             continue
-        say(f"\n{_words(outcome)}: {rows['records'].sum():,}")
+        yield f"\n{_words(outcome)}: {rows['records'].sum():,}"
         shown = rows[["records", "reason", "first_lines", "meaning"]]
-        terminal.grid(
-            [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
-        )
+        yield Table.of_counts(shown)
     warned = cleaning_summary.warnings(cleaned)
     if len(warned):
-        say("\nclean, and mended:")
-        terminal.grid(
-            [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
-        )
+        yield "\nclean, and mended:"
+        yield Table.of_counts(warned)
     # Where most numbers are none of the region, it may be the wrong one.
     wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
     if cleaned.region and 2 * wrong > cleaned.counts["records"]:
-        say(
+        yield (
             f"\nMost numbers are none of {cleaned.region}: if they were written for another country, "
             "name it with --region"
         )
-    _tell_countries(cleaned)
+    yield from _country_lines(cleaned)
     counts = cleaned.counts
     went = ("records", "extra_leads")
     records, parts = (
         [f"{number:,} {_words(name)}" for name, number in counts.items() if (name in went) is into]
         for into in (True, False)
     )
-    say(f"\n{' and '.join(records)}: {', '.join(parts)}")
+    yield f"\n{' and '.join(records)}: {', '.join(parts)}"
 
 
-def _tell_lines(reason: str, records: pd.DataFrame) -> None:
+def _record_lines(reason: str, records: pd.DataFrame) -> Iterator[str | Table]:
     from dialframe.leads.reasons import BY_CODE
 
-    say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
+    yield f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}"
     rows = records.itertuples()
-    terminal.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in rows])
+    yield Table([(f"{row.file}:{row.line}", row.field, row.value) for row in rows])
     if not len(records):
-        say("  no record")
+        yield "  no record"
 
 
 def _words(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def _tell_checks(screening: Screening) -> None:
+def _checks_line(screening: Screening) -> str:
     counts, none = screening.to_dict(), ""
     if counts["unanswered"]:
         none = f"; {counts['unanswered']:,} have none and are set aside"
-    say(
+    return (
         f"Do-Not-Call: {counts['numbers']:,} numbers have an answer, the oldest of "
         f"{counts['oldest_at'] or 'no day'}; {counts['listed']:,} are listed{none}"
     )
 
 
-def _tell_ledger(ledger: Ledger) -> None:
+def _ledger_lines(ledger: Ledger) -> Iterator[str | Table]:
     from dialframe.flows import cleaning_summary
 
     counts = ledger.counts
-    say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
+    yield f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}"
     why = cleaning_summary.refusals(ledger)
-    terminal.grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
+    yield Table.of_counts(why)
     if ledger.not_sent["set_aside"]:
-        say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")
+        yield f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent"
     if counts["unknown"]:
-        say(
+        yield (
             "What is unknown is settled by the same command, run again: it asks with the same keys"
         )

@@ -6,13 +6,14 @@ import json
 import re
 from datetime import date
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from dialframe import instants
 from dialframe.cli import completion_words
-from dialframe.cli.terminal import FINDINGS, AsJson, answer, reply, say, show
+from dialframe.cli.terminal import FINDINGS, OK, Answer, Table, command
 from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
@@ -42,26 +43,9 @@ RuleFile = Annotated[
     Path, typer.Argument(help="A file of rules (TOML), from `dialframe rules new` for instance.")
 ]
 
-#: What `[add.rule.parameters]` needs for each kind, to begin with.
-_PARAMETERS: Final = {
-    "calling_hours": 'timezone_basis = "called_party"\nevent = "call_start"\n'
-    'windows = [{ days = ["mon", "tue", "wed", "thu", "fri"], start = 09:00:00, end = 20:00:00 }]\n'
-    'closed_days = ["sat", "sun"]',
-    "holiday": 'type = "no_calls"\ncalendar = "{country}"',
-    "attempt_cap": 'max_attempts = 3\nwindow_type = "rolling"\nwindow_hours = 24\n'
-    'counts = "all_attempts"\nscope = ["caller", "called_number"]',
-    "dnc_freshness": 'registry = ""\ncheck = "age"\nmax_age_days = 31\nbasis = "age_at_call"',
-    "internal_dnc": 'max_days = 0\nday_type = "none_stated"\nuntil_withdrawn = true',
-    "abandonment_rate": 'max_rate = 0.03\ncomparison = "<="\nperiod_days = 30\n'
-    'period_type = "successive_30_day"\nscope = "campaign"\n'
-    'denominator = "calls_answered_by_live_person"\nseconds_to_answer = 2',
-    "consent": 'check = "consent_before_call"\nrequired = "prior_express"',
-    "retention": 'years = 5\nrecords = ["call records"]',
-    "recording_consent": 'consent = "all_parties"\nannouncement = true',
-    "caller_id": "shown = true\nown = true\nvalid = true\nnot_called_party = true",
-    "artificial_voice": "disclosure = true",
-    "sector_ban": 'subject = ""',
-}
+#: The skeleton of a new rule, and what its parameters begin with, by kind.
+_NEW: Final = read_toml(Path(__file__).with_name("rule_skeleton.toml").read_text(encoding="utf-8"))
+_KINDS: Final[dict[str, str]] = _NEW["parameters"]
 
 
 def read_book(own_file: Path | None = None, book_file: Path | None = None) -> RuleBook:
@@ -81,7 +65,7 @@ def split(names: str | None) -> list[str] | None:
     return None if names is None else [name for name in names.split(",") if name.strip()]
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
     rules: Jurisdictions = None,
     kind: Annotated[
@@ -93,16 +77,13 @@ def list_(
         ),
     ] = None,
     own: Own = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List the rules, one line each.
 
     Examples:
         dialframe rules list --rules us,us-fl
         dialframe rules list --kind calling_hours
     """
-    import pandas as pd
-
     book = read_book(own).select(split(rules))
     chosen = [rule for rule in book.rules if kind in (None, rule.kind)]
     rows = [
@@ -114,15 +95,12 @@ def list_(
         }
         for rule in chosen
     ]  # fmt: skip
-    if as_json:
-        answer({**_facts(book), "rules": rows})
-        return
     names = ["id", "title", "from", "to", "confidence"]
-    show(pd.DataFrame(rows, columns=[*names, "status", "force", "citation"])[names], "Rules")
-    say(_line(book))
+    table = Table([[row[name] for name in names] for row in rows], names, "Rules")
+    return Answer({**_facts(book), "rules": rows}, [table, _line(book)])
 
 
-@app.command("show")
+@command(app, "show")
 def show_(
     rule_id: Annotated[
         str,
@@ -132,8 +110,7 @@ def show_(
         ),
     ],
     own: Own = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show one rule whole: values, quotation, citation, sources, exemptions, examples, notes.
 
     Example:
@@ -154,16 +131,15 @@ def show_(
             "why": origin.why,
             "on": str(origin.on),
         }
-    if as_json:
-        answer({**_facts(book), "rule": values})
-        return
-    for name, value in values.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        say(f"{name.replace('_', ' ')}: {text}")
-    say(_line(book))
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in values.items()
+    }
+    lines = [f"{name.replace('_', ' ')}: {text}" for name, text in texts.items()]
+    return Answer({**_facts(book), "rule": values}, [*lines, _line(book)])
 
 
-@app.command("history")
+@command(app, "history")
 def history(
     code: Annotated[
         str,
@@ -172,8 +148,7 @@ def history(
             autocompletion=completion_words.rules,
         ),
     ],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show the rules of a place, or one rule and those before it, in the order of their days.
 
     Example:
@@ -182,10 +157,10 @@ def history(
     from dialframe.compliance.rules import rule_changes
 
     book = read_book()
-    _rows(rule_changes.history(book, code), "history", "History", book, as_json=as_json)
+    return _rows(rule_changes.history(book, code), "history", "History", book)
 
 
-@app.command("diff")
+@command(app, "diff")
 def diff(
     first: Annotated[
         str | None, typer.Argument(help="A day (2025-01-01), or another rule book (TOML).")
@@ -194,8 +169,7 @@ def diff(
         str | None, typer.Argument(help="A later day; today's law by default.")
     ] = None,
     own: Own = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show what changed in the law between two days, or how another book or the firm's own file differs.
 
     Examples:
@@ -211,8 +185,7 @@ def diff(
         before = read_book()
         after = read_book(own, None if first is None else Path(first))
         changes = rule_changes.between(before, after)
-        _rows(changes, "changes", "Changes", before, as_json=as_json, none="no rule differs")
-        return
+        return _rows(changes, "changes", "Changes", before, none="no rule differs")
     book = read_book(own)
     later = _day(second) if second is not None else book.generated_on
     if later is None:
@@ -222,18 +195,17 @@ def diff(
         day, later = later, day
     changes = rule_changes.of_days(book, day, later)
     none = f"no rule of the book begins or ends between {day} and {later}"
-    _rows(changes, "changes", f"Law on {day} and on {later}", book, as_json=as_json, none=none)
+    return _rows(changes, "changes", f"Law on {day} and on {later}", book, none=none)
 
 
-@app.command("export")
+@command(app, "export")
 def export(
     to: Annotated[Path, typer.Option("--to", help="Where the CSV is written.")] = Path(
         "rules.csv"
     ),
     rules: Jurisdictions = None,
     own: Own = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the rules as CSV, one row per rule with its quotation and its sources.
 
     Example:
@@ -246,25 +218,24 @@ def export(
     table = rule_changes.table(book)
     write_csv(table, to)
     facts = {**_facts(book), "file": str(to), "rows": len(table)}
-    reply(facts, [f"{len(table):,} rules written to {to}"], as_json=as_json)
+    return Answer(facts, [f"{len(table):,} rules written to {to}"])
 
 
-@app.command("new")
+@command(app, "new")
 def new(
     jurisdiction: Annotated[str, typer.Option("--in", help="Where the rule holds: US-FL, GB...")],
     kind: Annotated[
         str,
         typer.Option(
             "--kind",
-            help=f"What it is about: {', '.join(_PARAMETERS)}.",
+            help=f"What it is about: {', '.join(_KINDS)}.",
             autocompletion=completion_words.rule_kinds,
         ),
     ] = "calling_hours",
     to: Annotated[
         Path | None, typer.Option("--to", help="File to write; else the text is printed.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the skeleton of a rule of the firm's own; `rules check` says what is left to fill in.
 
     Example:
@@ -272,8 +243,8 @@ def new(
     """
     from dialframe.files import write_text
 
-    if kind not in _PARAMETERS:
-        raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_PARAMETERS)}")
+    if kind not in _KINDS:
+        raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_KINDS)}")
     from dialframe.compliance.rules.rule_model import nowhere
 
     # A rule for a place that there is not would never be asked.
@@ -287,11 +258,11 @@ def new(
         write_text(text, to)
     written = f"skeleton written to {to}; fill it in, then: dialframe rules check {to}"
     facts = {"file": None if to is None else str(to), "text": text}
-    reply(facts, [text if to is None else written], as_json=as_json)
+    return Answer(facts, [text if to is None else written])
 
 
-@app.command("check")
-def check(file: RuleFile, as_json: AsJson = False) -> None:
+@command(app, "check")
+def check(file: RuleFile) -> Answer:
     """Say what is wrong with a file of rules, in words with the line; status 3 where something is.
 
     Example:
@@ -301,19 +272,16 @@ def check(file: RuleFile, as_json: AsJson = False) -> None:
     rows = [{"line": line, "problem": words} for line, words in problems]
     lines = [f"{file}, line {line}: {words}" for line, words in problems]
     lines.append(f"{len(problems)} to correct" if problems else f"{file}: nothing is wrong")
-    reply({"file": str(file), "problems": rows}, lines, as_json=as_json)
-    if problems:
-        raise typer.Exit(FINDINGS)
+    return Answer({"file": str(file), "problems": rows}, lines, FINDINGS if problems else OK)
 
 
-@app.command("test")
+@command(app, "test")
 def run_examples(
     file: Annotated[
         Path | None, typer.Argument(help="A file of rules; else rules of the book.")
     ] = None,
     rules: Jurisdictions = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Run the examples of rules through the audit; status 3 where one is graded differently.
 
     Examples:
@@ -332,25 +300,21 @@ def run_examples(
         book = replace(book, rules=tuple(rule for rule in book.rules if rule.id in ours))
     results = run(book)
     wrong = [result for result in results if not result.holds]
-    if as_json:
-        rows = [
-            {
-                "rule": result.rule_id, "example": result.number, "at": result.example.at.isoformat(),
-                "expected": result.expected, "actual": result.actual,
-            }
-            for result in wrong
-        ]  # fmt: skip
-        answer({**_facts(book), "examples": len(results), "wrong": rows})
-    else:
-        for result in wrong:
-            actual = result.actual or "not reached by the rule"
-            say(
-                f"{result.rule_id}, example {result.number} at {result.example.at}: "
-                f"{result.expected} in the file, {actual} in the audit"
-            )
-        say(f"{len(results) - len(wrong):,} of {len(results):,} examples hold")
-    if wrong:
-        raise typer.Exit(FINDINGS)
+    rows = [
+        {
+            "rule": result.rule_id, "example": result.number, "at": result.example.at.isoformat(),
+            "expected": result.expected, "actual": result.actual,
+        }
+        for result in wrong
+    ]  # fmt: skip
+    lines = [
+        f"{result.rule_id}, example {result.number} at {result.example.at}: "
+        f"{result.expected} in the file, {result.actual or 'not reached by the rule'} in the audit"
+        for result in wrong
+    ]
+    lines.append(f"{len(results) - len(wrong):,} of {len(results):,} examples hold")
+    facts = {**_facts(book), "examples": len(results), "wrong": rows}
+    return Answer(facts, lines, FINDINGS if wrong else OK)
 
 
 def _text(file: Path) -> str:
@@ -419,46 +383,13 @@ def _read_rules(text: str) -> tuple[Rule, ...]:
 
 
 def _skeleton(jurisdiction: str, kind: str) -> str:
-    code = jurisdiction.lower()
-    parameters = _PARAMETERS[kind].replace("{country}", jurisdiction[:2])
-    return f"""\
-# A rule of the firm's own. Fill in what is empty, then: dialframe rules check FILE, dialframe rules test FILE
-[[add]]
-by = ""                       # who decided it
-why = ""                      # why
-on = 2026-01-01               # on which day
-
-[add.rule]
-id = "own-{code}-{kind.replace("_", "-")}"
-title = ""
-jurisdiction = "{jurisdiction}"
-kind = "{kind}"
-status = "in_force"
-# effective_from = 2026-01-01  # the first day; without one: since = "always" and since_reason
-since = "always"
-since_reason = ""
-applies_to = ["telemarketing_sales"]
-applies_text = "sales calls to consumers"
-line_types = ["residential", "wireless"]
-dialing = "any"
-citation = ""                 # where it is written
-sources = [""]                # addresses, or where a paper copy is
-quotation = ""                # the sentence that it rests on, in its own language
-quoted_from = ""              # the address where the sentence was read
-read_on = 2026-01-01          # the day on which it was read
-confidence = "medium"         # high: the text was read; medium: a secondary source; low: neither
-confidence_reason = ""
-exemptions = []
-inputs = ["created_at", "to_number"]
-# Calls by the clock where the number is, and the grade that the rule gives them: one inside, one outside.
-examples = [
-  {{ at = 2026-07-08T12:00:00, grade = "pass", why = "" }},
-  {{ at = 2026-07-08T23:00:00, grade = "violation", why = "" }},
-]
-notes = ""
-[add.rule.parameters]
-{parameters}
-"""
+    return Template(_NEW["skeleton"]).substitute(
+        code=jurisdiction.lower(),
+        dashed=kind.replace("_", "-"),
+        jurisdiction=jurisdiction,
+        kind=kind,
+        parameters=Template(_KINDS[kind]).substitute(country=jurisdiction[:2]),
+    )
 
 
 def _day(text: str | None) -> date | None:
@@ -470,20 +401,10 @@ def _day(text: str | None) -> date | None:
 
 
 def _rows(
-    frame: pd.DataFrame,
-    name: str,
-    title: str,
-    book: RuleBook,
-    *,
-    as_json: bool,
-    none: str = "no rule",
-) -> None:
-    if as_json:
-        answer({**_facts(book), name: frame.to_dict("records")})
-    elif len(frame):
-        show(frame, title)
-    else:
-        say(none)
+    frame: pd.DataFrame, name: str, title: str, book: RuleBook, *, none: str = "no rule"
+) -> Answer:
+    facts = {**_facts(book), name: frame.to_dict("records")}
+    return Answer(facts, [Table.of(frame, title) if len(frame) else none])
 
 
 def _facts(book: RuleBook) -> dict[str, object]:

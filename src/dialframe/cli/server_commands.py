@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import re
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -21,7 +21,14 @@ from urllib.parse import urlsplit
 import typer
 
 from dialframe.cli import completion_words
-from dialframe.cli.terminal import AsJson, BaseUrl, Host, Port, StoreFolder, answer, connect
+from dialframe.cli.terminal import (
+    AccountOptions,
+    AsJson,
+    Host,
+    Port,
+    answer,
+    command,
+)
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 from dialframe.extras import skip_address_grammars
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
 sandbox = typer.Typer(help="The whole service, run on your own machine.", no_args_is_help=True)
 
 
-@sandbox.command("serve")
+@command(sandbox, "serve")
 def serve_sandbox(
     host: Host = "127.0.0.1",
     port: Port = 8787,
@@ -134,8 +141,9 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 
 
-@webhooks.command()
+@command(webhooks)
 def listen(
+    *,
     host: Host = "127.0.0.1",
     port: Port = 8788,
     path: Annotated[str, typer.Option(help="Path of deliveries.")] = "/",
@@ -145,8 +153,7 @@ def listen(
             help="Variable that holds the signing secret; two, with a comma, during a rotation."
         ),
     ] = SECRET_ENV,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
     show_numbers: Annotated[
         bool, typer.Option("--show-numbers", help="Print numbers whole instead of masked.")
     ] = False,
@@ -177,7 +184,7 @@ def listen(
     ended_by_itself = False
     with (
         until_signal(),
-        connect(base_url, store) as account,
+        account_options.connect() as account,
         receiver.start(
             partial(keep_event, account),
             secrets=secrets,
@@ -273,8 +280,9 @@ def _group() -> None:
     pass
 
 
-@assistant.command("serve")
+@command(assistant, "serve")
 def serve_tools(
+    *,
     allow: Annotated[
         list[str] | None,
         typer.Option(
@@ -298,8 +306,7 @@ def serve_tools(
         int,
         typer.Option(help="Port to listen on, with --http; 0 takes a free one.", min=0, max=65535),
     ] = 8790,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
 ) -> None:
     """Serve tools on standard input and output, or over HTTP.
 
@@ -312,7 +319,6 @@ def serve_tools(
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
     skip_address_grammars()
-    from dialframe.account import connect
     from dialframe.assistant import tool_server
     from dialframe.assistant.offered_operations import Exposure, read_policy
 
@@ -320,39 +326,21 @@ def serve_tools(
     people = read_policy(policy) if policy else ()
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:
-        settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+        settings = Settings.from_environment(os.environ, **asdict(account_options))
         if not settings.base_url:
             raise ConfigError(
                 f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"
             )
-        with _until_stopped():
+        with until_signal():
             tool_server.serve_http(
                 str(settings.base_url), settings.store, exposure,
                 host=host, port=port, on_ready=_ready,
             )  # fmt: skip
         return
-    with connect(base_url=base_url, store=store) as account, _until_stopped():
+    with account_options.connect() as account, until_signal():
         if sys.stdin.isatty():
             typer.echo(_FOR_A_PROGRAM, err=True)
         tool_server.serve_stdio(account, exposure)
-
-
-@contextmanager
-def _until_stopped() -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal are the proper end of a server."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {
-        name: signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
-        for name in names
-    }
-    # A shell starts what runs in the background with SIGINT ignored.
-    before["SIGINT"] = signal.signal(signal.SIGINT, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        try:
-            yield
-        finally:
-            for name, handler in before.items():
-                signal.signal(getattr(signal, name), handler)
 
 
 def _ready(address: str) -> None:

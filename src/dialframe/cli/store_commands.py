@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,15 +14,13 @@ import typer
 from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FINDINGS,
-    AsJson,
-    BaseUrl,
+    OK,
+    AccountOptions,
+    Answer,
     StoreFolder,
-    answer,
-    connect,
+    Table,
+    command,
     progress,
-    reply,
-    say,
-    show,
 )
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, StoreError
@@ -44,28 +42,24 @@ app = typer.Typer(
 )
 
 
-@app.command()
-def info(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+@command(app)
+def info(account_options: AccountOptions) -> Answer:
     """Say what the store holds and how fresh it is.
 
     Example:
         dialframe store info
     """
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         facts = account.info()
-    if as_json:
-        answer(facts)
-        return
-    _tell(facts)
+    return Answer(facts, _lines(facts))
 
 
-@app.command()
+@command(app)
 def forget(
+    *,
     phone: Annotated[str, typer.Argument(help="Number to erase, E.164.")],
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
     It goes from the store, the write journal, the suppression list and published tables. Lists, exports,
@@ -78,12 +72,12 @@ def forget(
     from dialframe.flows import erasing
 
     now = datetime.now(UTC)
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         erasure = erasing.forget(
             account,
             phone,
             now,
-            suppressed=suppression_list(store, forgetting=True),
+            suppressed=suppression_list(account_options.store, forgetting=True),
         )
     lines = (
         f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
@@ -93,13 +87,13 @@ def forget(
         *(f"{leftover.path}: {leftover.why}" for leftover in erasure.remaining),
     )
     # The older name of the first count stays.
-    reply({"erased": erasure.versions, **erasure.as_dict()}, lines, as_json=as_json)
-    if erasure.remaining:
-        raise typer.Exit(FINDINGS)
+    facts = {"erased": erasure.versions, **erasure.as_dict()}
+    return Answer(facts, lines, FINDINGS if erasure.remaining else OK)
 
 
-@app.command()
+@command(app)
 def prune(
+    *,
     older_than: Annotated[
         str, typer.Option("--older-than", help="Age of what is deleted, such as 730d.")
     ],
@@ -111,10 +105,8 @@ def prune(
             autocompletion=completion_words.of(completion_words.PERSONAL),
         ),
     ] = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Delete rows created longer ago, in all their versions; a later sync does not bring them back.
 
     Example:
@@ -128,50 +120,47 @@ def prune(
         if name not in TABLES:
             raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
     names = [TABLES[name] for name in table] if table else None
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         deleted = account.store.prune(before, names)
     lines = (f"{name:<16} {count} versions deleted" for name, count in deleted.items())
-    reply({"before": before.isoformat(), "deleted": deleted}, lines, as_json=as_json)
+    return Answer({"before": before.isoformat(), "deleted": deleted}, lines)
 
 
-@app.command()
+@command(app)
 def publish(
+    *,
     url: Annotated[str, typer.Argument(help="Folder or object store, such as s3://bucket/calls.")],
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Write what is new as Delta tables, for engines that run on many machines.
 
     An object store is written to as well, s3://bucket/calls for instance. Example:
 
         dialframe store publish lake
     """
-    with progress() as listen, connect(base_url, store) as account:
+    with progress() as listen, account_options.connect() as account:
         written = account.store.publish(url, on_progress=listen)
     lines = (f"{name:<16} {count} versions written" for name, count in written.items())
-    reply({"url": url, "written": written}, lines, as_json=as_json)
+    return Answer({"url": url, "written": written}, lines)
 
 
-@app.command()
-def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+@command(app)
+def vacuum(account_options: AccountOptions) -> Answer:
     """Merge small files, and give the disk the space of what was erased or replaced.
 
     Example:
         dialframe store vacuum
     """
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         before = account.store.info().size_bytes
         account.store.vacuum()
         after = account.store.info().size_bytes
     facts = {"size_bytes_before": before, "size_bytes": after}
-    reply(facts, [f"{before:,} bytes before, {after:,} now"], as_json=as_json)
+    return Answer(facts, [f"{before:,} bytes before, {after:,} now"])
 
 
-@app.command()
-def verify(
-    journal: JournalFolder = None, store: StoreFolder = None, as_json: AsJson = False
-) -> None:
+@command(app)
+def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     """Compare every file of the store with its digests, without asking the service.
 
     The suppression list, the write journal, the assistant's log and published tables on this disk are looked
@@ -203,20 +192,16 @@ def verify(
         if lines is not None:
             parts = (line.partition(": ") for line in lines)
             problems[name] = [verify_and_repair.Problem(file, what) for file, _, what in parts]
-    if as_json:
-        rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
-        answer({"stores": rows})
-    else:
-        for name, damages in problems.items():
-            for damage in damages:
-                say(f"{Path(name) / damage.file}: {damage.what}")
-            mended = "" if damages is vanished else "; dialframe store repair"
-            say(f"{name}: {'whole' if not damages else f'{len(damages)} problems{mended}'}")
-    if any(problems.values()):
-        raise typer.Exit(FINDINGS)
+    rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
+    told = []
+    for name, damages in problems.items():
+        told += [f"{Path(name) / damage.file}: {damage.what}" for damage in damages]
+        mended = "" if damages is vanished else "; dialframe store repair"
+        told.append(f"{name}: {f'{len(damages)} problems{mended}' if damages else 'whole'}")
+    return Answer({"stores": rows}, told, FINDINGS if any(problems.values()) else OK)
 
 
-@app.command()
+@command(app)
 def repair(
     acknowledge: Annotated[
         bool,
@@ -226,8 +211,7 @@ def repair(
     ] = False,
     journal: JournalFolder = None,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Mend damaged files from their second copy, and rebuild the SQLite file where it is lost.
 
     No other dialframe may use the store meanwhile. What cannot be mended stays named in every answer
@@ -253,18 +237,17 @@ def repair(
         for name, mended in done.items()
         for line in mended or ["nothing to repair"]
     )
-    reply({"repaired": done}, lines, as_json=as_json)
+    return Answer({"repaired": done}, lines)
 
 
-@app.command()
+@command(app)
 def backup(
     folder: Annotated[Path, typer.Argument(help="Folder for backups, outside of the store.")],
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an older backup in that folder.")
     ] = False,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Copy the whole store as it is now, with a list of digests.
 
     The suppression list and the write journal go with it. Example:
@@ -284,10 +267,10 @@ def backup(
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
     archives += [] if beside is None else [beside]
     names = [str(path) for path in archives]
-    reply({"backups": names}, (f"{name}: written" for name in names), as_json=as_json)
+    return Answer({"backups": names}, (f"{name}: written" for name in names))
 
 
-@app.command()
+@command(app)
 def restore(
     folder: Annotated[Path, typer.Argument(help="Folder that `store backup` wrote.")],
     replace: Annotated[
@@ -295,8 +278,7 @@ def restore(
         typer.Option("--replace", help="Put it where a store stands; that one is kept beside."),
     ] = False,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Put a backup back; a store in its place is kept beside it.
 
     A suppression list that is here stays, and takes in what only the backup knows; so does the write journal,
@@ -341,7 +323,7 @@ def restore(
         before = f"; what stood there is {path}" if path else ""
         lines.append(f"{root / name}: restored{before}")
     facts = {"restored": restored, "beside": brought, "suppressed": added}
-    reply(facts, lines, as_json=as_json)
+    return Answer(facts, lines)
 
 
 def _root(store: Path | None) -> Path:
@@ -406,7 +388,7 @@ def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
     return folders
 
 
-def _tell(facts: Mapping[str, Any]) -> None:
+def _lines(facts: Mapping[str, Any]) -> Iterator[str | Table]:
     """What is stored as a table, one line for each table of the store, and how fresh each is."""
     import pandas as pd
 
@@ -418,8 +400,7 @@ def _tell(facts: Mapping[str, Any]) -> None:
     for name, value in facts.items():
         if not isinstance(value, dict | list):
             shown = f"{value:,}" if isinstance(value, int) else value
-            say(f"{name.replace('_', ' '):<16}{shown}")
+            yield f"{name.replace('_', ' '):<16}{shown}"
     frame = pd.DataFrame(counted).fillna(0).astype("int64")
-    show(frame.rename_axis("table").reset_index(), "Tables")
-    for sentence in (*facts.get("missing", ()), *facts.get("freshness", {}).values()):
-        say(sentence)
+    yield Table.of(frame.rename_axis("table").reset_index(), "Tables")
+    yield from (*facts.get("missing", ()), *facts.get("freshness", {}).values())

@@ -16,16 +16,14 @@ from dialframe.cli.lead_options import expanded, goes_on, suppression_list
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
-    AsJson,
-    BaseUrl,
+    OK,
+    AccountOptions,
+    Answer,
     NumbersRegion,
     StoreFolder,
-    answer,
-    connect,
+    Table,
+    command,
     progress,
-    reply,
-    say,
-    show,
 )
 from dialframe.errors import ConfigError
 from dialframe.instants import day
@@ -56,7 +54,7 @@ Codes = Annotated[
 ]
 
 
-@app.command()
+@command(app)
 def add(
     numbers: Numbers = None,
     file: FromFiles = None,
@@ -68,8 +66,7 @@ def add(
     ] = None,
     on: Annotated[str | None, typer.Option("--on", help="Day of the request; else today.")] = None,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Put numbers on the list; every later list, screening and import leaves them out.
 
     Examples:
@@ -118,17 +115,16 @@ def add(
         if unreadable := file_read.unreadable:
             named = suppression_import.lines_named(unreadable)
             lines.append(f"{file_read.name}: {len(unreadable):,} cells hold no number, {named}")
-    reply(facts, lines, as_json=as_json)
+    return Answer(facts, lines)
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
     reason: Annotated[str | None, typer.Option("--reason", help="Only this reason.")] = None,
     source: Annotated[str | None, typer.Option("--source", help="Only this source.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 50,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show what is on the list, newest first, numbers masked.
 
     Example:
@@ -147,21 +143,18 @@ def list_(
         maxlen=limit,
     )
     rows = [_row(entry) for entry in reversed(last_entries)]
-    if as_json:
-        answer({"on_list": len(suppressed), "entries": rows})
-        return
-    _table(rows, "Suppression list")
-    say(f"{len(suppressed):,} numbers are on the list ({suppressed.path})")
+    lines = [*_table(rows, "Suppression list")]
+    lines.append(f"{len(suppressed):,} numbers are on the list ({suppressed.path})")
+    return Answer({"on_list": len(suppressed), "entries": rows}, lines)
 
 
-@app.command()
+@command(app)
 def check(
     numbers: Numbers = None,
     file: FromFiles = None,
     region: NumbersRegion = None,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say which numbers are on the list, and why; status 3 if one is.
 
     Example:
@@ -177,17 +170,13 @@ def check(
     # A forgotten number is found too, by its keyed mark.
     listed = [entry for entry in suppression_list(store).check(phones) if entry is not None]
     rows = [_row(entry) for entry in listed]
-    if as_json:
-        answer({"checked": len(phones), "listed": len(rows), "entries": rows})
-    else:
-        if rows:
-            _table(rows, "On the list")
-        say(f"{len(rows):,} of {len(phones):,} numbers are on the list")
-    if rows:
-        raise typer.Exit(FINDINGS)
+    facts = {"checked": len(phones), "listed": len(rows), "entries": rows}
+    lines = [*_table(rows, "On the list")]
+    lines.append(f"{len(rows):,} of {len(phones):,} numbers are on the list")
+    return Answer(facts, lines, FINDINGS if rows else OK)
 
 
-@app.command()
+@command(app)
 def remove(
     numbers: Annotated[list[str], typer.Argument(help="Phone numbers.", metavar="NUMBER...")],
     reason: Annotated[
@@ -196,8 +185,7 @@ def remove(
     source: Annotated[str, typer.Option("--source", help="Who says so.")] = "command line",
     region: NumbersRegion = None,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Take numbers off the list; why stays as history, and the service is not told.
 
     Example:
@@ -210,18 +198,17 @@ def remove(
         lines.append(
             "The account's own Do-Not-Call list is as it was: removing there is done in the console"
         )
-    reply({"removed": removed, "not_on_list": len(phones) - removed}, lines, as_json=as_json)
+    return Answer({"removed": removed, "not_on_list": len(phones) - removed}, lines)
 
 
-@app.command()
+@command(app)
 def export(
     to: Annotated[Path, typer.Option("--to", metavar="FILE", help="CSV file that is written.")],
     hashed: Annotated[
         bool, typer.Option("--hashed", help="SHA-256 of E.164 instead of the numbers.")
     ] = False,
     store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the list as CSV, numbers in full, for its owner alone.
 
     Example:
@@ -244,11 +231,11 @@ def export(
     ]
     write_csv(pd.DataFrame(rows, columns=names, dtype="str"), to)
     facts = {"entries": len(rows), "files": {"suppression": str(to)}}
-    reply(facts, [f"{len(rows):,} numbers written to {to}"], as_json=as_json)
+    return Answer(facts, [f"{len(rows):,} numbers written to {to}"])
 
 
-@app.command()
-def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+@command(app)
+def push(account_options: AccountOptions) -> Answer:
     """Add to the account's Do-Not-Call list what it does not have yet; run it again to go on.
 
     Example:
@@ -256,19 +243,20 @@ def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
     """
     from dialframe.flows import suppression_import
 
-    with goes_on(), connect(base_url, store) as account, progress() as listen:
+    with goes_on(), account_options.connect() as account, progress() as listen:
         done = suppression_import.push(
-            suppression_list(store), account.client.dnc, now=_now, on_progress=listen
+            suppression_list(account_options.store),
+            account.client.dnc,
+            now=_now,
+            on_progress=listen,
         )
     line = f"{done.pushed:,} numbers pushed, {done.refused:,} refused, {done.unknown:,} unknown"
-    reply(asdict(done), [line], as_json=as_json)
     # What the service does not have yet is a failure: a script must not go on.
-    if done.refused or done.unknown:
-        raise typer.Exit(FAILURE)
+    return Answer(asdict(done), [line], FAILURE if done.refused or done.unknown else OK)
 
 
-@app.command("codes")
-def codes_(as_json: AsJson = False) -> None:
+@command(app, "codes")
+def codes_() -> Answer:
     """List the code tables of scrubbing services that --codes and --suppress-codes take.
 
     Example:
@@ -286,10 +274,8 @@ def codes_(as_json: AsJson = False) -> None:
         }
         for table in code_tables().values()
     ]
-    if as_json:
-        answer({"codes": rows})
-    else:
-        _table([{k: v for k, v in row.items() if k != "source"} for row in rows], "Code tables")
+    shown = [{name: row[name] for name in row if name != "source"} for row in rows]
+    return Answer({"codes": rows}, _table(shown, "Code tables"))
 
 
 def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
@@ -318,11 +304,9 @@ def _row(entry: Entry) -> dict[str, str]:
     }
 
 
-def _table(rows: list[dict[str, str]], title: str) -> None:
-    import pandas as pd
-
+def _table(rows: list[dict[str, str]], title: str) -> Iterator[Table | str]:
     if rows:
-        show(pd.DataFrame(rows), title)
+        yield Table([list(row.values()) for row in rows], list(rows[0]), title)
 
 
 _now = partial(datetime.now, UTC)

@@ -18,16 +18,13 @@ from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
-    AsJson,
-    BaseUrl,
+    OK,
+    AccountOptions,
+    Answer,
     Codes,
     OutFolder,
-    StoreFolder,
-    connect,
     in_options,
     progress,
-    reply,
-    spread,
 )
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
@@ -41,6 +38,7 @@ if TYPE_CHECKING:
 
 
 def sync(
+    *,
     tables: Annotated[
         list[str] | None,
         typer.Argument(
@@ -48,13 +46,11 @@ def sync(
             autocompletion=completion_words.of(completion_words.SYNCED),
         ),
     ] = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
+    account_options: AccountOptions,
     whole: Annotated[
         bool, typer.Option("--whole", help="Read every list to its end, however fresh it is.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Bring the local store up to date with the account.
 
     Status 1: a table is not complete. Status 3: it is, and rows that are not what the contract says were
@@ -70,19 +66,17 @@ def sync(
             rest = f"choose from {', '.join(completion_words.SYNCED)}"
             meant = f"did you mean {close[0]}?" if close else rest
             raise ConfigError(f"there is no table {name!r} to sync; {meant}")
-    with connect(base_url, store) as account, watch() as listen:
+    with account_options.connect() as account, watch() as listen:
         report = account.sync(
             tables or None, reconcile_after="0s" if whole else None, on_progress=listen
         )
-    reply(report.as_dict(), [str(report)], as_json=as_json)
-    if not report.complete:
-        raise typer.Exit(FAILURE)
-    # The tables are complete, and rows of them are not what the contract says.
-    if report.quarantined:
-        raise typer.Exit(FINDINGS)
+    # Complete tables may have rows that are not what the contract says.
+    findings = FINDINGS if report.quarantined else OK
+    return Answer(report.as_dict(), [str(report)], findings if report.complete else FAILURE)
 
 
 def export(
+    *,
     table: Annotated[
         str,
         typer.Argument(
@@ -91,10 +85,8 @@ def export(
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Write a stored table to a file, with the contract's field names.
 
     Examples:
@@ -104,7 +96,7 @@ def export(
     from dialframe.flows import reporting
 
     reporting.exportable(table, to)
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         frame = reporting.stored_table(account, table)
     # An empty file would look like an account without calls.
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
@@ -113,7 +105,7 @@ def export(
         )
     reporting.write_table(frame, to)
     facts = {"table": table, "rows": len(frame), "file": str(to)}
-    reply(facts, [f"{len(frame):,} rows of {table} written to {to}"], as_json=as_json)
+    return Answer(facts, [f"{len(frame):,} rows of {table} written to {to}"])
 
 
 @contextmanager
@@ -206,8 +198,8 @@ class CallOptions:
         )
 
 
-@spread
 def funnel(
+    *,
     calls: CallOptions,
     order: Annotated[
         Literal["ordered", "strict", "any"],
@@ -230,10 +222,8 @@ def funnel(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw it into this file: .png or .svg.")
     ] = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Show how many leads reached each stage, from loaded to appointment.
 
     Reads the local store; run `dialframe sync` first. Codes without a known meaning are listed,
@@ -248,13 +238,13 @@ def funnel(
         reporting.drawable(picture)
     scope = calls.scope()
     span = None if window is None else age("--window", window)
-    with connect(base_url, store) as account:
+    with account_options.connect() as account:
         result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
         shown = reporting.readable(account, result)
     drawn = None if picture is None else reporting.picture(shown, picture)
     lines = [str(shown), *(f"\nwarning: {in_options(warning)}" for warning in shown.warnings)]
     lines += [] if drawn is None else [f"picture: {drawn}"]
-    reply(_facts(result, drawn), lines, as_json=as_json)
+    return Answer(_facts(result, drawn), lines)
 
 
 def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
@@ -278,14 +268,11 @@ def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
     }
 
 
-@spread
 def report(
     calls: CallOptions,
     out: OutFolder,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
+    account_options: AccountOptions,
+) -> Answer:
     """Write the main analyses as one HTML page: pictures, their numbers, every definition.
 
     Reads the local store; run `dialframe sync` first. The page fetches nothing from anywhere, and
@@ -296,7 +283,7 @@ def report(
     from dialframe.flows import reporting
 
     scope = calls.scope()
-    with connect(base_url, store) as account, progress() as listen:
+    with account_options.connect() as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     lines = (*written.findings, f"report: {written.file}")
-    reply(asdict(written), lines, as_json=as_json)
+    return Answer(asdict(written), lines)

@@ -7,14 +7,15 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
 
 import typer
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
     from rich.progress import TaskID
-    from rich.table import Table
 
     from dialframe.account import Account
 
@@ -35,14 +35,6 @@ FAILURE: Final = 1
 USAGE: Final = 2
 FINDINGS: Final = 3
 INTERRUPTED: Final = 130
-
-#: What each says to a script; a command's help tells what it adds.
-STATUSES: Final[dict[int, str]] = {
-    OK: "it did what was asked",
-    FAILURE: "it could not: a file, the service, the store or the disk is in the way",
-    USAGE: "wrong usage, or a setting that is missing or wrong; nothing was done",
-    INTERRUPTED: "stopped with Ctrl-C; what was finished is kept",
-}
 
 
 BaseUrl = Annotated[
@@ -88,6 +80,9 @@ Codes = Annotated[
 ]
 
 
+#: A function of options that says what it found, or has said everything itself.
+Command = Callable[..., "Answer | None"]
+
 #: How the library names an argument, and how it is given here.
 _WORDS: Final = (
     (r"base_url is missing", "the service's address is missing"),
@@ -112,16 +107,84 @@ NO_ACCOUNT: Final = (
 )
 
 
-def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of each group that it takes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountOptions:
+    """Which account is meant, and where what is known of it is kept."""
+
+    base_url: BaseUrl = None
+    store: StoreFolder = None
+
+    def connect(self) -> Account:
+        """The account of the environment, or of what was given instead; what its store lost is said at once."""
+        from dialframe.account import connect
+
+        account = connect(base_url=self.base_url, store=self.store)
+        lost = [damage.sentence for damage in account.store.missing()]
+        for sentence in (*lost, *account.journal_problems()):
+            typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
+        return account
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command has to say.
+
+    Attributes:
+        facts: The one JSON object for a machine.
+        lines: Sentences and tables for a person; they may be made as they are shown.
+        status: The exit status.
+    """
+
+    facts: Mapping[str, Any]
+    lines: Iterable[str | Table] = ()
+    status: int = OK
+
+    def give(self, *, as_json: bool) -> None:
+        """Print it, and end the command."""
+        if as_json:
+            answer(self.facts)
+        else:
+            for part in self.lines:
+                say(part)
+        if self.status:
+            raise typer.Exit(self.status)
+
+
+#: Where the examples of a command begin in its docstring.
+_EXAMPLE: Final = re.compile(r"\n(Examples?:)\n")
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+    """Make a function a command of this family: its options are spread, its answer is printed."""
+
+    def register(function: Command) -> Command:
+        words = _EXAMPLE.split(getdoc(function) or "", maxsplit=1)
+        if len(words) == 3:
+            # Else the library would let the lines of an example run together as prose.
+            words[2] = f"```text\n{textwrap.dedent(words[2])}\n```"
+        app.command(name, help="\n".join(words))(spread(function))
+        return function
+
+    return register
+
+
+def spread(command: Command) -> Callable[..., None]:
+    """Give a command the options of each group that it takes, and `--json`; print what it answers.
 
     A group is a dataclass with an option in each field. The library of commands declares options by the
     parameters of one function, so those that several commands share would stand in each of them.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    answers = hints.pop("return") is not NoneType
+    groups.pop("return", None)
     parameters: list[Parameter] = []
-    for parameter in signature(command).parameters.values():
+    # Whichever account is meant stands last on every page, before `--json`.
+    in_order = sorted(
+        signature(command).parameters.values(),
+        key=lambda each: (each.name == "as_json", hints[each.name] is AccountOptions),
+    )
+    for parameter in in_order:
         # Options are keywords: a group may stand between two of them.
         if parameter.name not in groups:
             hint = hints[parameter.name]
@@ -136,26 +199,24 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             )
             for field in fields(group)
         ]  # fmt: skip
+    # What answers nothing speaks for itself, as servers do.
+    adds_json = answers and "as_json" not in hints
+    if adds_json:
+        parameters.append(
+            Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+        )
 
     @wraps(command)
     def run(**values: Any) -> None:
+        as_json = values.pop("as_json") if adds_json else values.get("as_json", False)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        command(**values)
+        found = command(**values)
+        if found is not None:
+            found.give(as_json=as_json)
 
     vars(run)["__signature__"] = Signature(parameters)
     return run
-
-
-def connect(base_url: str | None, store: Path | None) -> Account:
-    """The account of the environment, or of what was given instead; what its store lost is said at once."""
-    from dialframe.account import connect as open_account
-
-    account = open_account(base_url=base_url, store=store)
-    lost = [damage.sentence for damage in account.store.missing()]
-    for sentence in (*lost, *account.journal_problems()):
-        typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
-    return account
 
 
 def in_options(text: str) -> str:
@@ -188,12 +249,15 @@ def progress() -> Iterator[OnProgress]:
         yield listen
 
 
-def say(text: str) -> None:
-    """Words for a person, on standard output; sentences are broken at blanks where a terminal is narrow."""
+def say(part: str | Table) -> None:
+    """Words or a table for a person, on standard output; sentences are broken at blanks where a terminal is narrow."""
+    if isinstance(part, Table):
+        part.show()
+        return
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
-        text = "\n".join(_broken(line, width) for line in text.split("\n"))
-    typer.echo(terminal_safe(text))
+        part = "\n".join(_broken(line, width) for line in part.split("\n"))
+    typer.echo(terminal_safe(part))
 
 
 def answer(value: Mapping[str, Any]) -> None:
@@ -201,30 +265,6 @@ def answer(value: Mapping[str, Any]) -> None:
     current().answered = True
     sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
-
-
-def reply(facts: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """The one JSON object for a machine, or lines for a person."""
-    if as_json:
-        answer(facts)
-        return
-    for line in lines:
-        say(line)
-
-
-def show(frame: pd.DataFrame, title: str) -> None:
-    """A small table on standard output, numbers to the right; see `show_columns`."""
-    import pandas as pd
-
-    columns = [
-        Column(
-            str(name),
-            tuple("" if pd.isna(cell) else _cell(cell) for cell in frame[name]),
-            right=bool(pd.api.types.is_numeric_dtype(frame[name])),
-        )
-        for name in frame.columns
-    ]
-    show_columns(columns, title)
 
 
 def _broken(line: str, width: int) -> str:
@@ -237,12 +277,6 @@ def _broken(line: str, width: int) -> str:
         words, max(width, 20), initial_indent=indent, subsequent_indent=indent + "  ",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 #: Whoever starts this one reads where it serves, or nothing, from standard output.
@@ -329,164 +363,139 @@ SHORT_CHARS: Final = 24
 #: A column of long text is of no use below this width.
 _LEAST_CHARS: Final = 16
 _GAP: Final = "  "
+#: Numbers in front of a sentence stand below each other from one table to the next.
+_NUMBER_CHARS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
+class Table:
+    """Rows under each other, with headings or without.
+
+    On a terminal it fits the width, with lines where it has headings; where it cannot fit, each row is a
+    block. In a pipe it is columns with two blanks between, one line for each row, whatever the width.
 
     Attributes:
-        name: Its heading.
-        cells: Text, one for each row.
-        right: Whether the cells are numbers, which stand to the right.
+        rows: Text, as many cells in each row.
+        names: The headings; none for rows that need none, whose last column takes what is left of the width.
+        title: What stands above it on a terminal.
+        right: Places of columns of numbers, which stand to the right.
     """
 
-    name: str
-    cells: tuple[str, ...]
-    right: bool = False
+    rows: Sequence[Sequence[str]]
+    names: Sequence[str] = ()
+    title: str = ""
+    right: Collection[int] = ()
 
-    @property
-    def width(self) -> int:
-        """Characters that the widest cell takes on a screen."""
-        from rich.cells import cell_len
+    @classmethod
+    def of(cls, frame: pd.DataFrame, title: str) -> Table:
+        """A small frame, numbers to the right."""
+        import pandas as pd
 
-        return max(map(cell_len, (self.name, *self.cells)))
+        cells = [["" if pd.isna(cell) else _cell(cell) for cell in frame[name]] for name in frame]
+        numbers = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]
+        right = [place for place, is_number in enumerate(numbers) if is_number]
+        return cls(list(zip(*cells, strict=True)), [str(name) for name in frame], title, right)
 
-    @property
-    def short(self) -> bool:
-        """Whether its cells stay on one line."""
-        from rich.cells import cell_len
+    @classmethod
+    def of_counts(cls, frame: pd.DataFrame) -> Table:
+        """A frame whose first column is a count, without headings."""
+        rows = [(f"{count:,}", *cells) for count, *cells in frame.itertuples(index=False)]
+        return cls(rows, right=(0,))
 
-        return self.right or max((cell_len(cell) for cell in self.cells), default=0) <= SHORT_CHARS
+    def show(self) -> None:
+        """Print it on standard output."""
+        from rich.console import Console
+        from rich.table import Table as Drawn
+        from rich.text import Text
 
+        if not (self.rows or self.names):
+            return
+        rows = [[terminal_safe(cell) for cell in row] for row in self.rows]
+        names = [terminal_safe(name) for name in self.names]
+        columns = list(zip(*([names] if names else []), *rows, strict=True))
+        widths = [_width(column) for column in columns]
+        if not names and self.right:
+            widths[0] = max(widths[0], _NUMBER_CHARS)
+        console = Console()
+        if not console.is_terminal:
+            self._print_plain([names, *rows] if names else rows, widths)
+            return
+        last = len(columns) - 1
+        short = [
+            place in self.right or _width(column[1:]) <= SHORT_CHARS if names else place != last
+            for place, column in enumerate(columns)
+        ]
+        least = [
+            width if is_short else min(width, _LEAST_CHARS)
+            for width, is_short in zip(widths, short, strict=True)
+        ]
+        # With lines a column takes three more, and one closes the table.
+        if sum(least) + (3 * len(columns) + 1 if names else 2 * len(columns)) > console.width:
+            self._print_blocks(console, names, rows)
+            return
+        table = Drawn.grid(padding=(0, 2))
+        if names:
+            table = Drawn(title=self.title, title_justify="left", header_style="bold")
+        for place, column in enumerate(columns):
+            table.add_column(
+                Text(column[0]) if names else "", justify=self._side(place), no_wrap=short[place],
+                min_width=None if names or place else widths[0], overflow="fold",
+            )  # fmt: skip
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
 
-def show_columns(columns: Sequence[Column], title: str) -> None:
-    """A table with headings on standard output.
+    def _side(self, place: int) -> Literal["left", "right"]:
+        return "right" if place in self.right else "left"
 
-    On a terminal it has lines and fits the width; where it cannot, each row is a block. In a pipe it is
-    columns with two blanks between, one line for each row, whatever the width.
-    """
-    from rich.console import Console
+    def _print_plain(self, rows: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
+        for row in rows:
+            line = []
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+                text = " ".join(cell.split("\n"))
+                blanks = " " * (width - _width([text]))
+                line.append(blanks + text if place in self.right else text + blanks)
+            print(_GAP.join(line).rstrip())
 
-    columns = [
-        replace(
-            each,
-            name=terminal_safe(each.name),
-            cells=tuple(map(terminal_safe, each.cells)),
-        )
-        for each in columns
-    ]
-    console = Console()
-    if not console.is_terminal:
-        rows = zip(*(column.cells for column in columns), strict=True)
-        names = [column.name for column in columns]
-        _plain([names, *rows], [column.right for column in columns])
-    elif _least(columns) <= console.width:
-        console.print(_lined(columns, title))
-    else:
-        _blocks(console, columns, title)
+    def _print_blocks(
+        self, console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]
+    ) -> None:
+        """Each row by itself: its cells beside their headings; without headings the last below the others."""
+        from rich.table import Table as Drawn
+        from rich.text import Text
 
-
-def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
-    """Rows under each other without lines or headings; the last column takes what is left of the width.
-
-    Args:
-        rows: Cells, as many in each row.
-        right: Whether the first column is numbers.
-    """
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    if not rows:
-        return
-    rows = [[terminal_safe(cell) for cell in row] for row in rows]
-    console = Console()
-    if not console.is_terminal:
-        _plain(rows, [right, *(False for _ in rows[0][1:])], least=6 if right else 0)
-        return
-    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
-    before = sum(widths[:-1]) + 2 * len(widths)
-    # A sentence of a word a line is no sentence.
-    if before + min(widths[-1], _LEAST_CHARS) > console.width:
-        _stacked(rows, console.width)
-        return
-    table = Table.grid(padding=(0, 2))
-    for index in range(len(rows[0])):
-        last = index == len(rows[0]) - 1
-        table.add_column(justify="right" if right and index == 0 else "left", no_wrap=not last,
-                         min_width=6 if right and index == 0 else None, overflow="fold")  # fmt: skip
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
-
-
-def _lined(columns: Sequence[Column], title: str) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for column in columns:
-        table.add_column(
-            Text(column.name),
-            justify="right" if column.right else "left",
-            no_wrap=column.short,
-            overflow="fold",
-        )
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _least(columns: Sequence[Column]) -> int:
-    """Width that a table with lines needs for every short cell to be whole."""
-    widths = [
-        column.width if column.short else min(column.width, _LEAST_CHARS) for column in columns
-    ]
-    return sum(widths) + 3 * len(columns) + 1
-
-
-def _blocks(console: Console, columns: Sequence[Column], title: str) -> None:
-    from rich.cells import cell_len
-    from rich.table import Table
-    from rich.text import Text
-
-    console.print(Text(title, style="italic"))
-    left = max(cell_len(column.name) for column in columns)
-    for row in zip(*(column.cells for column in columns), strict=True):
-        console.print()
-        block = Table.grid(padding=(0, 2))
-        block.add_column(min_width=min(left, console.width // 2), style="bold")
-        block.add_column(overflow="fold")
-        for column, cell in zip(columns, row, strict=True):
-            if cell:
-                block.add_row(Text(column.name), Text(cell))
-        console.print(block)
-
-
-def _stacked(rows: Sequence[Sequence[str]], width: int) -> None:
-    """The last cell of a row below the others."""
-    below = " " * 6
-    for row in rows:
-        for part, indent in ((_GAP.join(filter(None, row[:-1])), "  "), (row[-1], below)):
-            if not part:
+        if names:
+            console.print(Text(self.title, style="italic"))
+        for row in rows:
+            if not names:
+                parts = _GAP.join(filter(None, row[:-1])), row[-1]
+                for part, indent in zip(parts, ("  ", " " * 6), strict=True):
+                    if part:
+                        width = max(console.width, 20)
+                        print(
+                            textwrap.fill(
+                                part, width, initial_indent=indent, subsequent_indent=" " * 6
+                            )
+                        )
                 continue
-            filled = textwrap.fill(
-                part, max(width, 20), initial_indent=indent, subsequent_indent=below
-            )
-            print(filled)
+            console.print()
+            block = Drawn.grid(padding=(0, 2))
+            block.add_column(min_width=min(_width(names), console.width // 2), style="bold")
+            block.add_column(overflow="fold")
+            for name, cell in zip(names, row, strict=True):
+                if cell:
+                    block.add_row(Text(name), Text(cell))
+            console.print(block)
 
 
-def _plain(rows: Sequence[Sequence[str]], right: Sequence[bool], *, least: int = 0) -> None:
+def _width(cells: Iterable[str]) -> int:
+    """Characters that the widest of some cells takes on a screen."""
     from rich.cells import cell_len
 
-    cells = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    widths[0] = max(widths[0], least)
-    for row in cells:
-        line = []
-        for cell, width, is_number in zip(row, widths, right, strict=True):
-            blanks = " " * (width - cell_len(cell))
-            line.append(blanks + cell if is_number else cell + blanks)
-        print(_GAP.join(line).rstrip())
+    return max(map(cell_len, cells), default=0)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
