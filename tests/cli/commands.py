@@ -25,17 +25,23 @@ class Ran:
         return dict(json.loads(self.out))
 
 
-def invoke(line: str = "", *words: object, ends: int | None = 0) -> Ran:
-    """Run a command line and see that it ends with a status; None for whichever.
+def invoke(
+    line: str = "", *words: object, ends: int | None = 0, out: str = "", err: str = ""
+) -> Ran:
+    """Run a command line and see how it ends.
 
     Args:
         line: Its first words, with blanks between.
         words: Further words, each as it stands.
-        ends: The status.
+        ends: The status; None for whichever.
+        out: Words that it says to whoever reads the answer.
+        err: Words that it says beside the answer.
     """
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with redirect_stdout(out), redirect_stderr(err):
+    texts = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
+    with redirect_stdout(texts[0]), redirect_stderr(texts[1]):
         status = run([*line.split(), *map(str, words)])
-    ran = Ran(status, *(text.buffer.getvalue().decode() for text in (out, err)))
+    ran = Ran(status, *(text.buffer.getvalue().decode() for text in texts))
     assert ends in (None, status), (line, status, ran.err)
+    assert out in ran.out
+    assert err in ran.err
     return ran

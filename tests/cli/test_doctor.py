@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -12,16 +10,31 @@ from cli.commands import invoke
 from dialframe import sandbox
 
 
-def test_healthy_account_ends_with_zero(account: sandbox.Sandbox) -> None:
-    """With a key that may do everything there is no failure, and JSON is one object."""
-    ran = invoke("doctor --json")
-    facts = ran.facts
+@pytest.mark.parametrize(
+    ("variables", "check", "state", "words"),
+    [
+        ({}, "key", "ok", "accepted"),
+        ({"DIALFRAME_API_KEY": "svc_test_nobody_wrongsecret"}, "key", "failed", "invalid_api_key"),
+        ({"DIALFRAME_BASE_URL": ""}, "address", "failed", "DIALFRAME_BASE_URL"),
+    ],
+    ids=["healthy", "wrong key", "no address"],
+)
+def test_what_fails_is_said_by_status_and_row(
+    account: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str], check: str, state: str, words: str,
+) -> None:  # fmt: skip
+    """Status 1 where a check failed; JSON is one object whose counts add up; no key is shown."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ran = invoke("doctor --json", ends=int(state == "failed"))
+    rows = {row["check"]: row for row in ran.facts["checks"]}
 
-    assert facts["ok"] is True
-    assert facts["counts"]["failed"] == 0
-    assert sum(facts["counts"].values()) == len(facts["checks"])
-    assert all(set(row) == {"check", "state", "detail", "what_next"} for row in facts["checks"])
-    assert os.environ["DIALFRAME_API_KEY"] not in ran.out
+    assert ran.facts["ok"] is (ran.facts["counts"]["failed"] == 0) is (state == "ok")
+    assert sum(ran.facts["counts"].values()) == len(rows)
+    assert all(set(row) == {"check", "state", "detail", "what_next"} for row in rows.values())
+    assert (rows[check]["state"], words in rows[check]["detail"]) == (state, True)
+    assert rows["versions"]["state"] == "ok"
+    assert os.environ["DIALFRAME_API_KEY"].rpartition("_")[2] not in ran.out
 
 
 def test_table_names_every_check(
@@ -36,26 +49,3 @@ def test_table_names_every_check(
     for check in checks:
         assert [line for line in lines if line.startswith(f"{check}  ")], check
     assert "0 failed" in lines[-1]
-
-
-def test_wrong_key_ends_with_one(
-    account: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A key that is not accepted ends with status 1 and is not shown."""
-    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_nobody_wrongsecret")
-    said = invoke("doctor --json", ends=1).out
-
-    assert json.loads(said)["ok"] is False
-    assert "invalid_api_key" in said
-    assert "wrongsecret" not in said
-
-
-@pytest.mark.usefixtures("nothing_set")
-def test_nothing_set_ends_with_one(tmp_path: Path) -> None:
-    """Without an address it says which variable to set, and checks the rest."""
-    facts = invoke("doctor --json --store", tmp_path, ends=1).facts
-    rows = {row["check"]: row for row in facts["checks"]}
-
-    assert rows["address"]["state"] == "failed"
-    assert "DIALFRAME_BASE_URL" in rows["address"]["detail"]
-    assert rows["versions"]["state"] == "ok"

@@ -122,11 +122,7 @@ def test_draft_campaign_is_empty_and_not_refused(synced: dict[str, Any]) -> None
         (["--campaign", "cmp_nope"], "cmp_nope"),
         (["--by", "shoe_size"], "lead_source"),
         (["--window", "0d"], "window"),
-        (["--window", "soon"], "--window"),
         (["--window", "9999999w"], "window"),
-        (["--since", "2026-13-01"], "--since"),
-        (["--picture", "funnel.txt"], ".png"),
-        (["--order", "sideways"], "ordered"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -211,10 +207,7 @@ def test_report_of_a_time_without_calls_is_a_page(tmp_path: Path) -> None:
 def test_report_on_nothing_is_refused(synced: dict[str, Any], tmp_path: Path) -> None:
     """A campaign without leads and calls has nothing to report: status 2, and no file."""
     out = tmp_path / "out"
-    assert (
-        "nothing to report"
-        in invoke("report --out", out, "--campaign", synced["draft"], ends=2).err
-    )
+    invoke("report --out", out, "--campaign", synced["draft"], ends=2, err="nothing to report")
     assert not out.exists()
 
 
@@ -226,7 +219,7 @@ def test_nothing_synced_is_no_result(
     for name, value in (service["environment"] | {"DIALFRAME_STORE": str(tmp_path)}).items():
         monkeypatch.setenv(name, value)
     more = ["--out", tmp_path / "out"] if command == "report" else []
-    assert "dialframe sync" in invoke(command, *more, ends=1).err
+    invoke(command, *more, ends=1, err="dialframe sync")
 
 
 @pytest.mark.usefixtures("synced")
@@ -249,4 +242,4 @@ def test_own_codes_come_from_a_file(tmp_path: Path) -> None:
     own = invoke("funnel --json --codes", file).facts
     assert own["taxonomy"] != usual["taxonomy"]
     file.write_text('[disposition]\n"NI" = "calback"\n', encoding="utf-8")
-    assert "did you mean 'callback'" in invoke("funnel --codes", file, ends=2).err
+    invoke("funnel --codes", file, ends=2, err="did you mean 'callback'")

@@ -74,16 +74,6 @@ def test_numbers_on_the_screen_are_masked(room: Path) -> None:
     assert "5550142" not in said
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["gate", "check"], ["gate", "+12125550142", "--at", "noon"], ["gate", "serve"]],
-    ids=str,
-)
-def test_wrong_usage_is_said(room: Path, arguments: list[str]) -> None:
-    """No number, no instant, no token: nothing is decided."""
-    invoke(*arguments, ends=2)
-
-
 def test_a_dialer_asks_over_http(room: Path) -> None:
     """The command says where it answers; a number that nobody knows is held."""
     environment = os.environ | {"DIALFRAME_GATE_TOKEN": "a-token-of-the-dialer"}

@@ -97,39 +97,6 @@ def test_wrong_usage_is_one_object_too(path: str) -> None:
     assert f"Try: dialframe {path} --help" in said.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["funel"], "dialframe: there is no command 'funel'; did you mean 'funnel'?"),
-        (
-            ["leads", "claen"],
-            "dialframe leads: there is no command 'claen'; did you mean 'clean'?",
-        ),
-        (
-            ["leads", "clean", "x", "--regoin", "US"],
-            "dialframe leads clean: there is no option --regoin; did you mean --region?",
-        ),
-        (["export", "calls"], "dialframe export: --to is missing. File to write"),
-        (["export"], "dialframe export: TABLE is missing. Table to write"),
-        (
-            ["sandbox", "serve", "--port", "70000"],
-            "--port: it has to be less than or equal to 65535",
-        ),
-        (["sandbox", "serve", "--port", "x"], "--port: it has to be a valid integer"),
-        (["leads", "clean", "x", "--format", "pdf"], "--format: 'pdf' is not one of 'csv'"),
-        (["sync", "--store"], "dialframe: --store needs a value"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_a_slip_is_answered_with_what_would_be_right(arguments: list[str], words: str) -> None:
-    """Two lines: what is wrong and what may have been meant, and where to read more."""
-    lines = invoke(*arguments, ends=2).err.splitlines()
-
-    assert words in lines[0]
-    assert lines[1].startswith("Try: dialframe ")
-    assert len(lines) == 2
-
-
 def test_a_missing_library_names_what_brings_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ def test_one_rule_is_shown_with_its_citation() -> None:
     said = invoke("rules show us-fl-hours").out
     assert "Fla. Stat. 501.616(6)(a)" in said
     assert "not legal advice" in said
-    assert "there is no rule 'us-fl-houers'" in invoke("rules show us-fl-houers", ends=2).err
+    invoke("rules show us-fl-houers", ends=2, err="there is no rule 'us-fl-houers'")
 
 
 def test_a_firms_changes_are_told(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_firms_changes_are_told(tmp_path: Path) -> None:
         invoke("rules show us-fl-cap --json --own", own).facts["rule"]["own"]["by"] == "An officer"
     )
     own.write_text(OWN.replace("max_attempts", "max_atempts"))
-    assert "line 2" in invoke("rules list --own", own, ends=2).err
+    invoke("rules list --own", own, ends=2, err="line 2")
 
 
 def test_the_history_of_a_place_shows_what_held_before() -> None:
@@ -87,10 +87,7 @@ def test_a_rule_is_written_checked_and_tested(tmp_path: Path) -> None:
     new = ["rules", "new", "--in", "us-tx", "--kind", "calling_hours", "--to", str(file)]
     invoke(*new)
     invoke(*new, ends=2)
-    assert (
-        f"{file}, line 3: add.0.by: is empty; fill it in"
-        in invoke("rules check", file, ends=3).out
-    )
+    invoke("rules check", file, ends=3, out=f"{file}, line 3: add.0.by: is empty; fill it in")
     text = file.read_text()
     for name in ("by", "why", "title", "citation", "quotation", "quoted_from", "since_reason"):
         text = text.replace(f'{name} = ""', f'{name} = "as the house decided"')
@@ -103,7 +100,7 @@ def test_a_rule_is_written_checked_and_tested(tmp_path: Path) -> None:
     assert invoke("rules test --json", file).facts["examples"] == 2
     wrong = file.read_text().replace('T23:00:00, grade = "violation"', 'T23:00:00, grade = "pass"')
     file.write_text(wrong)
-    assert "pass in the file, violation in the audit" in invoke("rules test", file, ends=3).out
+    invoke("rules test", file, ends=3, out="pass in the file, violation in the audit")
 
 
 #: A slip in the file of `own_rule`, and what is said of it, with its line.
@@ -171,7 +168,7 @@ def test_a_slip_in_a_file_of_rules_is_said_in_words(
     invoke("rules check", file)
     assert right in text
     file.write_text(text.replace(right, slip))
-    assert said in invoke("rules check", file, ends=3).out
+    invoke("rules check", file, ends=3, out=said)
 
 
 def test_a_day_ends_at_24_o_clock(tmp_path: Path) -> None:
@@ -186,17 +183,17 @@ def test_a_day_ends_at_24_o_clock(tmp_path: Path) -> None:
     file.write_text(text)
     invoke("rules check", file)
     invoke("rules test", file)
-    assert '"end": "24:00"' in invoke("rules show own-vt-hours --own", file).out
+    invoke("rules show own-vt-hours --own", file, out='"end": "24:00"')
 
 
 def test_what_is_no_text_no_day_and_no_place_is_refused(tmp_path: Path) -> None:
     """In words with what to write instead, status 2 or 3 and no fault of the program."""
     file = tmp_path / "ours.toml"
     file.write_bytes(b"\xff\xfe")
-    assert "line 1: no UTF-8 text" in invoke("rules check", file, ends=3).out
+    invoke("rules check", file, ends=3, out="line 1: no UTF-8 text")
     invoke("rules test", file, ends=2)
-    assert "for the state write US-VT" in invoke("rules new --in VT", ends=2).err
-    assert "is neither a day nor a file" in invoke("rules diff 2025-13-01", ends=2).err
+    invoke("rules new --in VT", ends=2, err="for the state write US-VT")
+    invoke("rules diff 2025-13-01", ends=2, err="is neither a day nor a file")
 
 
 def test_an_exported_book_runs_in_no_spreadsheet(tmp_path: Path) -> None:
@@ -222,4 +219,4 @@ def test_a_file_without_a_rule_is_no_file_of_rules(tmp_path: Path) -> None:
     file = tmp_path / "ours.toml"
     for text in ("", "# rules of ours\n"):
         file.write_text(text, "utf-8")
-        assert "line 1: there is no rule in it" in invoke("rules check", file, ends=3).out
+        invoke("rules check", file, ends=3, out="line 1: there is no rule in it")

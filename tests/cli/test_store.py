@@ -44,7 +44,7 @@ def test_publishing_writes_what_is_new(folder: Path, tmp_path: Path) -> None:
 
     assert first["calls"] > 100
     assert set(again.values()) == {0}
-    assert "0 versions written" in invoke("store publish", tmp_path).out
+    invoke("store publish", tmp_path, out="0 versions written")
 
 
 def test_pruning_says_what_it_deleted(folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_vacuum_says_what_it_gave_back(folder: Path) -> None:
 
     assert isinstance(answer["size_bytes"], int)
     assert answer["size_bytes_before"] == pytest.approx(answer["size_bytes"], rel=5)
-    assert "bytes before" in invoke("store vacuum").out
+    invoke("store vacuum", out="bytes before")
 
 
 def test_a_later_sync_brings_nothing_older_back(folder: Path) -> None:
@@ -95,13 +95,13 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     }  # fmt: skip
     (store / "store.sqlite").unlink()
 
-    assert "store.sqlite: it is missing or empty" in invoke("store verify", ends=3).out
-    assert "dialframe store repair" in invoke("store info", ends=1).err
-    assert "rebuilt from the second copy" in invoke("store repair").out
+    invoke("store verify", ends=3, out="store.sqlite: it is missing or empty")
+    invoke("store info", ends=1, err="dialframe store repair")
+    invoke("store repair", out="rebuilt from the second copy")
     invoke("store verify")
     assert invoke("store info --json").facts["rows"] == rows
 
-    assert "--replace" in invoke("store restore", tmp_path / "backups", ends=2).err
+    invoke("store restore", tmp_path / "backups", ends=2, err="--replace")
     listed[0].unlink()
     journal = Journal(folder / "journal", "account")
     journal.begin(WISH, datetime.now(UTC))
@@ -113,7 +113,7 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     assert "journal/writes.sqlite3: the write journal" in words
     assert f"{store.name}/assistant.jsonl: " in words
     head.unlink()
-    assert "and 1 wishes and consents" in invoke("store repair").out
+    invoke("store repair", out="and 1 wishes and consents")
     assert [wish.key for wish in journal.evidence()] == ["k"]
     invoke("suppress add +12025550143 --source Ada")
     for path in listed:
@@ -135,7 +135,7 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(folder: Path) 
     invoke("export calls --to", folder / "calls.csv", ends=1)
 
     for _ in range(2):
-        assert "versions observed from" in invoke("store info", ends=None).err
+        invoke("store info", ends=None, err="versions observed from")
     with dialframe.connect() as account:
         attrs = account.calls().attrs["dialframe"]
     assert attrs["complete"] is False
