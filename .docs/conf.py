@@ -24,7 +24,6 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
 import dialframe  # noqa: E402 - it is found by the line above
-from dialframe.analytics.attempt.argument_checks import Selection  # noqa: E402 - as above
 
 project = "dialframe"
 version = release = dialframe.__version__
@@ -50,7 +49,7 @@ nitpick_ignore_regex = [
     # As they stand in annotations of a module that imports them for type checkers alone.
     (r"py:.*", r"datetime|timedelta|Path|When"),
     # Aliases and inner types of the client and of results, which the words on each argument explain.
-    (r"py:.*", r"Cert|Cut|Inputs|Shared|Stated|Steps|T|Verify"),
+    (r"py:.*", r"Audited|Cert|Cut|Inputs|Shared|Stated|Steps|T|Verify"),
     (
         r"py:.*",
         r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
@@ -88,18 +87,22 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def _arguments(obj: object) -> ast.arguments | None:
-    """The arguments of a function in its source, with those that stand there as `**selection` one by one.
+    """The arguments of a function in its source, with those that stand there as one typed dictionary one by one.
 
     autodoc takes each default from the source and expects one there for every keyword of the signature.
     """
     arguments = _arguments_of_source(obj)
-    if (
-        arguments is not None
-        and arguments.kwarg is not None
-        and arguments.kwarg.arg == "selection"
-    ):
-        shared = len(inspect.signature(obj).parameters.keys() & Selection.__annotations__.keys())  # type: ignore[arg-type]
-        arguments.kw_defaults += [ast.Name("DEFAULT"), *[ast.Constant(None)] * (shared - 1)]
+    if arguments is not None and arguments.kwarg is not None:
+        keywords = [
+            each
+            for each in inspect.signature(obj).parameters.values()
+            if each.kind is each.KEYWORD_ONLY
+        ]  # type: ignore[arg-type]
+        for each in keywords[len(arguments.kwonlyargs) :]:
+            named = each.name == "taxonomy"
+            arguments.kw_defaults.append(
+                ast.Name("DEFAULT") if named else ast.Constant(each.default)
+            )
     return arguments
 
 

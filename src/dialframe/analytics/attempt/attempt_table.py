@@ -144,9 +144,7 @@ class Attempts:
 
     def leads_with(self, hit: Mask) -> Mask:
         """The leads that an attempt of `hit` is of."""
-        leads = np.zeros(len(self.leads) + 1, dtype=bool)
-        leads[self.lead[hit]] = True
-        return leads[:-1]
+        return np.bincount(self.lead[hit] + 1, minlength=len(self.leads) + 1)[1:] > 0
 
     @cached_property
     def when(self) -> Ints:
@@ -511,13 +509,13 @@ def _worked_out(
 ) -> tuple[Classes, Matched]:  # fmt: skip
     """Classes and leads of all calls."""
     classified = classes(calls, taxonomy)
-    if GIVEN_LEAD in calls.columns:
-        started = calls[["id", GIVEN_LEAD]].set_axis(["call_id", "lead_id"], axis=1)
-    matched = match_rows(calls, leads, events=events, started=started)
-    if GIVEN_LEAD in calls.columns and "match_quality" in calls.columns:
-        quality = word_of(calls["match_quality"], QUALITIES)
-        matched = Matched(matched.lead, np.where(quality < 0, QUALITY_PLACE["none"], quality))
-    return classified, matched
+    if GIVEN_LEAD not in calls.columns:
+        return classified, match_rows(calls, leads, events=events, started=started)
+    # A frame of attempts came back as calls: its leads and how sure they are stand there already.
+    given = calls[["id", GIVEN_LEAD]].set_axis(["call_id", "lead_id"], axis=1)
+    lead = match_rows(calls, leads, events=events, started=given).lead
+    quality = word_of(calls["match_quality"], QUALITIES)
+    return classified, Matched(lead, np.where(quality < 0, QUALITY_PLACE["none"], quality))
 
 
 def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple[str, ...]:
