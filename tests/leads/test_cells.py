@@ -15,7 +15,6 @@ from dialframe.leads.names_and_emails import (
     turn_name,
     turns_names,
 )
-from leads.row_findings import by_distinct
 
 
 @pytest.mark.parametrize(
@@ -97,15 +96,3 @@ def test_addresses_that_are_found_are_addresses(cell):
     email = read_email(cell).email
 
     assert email == "" or tuple(read_email(email)) == (email, None, ())
-
-
-def test_each_text_is_read_once():
-    """The answer is in the order of the cells, the work is by distinct text."""
-    seen = []
-
-    values = by_distinct(
-        pd.Series(["b", "a", "b"], dtype="str"), lambda cell: seen.append(cell) or cell * 2
-    )
-
-    assert values == ["bb", "aa", "bb"]
-    assert seen == ["b", "a"]

@@ -1,18 +1,21 @@
-"""Files that are cleaned in blocks are, byte for byte, what cleaning them whole and row by row gives."""
+"""Files that are cleaned in blocks are, byte for byte, what cleaning them whole gives, and each record is where it belongs."""
 
 from __future__ import annotations
 
+import csv
 import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads import FieldRule, Policy
+from dialframe.leads.lead_file import LEAD_COLUMNS
 from dialframe.leads.reading.lead_file_reader import ReadOptions
-from leads import row_by_row
 
 NUMBERS = ["212-555-0142", "2125550143", "(212) 555-0144", "+1 212 555 0145", "2125550146.0", "212 555 0147 x12"]  # fmt: skip
 PHONES = [
@@ -75,76 +78,91 @@ def made(seed: int, rows: int, delimiter: str = ",") -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
+POLICIES: dict[str, Any] = {
+    "region": "US",
+    "policy": Policy(
+        bad_email="reject", blank_consent="clean", repeated_external_id="keep", reserved_number="warn", remark="warn"
+    ),
+    "blocked_countries": ["GB"],
+    "field_rules": [
+        FieldRule("email", required=True, severity="warn"),
+        FieldRule("custom_fields.Zip", pattern=r"\d{5}"),
+    ],
+    "do_not_call": ["212-555-0143", "(212) 555-0151", "junk"],
+}  # fmt: skip
+#: Seeds, rows and delimiters of the lists of each case of `made_lists.csv`, and how they are cleaned.
+CASES: dict[str, tuple[list[tuple[int, int, str]], dict[str, Any]]] = {
+    **{f"list {seed}": ([(seed, 120, ",")], {"region": "US"}) for seed in range(10)},
+    "several lists with policies": ([(seed, 80, ",;"[seed % 2]) for seed in range(5)], POLICIES),
+    "reserved numbers refused": (
+        [(1, 120, ",")],
+        {"region": "US", "policy": Policy(reserved_number="reject")},
+    ),
+}
+
+
+def written(folder: Path, lists: list[tuple[int, int, str]]) -> list[Path]:
+    """Made lists as files."""
+    paths = [folder / f"list{at if len(lists) > 1 else ''}.csv" for at in range(len(lists))]
+    for path, one in zip(paths, lists, strict=True):
+        path.write_text(made(*one), newline="")
+    return paths
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_record_ends_where_it_was_found_to_belong(tmp_path, case):
+    """Outcome, reasons, warnings, and fields of the lead, of each record as cleaning record by record judged it.
+
+    `made_lists.csv` was written by an implementation that asked each record one question after the other.
+    """
+    lists, how = CASES[case]
+    with Path(__file__).with_name("made_lists.csv").open(encoding="utf-8", newline="") as file:
+        expected = [row for row in csv.DictReader(file) if row.pop("case") == case]
+
+    files = [leads.read(path) for path in written(tmp_path, lists)]
+    cleaned = leads.clean(files, **how)
+
+    frames = [getattr(cleaned, name).reindex(columns=list(expected[0])) for name in OUTCOMES]
+    texts = [frame.astype("str").where(frame.notna(), "") for frame in frames]
+    assert pd.concat(texts).to_dict("records") == expected
+    for frame in (cleaned.clean, cleaned.rejected, cleaned.duplicates, cleaned.do_not_call):
+        for own, of_file in frame.groupby("_file"):
+            (file,) = (each for each in files if each.name == own)
+            names = [name for name in file.frame if name in frame and name not in LEAD_COLUMNS]
+            cells = file.frame.loc[np.isin(file.rows, of_file["_row"]), names]
+            assert of_file[names].to_numpy().tolist() == cells.to_numpy().tolist()
+
+
 def both(tmp_path: Path, paths: list[Path], how: dict | None = None, **told) -> None:
-    """Clean the files both ways and compare every byte of what is written."""
-    files = [leads.read(path) for path in paths]
-    whole = row_by_row.clean(files, **told)
-    by_columns = leads.clean(files, **told)
-    for name in OUTCOMES:
-        pd.testing.assert_frame_equal(getattr(by_columns, name), getattr(whole, name))
-    expected = leads.write(by_columns, tmp_path / "whole").paths
+    """Clean the files in memory and in blocks, and compare every byte of what is written."""
+    cleaned = leads.clean([leads.read(path) for path in paths], **told)
+    expected = leads.write(cleaned, tmp_path / "whole").paths
 
     done = leads.clean_files(paths, tmp_path / "blocks", **told, **(how or {}))
 
-    assert done.counts == whole.counts
-    assert done.reasons == whole.reasons
-    assert done.warnings == whole.warnings
+    assert done.counts == cleaned.counts
+    assert done.reasons == cleaned.reasons
+    assert done.warnings == cleaned.warnings
     for key, path in expected.items():
         assert done.paths[key].read_bytes() == path.read_bytes(), key
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_one_file(tmp_path, seed):
-    """Every outcome, reason, warning, line and cell, and the report."""
-    path = tmp_path / "list.csv"
-    path.write_text(made(seed, 300), newline="")
-
-    both(tmp_path, [path], region="US")
-
-
-def test_several_files_with_policies(tmp_path):
-    """Files of other columns against each other, with prohibitions, rules and policies."""
-    paths = []
-    for seed in range(5):
-        paths.append(tmp_path / f"list{seed}.csv")
-        paths[-1].write_text(made(seed, 120, ",;"[seed % 2]), newline="")
+@pytest.mark.parametrize("case", CASES)
+def test_files_are_cleaned_in_blocks_as_they_are_in_memory(tmp_path, case):
+    """Every outcome, reason, warning, line and cell, and the report, with policies and without."""
+    lists, how = CASES[case]
 
     both(
-        tmp_path,
-        paths,
-        region="US",
-        policy=Policy(
-            bad_email="reject",
-            blank_consent="clean",
-            repeated_external_id="keep",
-            reserved_number="warn",
-            remark="warn",
-        ),
-        blocked_countries=["GB"],
-        field_rules=[
-            FieldRule("email", required=True, severity="warn"),
-            FieldRule("custom_fields.Zip", pattern=r"\d{5}"),
-        ],
-        do_not_call=["212-555-0143", "(212) 555-0151", "junk"],
+        tmp_path, written(tmp_path, [(seed, rows * 2, sign) for seed, rows, sign in lists]), **how
     )
 
 
 @pytest.mark.parametrize("engine", ["disk", "duckdb"])
 def test_out_of_core(tmp_path, engine):
     """What waits on the disk and is compared there comes back the same."""
-    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
-    for at, path in enumerate(paths):
-        path.write_text(made(3 + at, 150), newline="")
+    paths = written(tmp_path, [(3, 150, ","), (4, 150, ",")])
 
     both(tmp_path, paths, {"engine": engine, "memory_bytes": 0}, region="US")
-
-
-def test_numbers_reserved_for_fiction_can_be_refused(tmp_path):
-    """Also where a further phone column has another number."""
-    path = tmp_path / "list.csv"
-    path.write_text(made(1, 200), newline="")
-
-    both(tmp_path, [path], region="US", policy=Policy(reserved_number="reject"))
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "xlsx"])
