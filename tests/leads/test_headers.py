@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from dialframe.leads import header_vocabulary
-from dialframe.leads.columns.header_match import header_score, phone_rank
+from dialframe.leads.columns.header_match import header_score, is_not_phone, phone_rank
 from dialframe.leads.header_vocabulary import known
 from dialframe.opt_outs import plain
+from rows import every_row
 
 
 @pytest.mark.parametrize(
@@ -37,62 +41,45 @@ def test_every_name_is_its_own_field(field):
         assert header_score(name, field) == (0.65 if name in vague else 1.0)
 
 
-#: Header and the field that it is, or None.
-BELONGS = [
-    ("Mobile", "phone"),
-    ("Handynummer", "phone"),
-    ("Telefon geschäftlich", "phone"),
-    ("Teléfono de contacto", "phone"),
-    ("Tel. portable", "phone"),
-    ("Telemóvel", "phone"),
-    ("携帯電話番号", "phone"),
-    ("contact.telephone", "phone"),
-    ("Customer Phone 2", "phone"),
-    ("Telefax", "fax"),
-    ("Fax-Nr.", "fax"),
-    ("ファックス番号", "fax"),
-    ("Phone Type", None),
-    ("Phone Ext", "extension"),
-    ("内線番号", "extension"),
-    ("Country Code", "country"),
-    ("Vorname", "first_name"),
-    ("Prénom", "first_name"),
-    ("Apellidos", "last_name"),
-    ("Apelido", "last_name"),
-    ("Nom de famille", "last_name"),
-    ("Nome completo", "full_name"),
-    ("お名前", "full_name"),
-    ("Hospital Name", "full_name"),
-    ("schulname", "full_name"),
-    ("Campaign Name", None),
-    ("County Name", None),
-    ("Username", None),
-    ("Courriel", "email"),
-    ("メールアドレス", "email"),
-    ("Email Status", None),
-    ("Kundennummer", "external_id"),
-    ("Provider ID", "external_id"),
-    ("Lead Source", "source"),
-    ("Do Not Call", "opt_out"),
-    ("No llamar", "opt_out"),
-    ("Nicht anrufen?", "opt_out"),
-    ("電話不可", "opt_out"),
-    ("Email Opt Out", None),
-    ("Opted out of SMS", None),
-    ("TCPA Consent", "consent"),
-    ("Call consent given", "consent"),
-    ("Consent Date", None),
-    ("ZIP", None),
-]
+SPELLINGS = {
+    field: table["headers"].replace("\n", " ").strip().split(" | ")
+    for field, table in tomllib.loads(
+        Path(__file__).with_name("header_spellings.toml").read_text("utf-8")
+    ).items()
+}
 
 
-@pytest.mark.parametrize(("header", "field"), BELONGS)
-def test_headers_belong_to_the_field_stated(header, field):
-    """The best field of each header is the one that a person would say."""
+def field_of(header: str) -> str:
+    """The field that the header says, or `none`."""
     scores = {name: header_score(header, name) for name in header_vocabulary.NAMES}
     best = max(scores, key=lambda name: scores[name])
+    return best if scores[best] >= 0.65 else "none"
 
-    assert (best if scores[best] >= 0.65 else None) == field
+
+def test_there_are_many():
+    """At least three hundred spellings, and a hundred of them prohibitions or permissions."""
+    assert sum(map(len, SPELLINGS.values())) >= 300
+    assert len(SPELLINGS["opt_out"]) + len(SPELLINGS["consent"]) >= 100
+
+
+@pytest.mark.parametrize("field", sorted(SPELLINGS))
+def test_each_header_is_the_field_that_a_person_would_say(field):
+    """The best field of each header; the few of no field have none."""
+    got = {header: field_of(header) for header in SPELLINGS[field]}
+
+    assert {header: other for header, other in got.items() if other != field} == {}
+
+
+@every_row("header", [header for header in SPELLINGS["none"] if "hone" in header])
+def test_what_is_about_a_phone_is_no_phone_whatever_its_cells(header):
+    """Not even a column full of valid numbers makes it one."""
+    assert is_not_phone(header) or header_score(header, "phone") == 0.0
+
+
+@pytest.mark.parametrize("header", ["Phone No", "Telephone No", "Contact No", "Call No"])
+def test_the_no_of_a_number_forbids_nothing(header):
+    """It is short for number; a second column of numbers would else hold every record."""
+    assert header_score(header, "opt_out") == 0.0
 
 
 def test_phones_are_preferred_mobile_first():
