@@ -1,4 +1,4 @@
-"""Phone cells are repaired where that is certain, split where they hold two, and never guessed."""
+"""Phone cells are repaired where that is certain, split where they hold two, and their words are read; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -6,91 +6,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.judging.phone_cells import every_number, read_extension, read_phone
+from dialframe.leads.judging.phone_cells import (
+    every_number,
+    is_fax,
+    numbers_of,
+    read_extension,
+    read_phone,
+    type_column,
+)
 from dialframe.phones import normalize
+from leads.tables import table
+from rows import every_row
 
 ANN, BOB = "+12125550142", "+12125550143"
-
-#: Cell, region, number, other number, warnings.
-FOUND = [
-    ("(212) 555-0142", "US", ANN, "", ()),
-    (" 212-555-0142\u200b", "US", ANN, "", ()),
-    ("'2125550142", "US", ANN, "", ()),
-    ('="2125550142"', "US", ANN, "", ()),
-    ("2125550142.0", "US", ANN, "", ("phone_repaired",)),
-    ("2,125,550,142", "US", ANN, "", ("phone_repaired",)),
-    ("2.125550142E+9", "US", ANN, "", ("phone_repaired",)),
-    ("2,125550142e9", "US", ANN, "", ("phone_repaired",)),
-    ("212-555-0142 (mobile)", "US", ANN, "", ("phone_repaired",)),
-    ("212-555-0142 home", "US", ANN, "", ("phone_repaired",)),
-    ("212-555-0142 / 212-555-0143", "US", ANN, BOB, ("phone_split",)),
-    ("212-555-0142;212-555-0143", "US", ANN, BOB, ("phone_split",)),
-    ("212-555-0142\n212-555-0143", "US", ANN, BOB, ("phone_split",)),
-    ("2125550142\n2125550143", "US", ANN, BOB, ("phone_split",)),
-    ("2125550142; 2125550143", "US", ANN, BOB, ("phone_split",)),
-    ("2125550142 - 2125550143", "US", ANN, BOB, ("phone_split",)),
-    ("212-555-0142 or 212-555-0143", "US", ANN, BOB, ("phone_split",)),
-    ("12 / 212-555-0143", "US", BOB, "", ("phone_split",)),
-    ("212-555-0142, 212-555-0142", "US", ANN, "", ("phone_split",)),
-    ("030/23125 123", "DE", "+493023125123", "", ()),
-    ("+49 (0)30 23125-123", "DE", "+493023125123", "", ()),
-    ("+44 20 7946 0123", "US", "+442079460123", "", ()),
-]
+CELLS = table("phone_cells")
 
 
-@pytest.mark.parametrize(("cell", "region", "e164", "other", "warnings"), FOUND)
-def test_numbers_are_found(cell, region, e164, other, warnings):
-    """The number, a second one, and what was done to get it."""
-    reading = read_phone(cell, region)
+@every_row(
+    "cell, region, e164, other, extension, warnings, reason, remark",
+    [row for part in CELLS["parts"] for row in part["cells"]],
+)
+def test_what_is_read_of_a_cell(cell, region, e164, other, extension, warnings, reason, remark):
+    """The number, a second one, what was done to get it, or why there is none: no digit is made up."""
+    reading = read_phone(cell, region or None)
 
-    assert (reading.e164, reading.other, reading.warnings, reading.reason) == (
-        e164,
-        other,
-        warnings,
-        None,
-    )
-
-
-#: Cell and reason; region US.
-REFUSED = [
-    ("", "missing_phone"),
-    (" \u200b ", "missing_phone"),
-    ("n/a", "missing_phone"),
-    ("'-", "missing_phone"),
-    ("2.12555E+9", "phone_precision_lost"),
-    ("2.12555e9", "phone_precision_lost"),
-    ("2.1255501421E+9", "phone_precision_lost"),
-    ("000-000-0000", "phone_placeholder"),
-    ("0000000000.0", "phone_placeholder"),
-    ("1234567890", "phone_placeholder"),
-    ("+1 999 999 9999", "phone_placeholder"),
-    ("555-0142", "phone_too_short"),
-    ("212-555-01", "phone_too_short"),
-    ("2125550142999", "phone_too_long"),
-    ("(555) 555-0142", "invalid_phone"),
-    ("call the office", "invalid_phone"),
-    ("442079460123", "phone_too_long"),
-]
+    assert (reading.e164, reading.other, reading.extension) == (e164, other, extension)
+    assert ";".join(reading.warnings) == warnings
+    assert (reading.reason or "", reading.remark or "") == (reason, remark)
 
 
-@pytest.mark.parametrize(("cell", "reason"), REFUSED)
-def test_what_is_no_number_has_a_reason(cell, reason):
-    """No digit is made up: a foreign number without + stays unread."""
-    reading = read_phone(cell, "US")
-
-    assert (reading.e164, reading.reason) == ("", reason)
-
-
-def test_a_national_number_needs_a_region():
-    """Without a region only international numbers are read."""
-    assert read_phone("212-555-0142", None).reason == "phone_ambiguous_region"
-    assert read_phone("+1 212-555-0142", None).e164 == ANN
-
-
-def test_the_extension_comes_with_the_number():
-    """As people write it."""
-    assert read_phone("212-555-0142 ext. 12", "US").extension == "12"
-    assert read_phone("212-555-0142 x7", "US").extension == "7"
+@every_row("cell", CELLS["prohibitions"]["cells"])
+def test_a_prohibition_beside_a_number_is_one_of_the_person(cell):
+    """The number is read too, so that it is forbidden everywhere."""
+    assert read_phone(cell, "US").remark in ("opt_out", "opt_out_unclear")
+    assert every_number(cell, "US") == (ANN,)
 
 
 @pytest.mark.parametrize(
@@ -128,25 +77,30 @@ def test_what_phonenumbers_reads_is_read_the_same(text):
         assert reading.e164 == expected["e164"][0] or reading.reason == "phone_placeholder"
 
 
-@pytest.mark.parametrize(
-    ("cell", "region", "first", "second"),
-    [
-        ("212-555-0142 212-555-0143", "US", "+12125550142", "+12125550143"),
-        ("2125550142 2125550143", "US", "+12125550142", "+12125550143"),
-        ("212 555 0142 212 555 0143 212 555 0144", "US", "+12125550142", "+12125550143"),
-        ("020 7946 0018 020 7946 0019", "GB", "+442079460018", "+442079460019"),
-        ("212-555-0142 / 0000000", "US", "+12125550142", ""),
-        ("0000000, 212-555-0142", "US", "+12125550142", ""),
-    ],
-)
-def test_numbers_that_a_blank_parts_are_two(cell, region, first, second):
-    """Where they fall into whole numbers in one way; a placeholder beside a number is nothing."""
-    reading = read_phone(cell, region)
-
-    assert (reading.e164, reading.other, reading.warnings) == (first, second, ("phone_split",))
-
-
 def test_a_prohibition_reaches_every_number_that_a_blank_parts():
     """Not the first two alone."""
     cell = "212-555-0142 212-555-0143 212-555-0144"
     assert every_number(cell, "US") == ("+12125550142", "+12125550143", "+12125550144")
+
+
+def test_every_number_of_a_cell_can_be_had():
+    """For the reach of a prohibition: three numbers, faxes, and what was refused."""
+    cell = "212-555-0142 / 212-555-0143 (fax) / 212-555-0144 dnc"
+
+    assert every_number(cell, "US") == (ANN, BOB, "+12125550144")
+    assert numbers_of(cell, read_phone(cell, "US"), "US") == (ANN, BOB, "+12125550144")
+    assert numbers_of("12", read_phone("12", "US"), "US") == ()
+    assert numbers_of("212-555-0142", read_phone("212-555-0142", "US"), "US") == (ANN,)
+
+
+def test_a_column_that_tells_the_kind_of_number():
+    """Named after the phone column, or plainly about the only one."""
+    assert type_column("Phone", ["Phone"], ["City", "Phone Type"]) == "Phone Type"
+    assert type_column("Phone 2", ["Phone 1", "Phone 2"], ["Phone 1 Type", "Phone 2 Type"]) == (
+        "Phone 2 Type"
+    )
+    assert type_column("Home", ["Phone", "Home"], ["Phone Type"]) is None
+    assert type_column("Phone", ["Phone"], ["Account Type"]) is None
+    assert [is_fax(kind) for kind in ("Fax", "Work Fax", "Mobile", "", "Phone/Fax")] == [
+        *(True, True, False, False, False),
+    ]
