@@ -7,6 +7,8 @@ import pytest
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.lead_file import Records
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
+from leads.tables import table
+from rows import every_row
 
 
 def laid_out(*rows: str, **told: object) -> Layout:
@@ -17,52 +19,11 @@ def laid_out(*rows: str, **told: object) -> Layout:
 
 LEADS = ("Ann|212-555-0142|NY|a@example.com", "Bob|212-555-0143|LA|b@example.com")
 
-#: Records, and the header's record.
-HEADERS = {
-    "known names": (("Name|Phone|City|E-mail", *LEADS), 0),
-    "other language": (("氏名|電話番号|住所|メール", *LEADS), 0),
-    "unknown words above typed columns": (("A|B|C|D", *LEADS), 0),
-    "no header": (LEADS, None),
-    "no header, first phone missing": (("Cy||SF|", *LEADS), None),
-    "no header, one record": (LEADS[:1], None),
-    "title above": (("Autumn list|||", "Name|Phone|City|E-mail", *LEADS), 1),
-    "narrow title above": (
-        ("Autumn list", "made on 2024-01-05", "", "Name|Phone|City|E-mail", *LEADS),
-        3,
-    ),
-    "groups above": (("Person|||Contact", "name|phone|city|email", *LEADS), 1),
-    "one column": (("phone", "2125550142", "2125550143"), 0),
-    "one column, no header": (("2125550142", "2125550143"), None),
-    "words only": (("color|shape", "red|round", "blue|square"), 0),
-    "a number above": (("212-555-0199", "Name|Phone|City|E-mail", *LEADS), 1),
-    "a full contact above": (
-        ("Desk|212-555-0199||d@example.com", "Name|Phone|City|E-mail", *LEADS),
-        1,
-    ),
-    "a number above unknown words": (("212-555-0199", "A|B|C|D", *LEADS), 1),
-    "numbers only": (("1|2.5", "2|3.5", "3|4.5"), None),
-    "years above numbers": (("Land|2019|2020", "Rome|1.5|2.5", "Graz|3|4.5"), 0),
-    "codes": (("AB-1234", "CD-5678", "EF-9012"), None),
-    "sentences": (
-        (
-            "One goes to the market.|She finds nothing there at all.",
-            "Two stays at home today.|He reads a book or two.",
-        ),
-        None,
-    ),
-    "marks for none": (("7|NA|-", "8|1.5|x", "9|-|NA"), None),
-    "one record of numbers": (("1|2",), None),
-    "a known word among codes": (
-        ("area|kind|zone", *(f"{n}|geo|US" for n in range(201, 205)), "208|geo|ID", "209|geo|CA"),
-        0,
-    ),
-}
 
-
-@pytest.mark.parametrize("case", sorted(HEADERS))
-def test_the_header_is_found_where_it_is(case):
+@every_row("file", table("layouts")["files"])
+def test_the_header_is_found_where_it_is(file):
     """Neither a title nor the first lead is taken for the header."""
-    rows, header = HEADERS[case]
+    rows, header = file["records"], file.get("header")
     layout = laid_out(*rows)
 
     assert layout.header_record == header
