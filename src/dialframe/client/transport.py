@@ -268,18 +268,7 @@ class AsyncHttpxTransport:
         self._closed = False
 
     async def send(self, request: PlannedRequest, *, timeout_s: float) -> AsyncReply:
-        """Send a request once and wait for the head of its answer, as `Transport.send` says.
-
-        Args:
-            request: The request, method to body.
-            timeout_s: Seconds to wait for the head of the answer.
-
-        Returns:
-            The answer, whose body is still to be read.
-
-        Raises:
-            TransportError: No answer came; `sent` says whether bytes may have arrived.
-        """
+        """Send a request once and wait for the head of its answer, as `Transport.send` says."""
         pool, loop = self._open(), asyncio.get_running_loop()
         # Armed by the trace below, when the request is written: connecting has bounds of its own.
         deadline = asyncio.timeout(None)

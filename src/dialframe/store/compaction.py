@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
@@ -104,34 +104,8 @@ def compact(database: Database, sizes: Sizes) -> None:
 
 def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
     """Move up to a full part of the tail into parts; False where there is none. The caller holds `lock.parts`."""
-    with writing_parts(database) as (connection, new_parts):
-        return seal_within(connection, database.shelf, new_parts, layout, sizes.part_rows)
-
-
-def seal_within(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    new_parts: list[Part],
-    layout: Layout,
-    rows: int = PART_ROWS,
-) -> bool:
-    """Do as `seal` within a transaction of `writing_parts`, for so many rows at most."""
-    seq, sealed = counted(connection, layout)
-    last = connection.execute(
-        f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)", (rows,)
-    ).fetchone()[0]
-    if last is None:
-        # The tail was emptied by an erasure: what comes next is sealed behind it.
-        if sealed < seq:
-            sealed_to(connection, layout, seq)
-        return False
-    before = len(new_parts)
-    _put(shelf, layout, read_tail(connection, layout, "seq <= ?", [last]), rows, new_parts)
-    add_parts(connection, new_parts[before:])
-    # In the transaction that names the part: a version is in one of the two, never in both.
-    connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
-    sealed_to(connection, layout, last)
-    return True
+    with writing_parts(database) as writing:
+        return writing.seal(layout, sizes.part_rows)
 
 
 def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
@@ -199,15 +173,67 @@ def sweep(database: Database) -> None:
         drop_parts(connection, gone)
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A write transaction in which parts are made; the caller holds `lock.parts`.
+
+    Attributes:
+        connection: The transaction.
+        shelf: The parts.
+        made: Parts made in it, whose files are deleted if it fails.
+    """
+
+    connection: sqlite3.Connection
+    shelf: Shelf
+    made: list[Part] = field(default_factory=list)
+
+    def seal(self, layout: Layout, rows: int = PART_ROWS) -> bool:
+        """Move up to so many versions of the tail into parts; False where there are none."""
+        connection = self.connection
+        seq, sealed = counted(connection, layout)
+        last = connection.execute(
+            f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)",
+            (rows,),
+        ).fetchone()[0]
+        if last is None:
+            # The tail was emptied by an erasure: what comes next is sealed behind it.
+            if sealed < seq:
+                sealed_to(connection, layout, seq)
+            return False
+        before = len(self.made)
+        _put(
+            self.shelf, layout, read_tail(connection, layout, "seq <= ?", [last]), rows, self.made
+        )
+        add_parts(connection, self.made[before:])
+        # In the transaction that names the part: a version is in one of the two, never in both.
+        connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
+        sealed_to(connection, layout, last)
+        return True
+
+    def rewrite(self, layout: Layout, change: Callable[[pa.Table], pa.Table | None]) -> None:
+        """Replace every live part of a table of which `change` gives other versions; the tail has to be sealed."""
+        for part in live_parts(self.connection, layout):
+            table = change(self.shelf.load(part, layout))
+            if table is None:
+                continue
+            bury(self.connection, [part])
+            # A part of which nothing is left has no successor.
+            if table.num_rows:
+                self.made.append(
+                    self.shelf.put(layout, table, history=part.history, replaced=[part.name])
+                )
+                add_parts(self.connection, self.made[-1:])
+
+
 @contextmanager
-def writing_parts(database: Database) -> Iterator[tuple[sqlite3.Connection, list[Part]]]:
-    """A write transaction, and a list for parts made in it, whose files are deleted if it fails."""
-    new_parts: list[Part] = []
+def writing_parts(database: Database) -> Iterator[Writing]:
+    """A write transaction in which parts are made; their files are deleted if it fails."""
+    made: list[Part] = []
     try:
         with database.writing() as connection:
-            yield connection, new_parts
+            yield Writing(connection, database.shelf, made)
     except BaseException:
-        database.shelf.remove([part.name for part in new_parts])
+        database.shelf.remove([part.name for part in made])
         raise
 
 
@@ -276,25 +302,3 @@ def _patched_in(table: pa.Table, patches: Patches) -> tuple[pa.Table, list[tuple
     patched = untils < FOREVER
     folded = list(zip(seqs[patched].tolist(), untils[patched].tolist(), strict=True))
     return patches.taken_in(table), folded
-
-
-def rewrite(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    new_parts: list[Part],
-    layout: Layout,
-    change: Callable[[pa.Table], pa.Table | None],
-) -> None:
-    """Replace every live part of a table of which `change` gives other versions than it has.
-
-    Within a transaction of `writing_parts`, whose caller holds `lock.parts` and has sealed the tail.
-    """
-    for part in live_parts(connection, layout):
-        table = change(shelf.load(part, layout))
-        if table is None:
-            continue
-        bury(connection, [part])
-        # A part of which nothing is left has no successor.
-        if table.num_rows:
-            new_parts.append(shelf.put(layout, table, history=part.history, replaced=[part.name]))
-            add_parts(connection, new_parts[-1:])

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
-from dialframe.store.compaction import rewrite, seal_within, writing_parts
+from dialframe.store.compaction import Writing, writing_parts
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.parts import ASIDE, Part, Shelf, flags
+from dialframe.store.files.parts import ASIDE, flags
 from dialframe.store.files.sqlite_rows import Row, rows_of
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.forgotten_numbers import (
@@ -85,13 +85,11 @@ def _mark(connection: sqlite3.Connection, mark: bytes, digits: int, at: int) -> 
     connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?)", (mark, digits, at))
 
 
-def _owned(
-    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, marks: Forgotten, person: Person
-) -> set[str]:
+def _owned(writing: Writing, layout: Layout, marks: Forgotten, person: Person) -> set[str]:
     """Keys of the rows that are about a forgotten person."""
     owned: set[str] = set()
-    for part in live_parts(connection, layout):
-        table = shelf.load(part, layout)
+    for part in live_parts(writing.connection, layout):
+        table = writing.shelf.load(part, layout)
         suspects = table.filter(pa.array(traces(table, layout, person)))
         owned.update(row.key for _, row in rows_of(layout, suspects) if marks.owns(layout, row))
     return owned
@@ -110,13 +108,7 @@ def _erase_heads(
 
 
 def _rewrite_parts(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    new_parts: list[Part],
-    layout: Layout,
-    owned: set[str],
-    marks: Forgotten,
-    person: Person,
+    writing: Writing, layout: Layout, owned: set[str], marks: Forgotten, person: Person
 ) -> int:
     """Write parts anew that hold rows of the person, or mention them."""
     column = layout.part_key
@@ -134,7 +126,7 @@ def _rewrite_parts(
         count += int(drop.sum()) + len(changed)
         for seq, row in changed.values():
             # A head has the hash of what its latest version says now.
-            connection.execute(
+            writing.connection.execute(
                 f"UPDATE {layout.heads} SET digest = ? WHERE _key = ? AND seq = ?",
                 (row.digest, row.key, seq),
             )
@@ -143,7 +135,7 @@ def _rewrite_parts(
         )
         return table.filter(pa.array(~drop))
 
-    rewrite(connection, shelf, new_parts, layout, cleaned)
+    writing.rewrite(layout, cleaned)
     return count
 
 
@@ -190,7 +182,8 @@ def erase(database: Database, phone: str, at: int) -> int:
     digits, national = digits_of(phone), national_digits(phone)
 
     def work() -> int:
-        with writing_parts(database) as (connection, new_parts):
+        with writing_parts(database) as writing:
+            connection = writing.connection
             marks = Forgotten(make_key(database.key_file))
             _mark(connection, marks.mark("phone", digits), len(digits), at)
             if national is not None:
@@ -199,18 +192,16 @@ def erase(database: Database, phone: str, at: int) -> int:
             person = Person(digits, national or digits)
             erased = 0
             for layout in LAYOUTS:  # leads come before the callbacks that name them
-                while seal_within(connection, database.shelf, new_parts, layout):
+                while writing.seal(layout):
                     pass  # so that what is looked for is in parts alone
-                owned = _owned(connection, database.shelf, layout, marks, person)
+                owned = _owned(writing, layout, marks, person)
                 if layout.table.name == "leads":
                     for key in owned:
                         _mark(connection, marks.mark("id", key), 0, at)
                     marks = forgotten(connection, database.key_file)
                     person = Person(digits, national or digits, frozenset(owned))
                 _erase_heads(connection, layout, owned, marks)
-                erased += _rewrite_parts(
-                    connection, database.shelf, new_parts, layout, owned, marks, person
-                )
+                erased += _rewrite_parts(writing, layout, owned, marks, person)
             quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
             # Nobody can say whose a record is that could not be read: a mention is enough.
             mentions = [
@@ -239,15 +230,15 @@ def discard(database: Database, tables: Sequence[str], before: int) -> dict[str,
             )
 
     def work() -> dict[str, int]:
-        with writing_parts(database) as (connection, new_parts):
+        with writing_parts(database) as writing:
             deleted = {}
             for name in tables:
-                deleted[name] = prune(connection, database.shelf, new_parts, BY_NAME[name], before)
-                deleted[name] += connection.execute(
+                deleted[name] = _prune(writing, BY_NAME[name], before)
+                deleted[name] += writing.connection.execute(
                     "DELETE FROM quarantine WHERE table_name = ? AND _observed_at < ?",
                     (name, before),
                 ).rowcount
-            write_meta(connection, "erasures", erasures(connection) + 1)
+            write_meta(writing.connection, "erasures", erasures(writing.connection) + 1)
         _delete_files(database)
         database.compact()
         return deleted
@@ -341,19 +332,13 @@ def young_enough(layout: Layout, rows: Sequence[Row], floor: int | None) -> list
     ]
 
 
-def prune(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    new_parts: list[Part],
-    layout: Layout,
-    before: int,
-) -> int:
+def _prune(writing: Writing, layout: Layout, before: int) -> int:
     """Delete every version of the rows of a table that were created before an instant; gives how many."""
     # From now on: what comes late, or again, is kept out by the same instant.
-    floors = _floors(connection)
+    floors = _floors(writing.connection)
     floors[layout.table.name] = max(before, floors.get(layout.table.name, before))
-    write_meta(connection, "keep_from", floors)
-    while seal_within(connection, shelf, new_parts, layout):
+    write_meta(writing.connection, "keep_from", floors)
+    while writing.seal(layout):
         pass  # so that they are in parts alone
     gone_keys: list[str] = []
     deleted = 0
@@ -368,27 +353,20 @@ def prune(
             gone_keys.extend(table.filter(pa.array(mask))[layout.part_key].to_pylist())
         return table.filter(pa.array(~mask))
 
-    rewrite(connection, shelf, new_parts, layout, young)
-    return deleted + _delete_heads(connection, shelf, new_parts, layout, gone_keys, before)
+    writing.rewrite(layout, young)
+    return deleted + _delete_heads(writing, layout, gone_keys, before)
 
 
 def _floors(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(read_meta(connection, "keep_from", {}))
 
 
-def _delete_heads(
-    connection: sqlite3.Connection,
-    shelf: Shelf,
-    new_parts: list[Part],
-    layout: Layout,
-    keys: list[str],
-    before: int,
-) -> int:
+def _delete_heads(writing: Writing, layout: Layout, keys: list[str], before: int) -> int:
     """Delete heads of rows that have no version left, and the versions that say that such a row is gone."""
     if layout.ledger:
-        connection.execute(f"DELETE FROM {layout.heads} WHERE checked_at < ?", (before,))
+        writing.connection.execute(f"DELETE FROM {layout.heads} WHERE checked_at < ?", (before,))
         return 0
-    connection.executemany(
+    writing.connection.executemany(
         f"DELETE FROM {layout.heads} WHERE _key = ?", [(key,) for key in set(keys)]
     )
     wanted = pa.array(sorted(set(keys)), pa.large_string())
@@ -401,5 +379,5 @@ def _delete_heads(
         deleted += int(empty.sum())
         return table.filter(pa.array(~empty)) if empty.any() else None
 
-    rewrite(connection, shelf, new_parts, layout, present)
+    writing.rewrite(layout, present)
     return deleted

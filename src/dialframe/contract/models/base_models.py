@@ -121,6 +121,11 @@ class _InstantShape:
         return {"type": "string", "format": "date-time"}
 
 
+def chars(bounds: tuple[int, int]) -> Any:
+    """The bounds of a text's length."""
+    return Field(min_length=bounds[0], max_length=bounds[1])
+
+
 Instant = Annotated[datetime, _InstantShape]
 Integer = Annotated[int, Strict(), Field(ge=-(2**63), le=2**63 - 1)]
 #: Behind the bounds of an integer of a request: JSON has one kind of number, so 300.0 is 300.

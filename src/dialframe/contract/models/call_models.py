@@ -22,6 +22,7 @@ from dialframe.contract.models.base_models import (
     ListQuery,
     Number,
     Request,
+    chars,
 )
 
 Direction = Literal["inbound", "outbound"]
@@ -64,13 +65,7 @@ class CallStart(Request):
 
     to: E164
     agent_extension: Annotated[str, Field(min_length=1)] | None = None
-    agent_email: (
-        Annotated[
-            str,
-            Field(min_length=limits.AGENT_EMAIL_CHARS[0], max_length=limits.AGENT_EMAIL_CHARS[1]),
-        ]
-        | None
-    ) = None
+    agent_email: Annotated[str, chars(limits.AGENT_EMAIL_CHARS)] | None = None
     caller_id: E164 | None = None
     campaign_id: CampaignId | None = None
     lead_id: LeadId | None = None

@@ -17,6 +17,7 @@ from dialframe.contract.models.base_models import (
     Integer,
     ListQuery,
     Request,
+    chars,
 )
 
 
@@ -80,13 +81,8 @@ class SmsSend(Request):
     """A text message; a repeated `client_reference` sends nothing again."""
 
     to: E164
-    body: Annotated[
-        str, Field(min_length=limits.SMS_BODY_CHARS[0], max_length=limits.SMS_BODY_CHARS[1])
-    ]
-    client_reference: Annotated[
-        str,
-        Field(min_length=limits.SMS_REFERENCE_CHARS[0], max_length=limits.SMS_REFERENCE_CHARS[1]),
-    ]
+    body: Annotated[str, chars(limits.SMS_BODY_CHARS)]
+    client_reference: Annotated[str, chars(limits.SMS_REFERENCE_CHARS)]
 
 
 class SmsMessage(Answer):

@@ -17,6 +17,7 @@ from dialframe.contract.models.base_models import (
     LeadId,
     ListQuery,
     Request,
+    chars,
 )
 
 CampaignStatus = Literal["draft", "ready", "running", "paused", "completed"]
@@ -72,10 +73,8 @@ ImportReason = Literal[
 ]
 
 CustomFields = Annotated[dict[str, Any], Field(max_length=limits.CUSTOM_FIELDS)]
-ExternalId = Annotated[
-    str, Field(min_length=limits.EXTERNAL_ID_CHARS[0], max_length=limits.EXTERNAL_ID_CHARS[1])
-]
-Phone = Annotated[str, Field(min_length=limits.PHONE_CHARS[0], max_length=limits.PHONE_CHARS[1])]
+ExternalId = Annotated[str, chars(limits.EXTERNAL_ID_CHARS)]
+Phone = Annotated[str, chars(limits.PHONE_CHARS)]
 
 
 class Lead(Answer):
@@ -164,10 +163,7 @@ class LeadCreate(LeadInput):
 
     campaign_id: CampaignId
     # Resources, Lead: the code of a lead source, stored as the custom field `lead_source`.
-    source: (
-        Annotated[str, Field(min_length=limits.SOURCE_CHARS[0], max_length=limits.SOURCE_CHARS[1])]
-        | None
-    ) = None
+    source: Annotated[str, chars(limits.SOURCE_CHARS)] | None = None
     # Endpoints, Leads, POST: it also needs the scope `calls:originate`, its switch and a sending setup.
     dial_now: Flag | None = None
     dial_within_seconds: (

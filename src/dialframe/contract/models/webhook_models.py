@@ -19,6 +19,7 @@ from dialframe.contract.models.base_models import (
     Request,
     WebhookEndpointId,
     WebhookEventId,
+    chars,
 )
 
 EventType = Literal[
@@ -31,9 +32,7 @@ EventType = Literal[
 ]
 DeliveryStatus = Literal["pending", "retry_scheduled", "delivered", "failed", "cancelled"]
 
-Url = Annotated[
-    str, Field(min_length=limits.WEBHOOK_URL_CHARS[0], max_length=limits.WEBHOOK_URL_CHARS[1])
-]
+Url = Annotated[str, chars(limits.WEBHOOK_URL_CHARS)]
 Events = Annotated[
     list[EventType],
     Field(
