@@ -177,7 +177,7 @@ def side_by_side(
         stopped: The event to use, where the jobs are part of something larger.
     """
     reports: SimpleQueue[_Report[T]] = SimpleQueue()
-    ending = stopped or Event()
+    ending = stopped or Event()  # of the whole work, where the jobs are part of it
     waiting: SimpleQueue[tuple[int, Job[T]]] = SimpleQueue()
     for numbered in enumerate(jobs):
         waiting.put(numbered)
@@ -205,13 +205,14 @@ def _run_jobs(
             reports.put(_Finished(index, job(reports.put, ending)))
         except BaseException as error:
             reports.put(error)
-            return
+            return  # the others are given up with it
 
 
 def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgress) -> list[T]:
     """Pass progress on until every job has finished, or one of them failed."""
     results: dict[int, T] = {}
     while len(results) < jobs:
+        # The caller's thread waits here, so that its listener may draw.
         report = reports.get()
         if isinstance(report, _Finished):
             results[report.place] = report.result
@@ -249,6 +250,7 @@ class Worker:
     def close(self, *, within_s: float) -> None:
         """Let what waits be done, for so long at most."""
         try:
+            # Behind what waits: a full queue that does not move is left alone.
             self._jobs.put(None, timeout=within_s)
         except Full:
             return

@@ -89,6 +89,7 @@ class ChainedLog:
         Raises:
             OSError: The disk is full or refuses; the log is as it was.
         """
+        # The caller's mark and not the file's: who appends to another state than its own breaks the chain.
         mark = Mark(before.number + 1, _chained(before.digest, text))
         size = self.size_bytes
         files.folder(self.path.parent)
@@ -139,6 +140,7 @@ class ChainedLog:
         """Every record, oldest first, damaged ones among them."""
         if not self.path.exists():
             return
+        # Whole: a log begins anew long before it is larger than memory.
         data = self.path.read_bytes()
         previous: str | None = None
         start = 0

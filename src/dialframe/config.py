@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+#: Of each wait for bytes; the contract gives no time in which an answer comes.
 DEFAULT_TIMEOUT_S = 30.0
 
+#: Settings by the variable that a face reads where no argument says otherwise.
 ENVIRONMENT = {
     "base_url": "DIALFRAME_BASE_URL",
     "api_key": "DIALFRAME_API_KEY",

@@ -68,6 +68,7 @@ class TransportError(DialframeError):
         self.sent = sent
 
 
+# Contract, Errors: with `validation_failed`, as RFC 9457, 3 shows it.
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
     """One entry of `errors` in a validation problem: where (JSON pointer) and what (code)."""
@@ -134,10 +135,12 @@ class Conflict(ApiError):
     """The resource is in a state that does not allow this."""
 
 
+# Contract, Idempotency 7: never retry that operation with a new key.
 class OutcomeUnknown(Conflict):
     """The service cannot say whether the write happened; `key` names it for later."""
 
 
+# RFC 9110, 13.1.1: `If-Match` names another version than there is.
 class PreconditionFailed(ApiError):
     """The resource changed since it was read."""
 
@@ -150,6 +153,7 @@ class RateLimited(ApiError):
     """Too many requests; `retry_after_s` says when to go on."""
 
 
+# Contract, Errors: the caps are daily, so that waiting a moment lifts none.
 class LimitReached(ApiError):
     """A daily, spend or replay limit is used up."""
 

@@ -110,7 +110,7 @@ def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
         # `mkstemp` makes it so; what fills it may have been given it by name.
         path.chmod(FILE_MODE)
     except BaseException:
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # Ctrl-C among them: nothing is left behind
         raise
     return path
 
@@ -277,6 +277,7 @@ def _swap(new: Path, target: Path) -> None:
         new.replace(target)
         return
     # POSIX rename replaces an empty folder alone, so that two renames are needed.
+    # On the same disk, as every rename has to be.
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
     target.replace(old / target.name)
     try:
@@ -316,7 +317,7 @@ def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
     try:
         yield lock(descriptor, wait=wait)
     finally:
-        os.close(descriptor)
+        os.close(descriptor)  # flock(2): the lock goes with the last descriptor of it
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def parse(text: str) -> datetime | None:
     if match is None:
         return None
     hour, minute = int(match["hour"]), int(match["minute"])
-    second = int(match["second"] or 0)
+    second = int(match["second"] or 0)  # ISO 8601-1, 5.3.1.3: to the minute is a time too
     micros = int((match["fraction"] or "0")[:6].ljust(6, "0"))
     days = 0
     # RFC 3339, 5.7: the last microsecond of the minute, so that it stays on its day.
@@ -87,6 +87,7 @@ def to_text(at: datetime) -> str:
         >>> to_text(datetime(2026, 9, 30, 8, tzinfo=UTC))
         '2026-09-30T08:00:00.000Z'
     """
+    # Contract, Conventions: UTC, and `Z` rather than `+00:00`.
     utc = at.astimezone(UTC).replace(tzinfo=None)
     return (
         utc.isoformat(timespec="microseconds" if utc.microsecond % 1000 else "milliseconds") + "Z"
@@ -113,6 +114,7 @@ def instant(name: str, value: When | None) -> datetime | None:
     if value is None:
         return None
     if isinstance(value, str):
+        # A day first: it is no instant, and stands for its midnight.
         read = _day(value.strip()) or parse(value)
         if read is None:
             raise ConfigError(_refusal(name, value))
@@ -151,6 +153,7 @@ def window(since: When | None, until: When | None) -> tuple[datetime | None, dat
         (datetime.datetime(2026, 10, 1, 0, 0, tzinfo=datetime.timezone.utc), None)
     """
     begin, end = instant("since", since), instant("until", until)
+    # Equal ends are an empty window, and a fair question.
     if begin is not None and end is not None and begin > end:
         raise ConfigError(f"since={begin.isoformat()} is after until={end.isoformat()}")
     return begin, end

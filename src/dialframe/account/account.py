@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 GREETING_S: Final = 10.0
 GREETINGS: Final = 3
 
+#: What `since` and `until` speak of; of every other table it is `created_at`.
 _TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
 
 _Method = TypeVar("_Method", bound=Callable[..., "pd.DataFrame"])
@@ -64,6 +65,7 @@ Raises:
 
 def _documented(method: _Method) -> _Method:
     """Complete the docstring of a method that is named for the table that it reads."""
+    # Ten methods take the same arguments: what these mean is written once.
     table = method.__name__
     lines = [f"    {name}: {_ARGUMENTS[name]}" for name in method.__kwdefaults__ or ()]
     text = "\n".join([getdoc(method) or "", "", "Args:", *lines, _RESULT])
@@ -119,6 +121,7 @@ class Account:
             DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
+        # Contract, Limits: one bucket for the key, in which a person's single call goes first.
         with self.client.lane("bulk"):
             return sync(
                 self.client, self.store, tables, reconcile_after=after, now=self._now,
@@ -183,12 +186,13 @@ class Account:
             self._attempts = (wanted, attempts_made)
         frame = self._attempts[1]
         begin, end = window(since, until)
-        keep = frame["created_at"].notna()
+        keep = frame["created_at"].notna()  # a call without a time is in no window
         if begin is not None:
             keep &= frame["created_at"] >= begin
         if end is not None:
             keep &= frame["created_at"] < end
         if campaign is not None:
+            # Resources, Call record: `campaign_id` is null outside any campaign.
             keep &= (frame["campaign_id"] == campaign).fillna(value=False)
         return frame[keep].reset_index(drop=True)
 
@@ -381,6 +385,7 @@ class Account:
             DialframeError: The service or the store failed; answers that came before it are kept.
         """
         oldest = None if max_age is None else age("max_age", max_age)
+        # As in `sync`: ten thousand numbers are a hundred requests.
         with self.client.lane("bulk"):
             return check_numbers(
                 phones, client=self.client, store=self.store, now=self._now(), max_age=oldest,
@@ -430,6 +435,7 @@ class Account:
 
     def close(self) -> None:
         """Close the store and the client's connections."""
+        # Long tails are sealed first: that needs no service, and may take a moment.
         self.store.close()
         self.client.close()
 
@@ -460,6 +466,7 @@ class Account:
         cover = covered(table, self.store)
         frame = self.store.frame(table, as_of=moment, since=begin, until=end, campaign=campaign)
         if kind is not None:
+            # Contract, Versioning: an open set, so that an unknown type is no rows and no error.
             frame = frame[frame["type"] == kind].reset_index(drop=True)
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         missing = [damage.sentence for damage in self.store.missing(table)]
@@ -480,9 +487,10 @@ class Account:
             patience = Options(timeout_s=GREETING_S, max_attempts=GREETINGS)
             client_id = self.client.me(options=patience).client_id
         except AuthenticationError:
-            raise
+            raise  # whatever else would be asked for, this key is refused
         except (ApiError, ContractError):
             return  # the shape of `me` is assumed: nothing may depend on it
         owner = self.store.owner
+        # Written once: the client that a folder was made for stays its client.
         if client_id and owner is not None and owner.client_id is None:
             self.store.name_client(client_id)

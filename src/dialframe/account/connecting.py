@@ -69,13 +69,13 @@ def connect(
         )
     key = resolve_key(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
-    root = stores_folder(settings)
+    root = stores_folder(settings)  # of all accounts; one of them is opened below
     # Before the folder: a wrong key leaves no trace on the disk.
     client = Client(base_url, key, journal=journal_folder(settings), environment=variables)
     try:
         opened = open_partition(root, identity, client, keys_folder())
     except BaseException:
-        client.close()
+        client.close()  # nobody else holds it yet
         raise
     note_outputs(lambda: datetime.now(UTC))
     return Account(client, opened, now=lambda: datetime.now(UTC))
@@ -108,6 +108,7 @@ def open_partition(
     folder = locate(root, identity)
     if folder is not None:
         return Store.open(folder, identity, keys=keys)
+    # Folders of the same service and environment, by the client that they were made for.
     named = {
         owner.client_id: path
         for path, owner in partitions(root)
@@ -116,6 +117,7 @@ def open_partition(
     # One client holds several keys, so that they can be rotated (contract, Authentication 1).
     client_id = client.me().client_id if named else None
     if client_id in named:
+        # Without the identity, which it does not have yet.
         with Store.open(named[client_id]) as store:
             store.admit(identity)
         return Store.open(named[client_id], identity, keys=keys)

@@ -78,7 +78,9 @@ def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally
     firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
     known_firsts = [instant.date() for instant in firsts if instant is not None]
     beginning = max(min(known_firsts), EARLIEST) if known_firsts else None
-    last = started_at.astimezone(UTC).date()
+    last = started_at.astimezone(
+        UTC
+    ).date()  # days of a report are UTC days (contract, Conventions)
     # Ranges as long as one may be (contract, Limits), latest first; one alone where nothing is due.
     while True:
         first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
@@ -172,6 +174,7 @@ def differences(
     report = reported[[*_KEY, "calls", "_observed_at"]].rename(
         columns={"calls": "reported", "_observed_at": "read_at"}
     )
+    # As text, like the report's days: pandas joins no day with an instant.
     keyed = calls[["campaign_id", "disposition", "_observed_at"]].assign(
         date=calls["created_at"].dt.strftime("%Y-%m-%d").astype("str")
     )
@@ -213,6 +216,7 @@ def _reasons(
             reasons.append("not_asked")
         elif not first <= day <= last:
             reasons.append("calls_missing")
+        # The last day of the cover was not over when the calls were read.
         elif changed_at > report_at or day == last:
             reasons.append("changed_since")
         else:
@@ -276,7 +280,7 @@ def _job(
 ) -> Callable[[OnProgress, Event], dict[str, Check]]:
     def ask(tell: OnProgress, stopped: Event) -> dict[str, Check]:
         if stopped.is_set():
-            return {}
+            return {}  # another hundred failed: what is not asked has no answer
         checks = [
             Check(answer.phone, answer.listed, answer.checked_at, answer.request_id)
             for answer in client.dnc.check(batch)
@@ -289,6 +293,7 @@ def _job(
                 operation="dnc.check",
                 where="data",
             )
+        # Kept before the next hundred is asked for: an answer is evidence, however the others end.
         store.append(
             DNC_CHECKS, [asdict(check) for check in checks],
             observed_at=checks[0].checked_at, request_id=checks[0].request_id,

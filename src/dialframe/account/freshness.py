@@ -54,7 +54,7 @@ def covered(table: Table, store: Store) -> Cover:
         _of_state(table_state or State()), begun=table_state is not None or bool(states)
     )
     if not states:
-        return cover
+        return cover  # one list; callbacks alone are a list for each campaign
     # A table of several lists is as old as the oldest of them.
     wholes = [state.mark.reconciled_at for state in states.values()]
     known_wholes = [instant for instant in wholes if instant is not None]
@@ -79,6 +79,7 @@ def freshness(
     """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file."""
     moments = frame[time_column]
     ends = (moments.min(), moments.max()) if len(frame) else (None, None)
+    # Days are text already; instants become it, for a Parquet file keeps no others in its metadata.
     oldest, newest = (
         end if end is None or isinstance(end, str) else end.isoformat() for end in ends
     )
@@ -87,7 +88,8 @@ def freshness(
         "rows": len(frame),
         "synced_at": _text(cover.synced_at),
         "reconciled_at": _text(cover.reconciled_at),
-        "complete": cover.complete and not missing,
+        "complete": cover.complete
+        and not missing,  # a sync was finished, and nothing was lost since
         "oldest": oldest,
         "newest": newest,
         "as_of": _text(as_of),
@@ -126,6 +128,7 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
     # The service lists no checks: there is nothing to be synced.
     if table == DNC_CHECKS:
         return f"{table.name}: only numbers that were asked about, each time they were.{shown}"
+    # Contract, Events: a receiver gets them without any sync.
     if table == EVENTS and cover.synced_at is None:
         return f"{table.name}: only those that were delivered to a receiver here.{shown}"
     if not cover.begun:
@@ -152,6 +155,7 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
 
 def older(cover: Cover) -> str:
     """What rows are older than the last sync and how old, as a sentence; empty where none are."""
+    # The last walk looked at every row, so that none is older than it.
     if cover.reconciled_at is None or cover.reconciled_at == cover.synced_at:
         return ""
     whole_at = day_and_time(cover.reconciled_at)

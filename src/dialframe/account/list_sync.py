@@ -148,6 +148,7 @@ class Tally:
 def bring_up(part: Part, work: Work, tally: Tally) -> None:
     """Walk a list until it is covered up to now: finish an open walk first, then begin the one due."""
     state = State.from_json(work.store.state(part.name))
+    # Rows of this list were seen to change so long after their creation.
     overlap = max(part.rule.overlap, learned_overlap(state.mark))
     part = replace(part, rule=replace(part.rule, overlap=overlap))
     if state.walk is not None:
@@ -165,6 +166,7 @@ def is_due(part: Part, state: State, now: datetime) -> bool:
     reconciled_at = state.mark.reconciled_at
     if not state.complete or reconciled_at is None or state.mark.restless:
         return True
+    # Before now: a walk that a wrong clock dated in the future says nothing of its age.
     return not timedelta(0) <= now - reconciled_at < part.rule.reconcile_after
 
 
@@ -221,6 +223,7 @@ def _pages(part: Part, state: State, work: Work, tally: Tally) -> Walk:
             work.tell(_progress(part, state.mark, walk, tally))
             if walk.reached:
                 return walk
+            # Looked at between two pages, where everything is stored.
             if work.stopped.is_set():
                 raise LeftOpen("it was stopped; the next sync goes on from here")
     raise ContractError(
@@ -272,6 +275,7 @@ class _Fetcher:
         except BaseException as error:
             self._hand_over(error)
 
+    # In steps of a tenth of a second: whoever gave up does not take it any more.
     def _hand_over(self, arrival: tuple[Page, Walk] | BaseException | None) -> None:
         while not self._given_up.is_set():
             try:
@@ -282,6 +286,7 @@ class _Fetcher:
 
 
 def _progress(part: Part, mark: Mark, walk: Walk, tally: Tally) -> ListProgress:
+    # Of a head walk nobody can say how many rows lie above its stop.
     whole = walk.stop_at is None and part.campaign is None
     return ListProgress(
         part.table.name,
@@ -341,7 +346,7 @@ def _read_singly(part: Part, page: Page, tally: Tally) -> list[dict[str, Any]]:
         try:
             rows.append(part.single(identifier).model_dump(warnings=False))
         except (NotFound, ContractError, ConfigError):
-            continue
+            continue  # both rows stay set aside; an id of another kind is not even asked for
         finally:
             tally.page(0, 0, 0)
     return rows
@@ -362,6 +367,7 @@ def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
     # The store knows how far the walk came; the value in hand is that of before the pages.
     state = State.from_json(work.store.state(part.name))
     walk = state.walk or Walk()
+    # It may have been altered on the way: a second refusal of the same cursor is meant.
     if walk.cursor is not None and walk.cursor != refusals.cursor:
         refusals.cursor = walk.cursor
         return walk
@@ -381,7 +387,7 @@ def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
 
 def aside(row: Quarantined) -> Bad:
     """A row that did not validate, as the store keeps it."""
-    raw = row.raw if isinstance(row.raw, dict) else {"value": row.raw}
+    raw = row.raw if isinstance(row.raw, dict) else {"value": row.raw}  # a record is an object
     return bad_record(raw, f"{row.where}: {row.reason}" if row.where else row.reason)
 
 

@@ -162,6 +162,7 @@ class State:
 def learned_overlap(mark: Mark) -> timedelta:
     """How far behind the watermark rows still change: as long as nearly all changes took."""
     wanted = nearly_all(mark.lags) or OVERLAP
+    # Rows are taken to lie evenly in time: no list says how many it has of a day.
     if mark.watermark_at is not None and mark.oldest_at is not None and mark.rows:
         span = max(mark.watermark_at - mark.oldest_at, timedelta(0))
         wanted = min(wanted, span * (OVERLAP_ROWS / mark.rows))
@@ -172,6 +173,7 @@ def begin(mark: Mark, rule: Rule, now: datetime) -> Walk:
     """The walk that is due: a full one, or a head walk where that is enough."""
     if mark.watermark_at is None or _full_is_due(mark, rule, now):
         return Walk()
+    # After the other bound: a clock that was set back makes no walk short.
     soon = mark.finished_at is not None and timedelta(0) <= now - mark.finished_at < SOON
     return Walk(
         stop_at=mark.watermark_at - max(rule.overlap, LISTED_LATE),
@@ -203,6 +205,7 @@ def step(
         and all(newer >= older for newer, older in pairwise(ahead))
     )
     head_at = walk.head_at
+    # The head is read first, and again after a restart: the older of the two leaves no gap.
     if walk.cursor is None and instants:
         head_at = instants[0] if head_at is None else min(head_at, instants[0])
     further = replace(
@@ -250,6 +253,7 @@ def finish(mark: Mark, walk: Walk) -> Mark:
         # A service whose clock is ahead of ours must not move the watermark into the future.
         watermark = min(watermark, walk.started_at)
     whole = walk.reached == "end"
+    # It ended at `enough_at`, so that the overlap behind that was not read.
     shallow = not whole and not _behind(walk.oldest_at, walk.stop_at)
     depth = None if whole else walk.enough_at if shallow else walk.stop_at
     covered = replace(
@@ -276,6 +280,7 @@ def finish(mark: Mark, walk: Walk) -> Mark:
 
 def noted(lags: Sequence[int], lag: timedelta, changes: int) -> tuple[int, ...]:
     """The counts with so many changes more that came that long after a creation."""
+    # Powers of two of an hour, the last bin open.
     bin_ = next((i for i in range(len(lags) - 1) if lag <= _HOUR * (1 << i)), len(lags) - 1)
     return tuple(count + changes * (i == bin_) for i, count in enumerate(lags))
 
@@ -311,6 +316,7 @@ def _plain(value: Mark | Walk) -> dict[str, Any]:
 
 def _parsed(kind: type[Mark | Walk], value: Mapping[str, Any]) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
+    # A state of another version: what is missing has its default, what is unknown is left out.
     for name in {part.name for part in fields(kind)} & value.keys():
         item = value[name]
         if isinstance(item, list):

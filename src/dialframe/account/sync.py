@@ -100,6 +100,7 @@ def sync(
             if not answered.is_set():
                 raise
 
+    # Two waves: within one, nobody waits for another table.
     first = [name for name in wanted if name not in NEEDS]
     for wave in (first, [name for name in wanted if name in NEEDS]):
         jobs = [partial(bring, name) for name in wave]
@@ -116,7 +117,7 @@ def sync(
 
 def _with_needs(tables: Iterable[str] | None) -> list[str]:
     if isinstance(tables, str):
-        tables = [tables]
+        tables = [tables]  # one name is meant, and not its letters
     wanted = set(RULES if tables is None else tables)
     if unknown := sorted(wanted - set(RULES)):
         raise ConfigError(
@@ -128,6 +129,7 @@ def _with_needs(tables: Iterable[str] | None) -> list[str]:
 
 def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    # A key that was revoked halfway is no trouble of one table.
     for error in errors:
         if isinstance(error, AuthenticationError):
             raise error
@@ -234,7 +236,7 @@ def bring_table_up(
             }
             own_ways.get(table.name, _list)(table, client, work, rule, tally)
         except StoreError:
-            raise
+            raise  # a full disk is every table's
         except LeftOpen as left:
             note, left_out = str(left), isinstance(left, LeftOut)
         except DialframeError as failure:
@@ -325,7 +327,7 @@ def _read_single_calls(client: Client, work: Work, tally: Tally, edge: datetime)
         except (NotFound, ContractError):
             continue  # no longer listed, or unreadable: the next whole reading decides
         finally:
-            tally.page(0, 0, 0)
+            tally.page(0, 0, 0)  # the request, whatever came of it
         added = work.store.append(
             CALLS,
             [answered.value.model_dump(warnings=False)],
@@ -357,7 +359,7 @@ def _single_calls(
         and row["answered_at"] is not None
         and row["disposition"] is None
     )
-    after = checkpoint.get("after", "")
+    after = checkpoint.get("after", "")  # in the order of ids, which stays while calls come and go
     in_turn = [call_id for call_id in open_ids if call_id > after] + [
         call_id for call_id in open_ids if call_id <= after
     ]
@@ -398,6 +400,7 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
         nonlocal left
         listed = [record.model_dump(warnings=False) for record in page.records]
         moments = [row["created_at"] for row in listed]
+        # Only ids of that time are read: the table may hold years of events.
         known: set[str] = set()
         if moments:
             until = max(moments) + timedelta(microseconds=1)
@@ -448,6 +451,7 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     state = states.pop(table.name, State())
     # Open until the end: whoever finds it so knows that the last reading was interrupted.
     work.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
+    # Resources, Campaign: archived ones are not listed, though their callbacks are.
     campaigns = work.store.frame(CAMPAIGNS)
     at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
     every = sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))

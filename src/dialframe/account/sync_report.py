@@ -41,6 +41,7 @@ class ListProgress(Progress):
         if self.finished:
             return 1.0
         if self.until_at is not None and self.newest_at is not None and self.oldest_at is not None:
+            # By time and not by rows, of which nobody knows how many there are down to the stop.
             span = (self.newest_at - self.until_at).total_seconds()
             past = (self.newest_at - self.oldest_at).total_seconds()
             return min(past / span, 1.0) if span > 0 else None
@@ -99,6 +100,7 @@ class Meter:
             for news in self._heard.values()
             if news[-1][0] > now_s - WINDOW_S
         )
+        # The first second counts as a whole one: the burst would be several times the rate.
         seconds = min(max(now_s - self._began_s, 1.0), WINDOW_S)
         return min(requests / seconds / BUCKETS[0].rate_per_s, 1.0)
 
@@ -106,7 +108,7 @@ class Meter:
 def line(pace: Pace) -> str:
     """A pace as a line for people, at most 80 characters."""
     back = "" if pace.oldest_at is None else f"  back to {pace.oldest_at:%Y-%m-%d}"
-    if pace.finished:
+    if pace.finished:  # how fast it was is of no use any more
         return f"{pace.name:<12} {pace.rows:>11,} rows"
     time_left = "" if pace.left_s is None else f"  {_duration(pace.left_s)} left"
     return f"{pace.name:<12} {pace.rows:>11,} rows {pace.rows_per_s:>6,.0f}/s{back}{time_left}"
@@ -135,6 +137,7 @@ def _pace(name: str, news: deque[tuple[float, Progress]], now_s: float) -> Pace:
         rows_per_s=max(last.done - first.done, 0) / seconds,
         oldest_at=None if listed is None else listed.oldest_at,
         share=share,
+        # At this window's speed: lists get faster and slower with who else is reading.
         left_s=None if done or share is None or gained <= 0 else (1.0 - share) / gained,
         finished=done,
     )

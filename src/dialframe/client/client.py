@@ -357,6 +357,7 @@ class _Keyless:
     """The transport of a client that came through a pickle: it says what is missing."""
 
     def send(self, request: PlannedRequest, *, timeout_s: float) -> Any:
+        # Contract, Authentication 1: no request goes out without a key.
         del timeout_s
         raise ConfigError(
             f"{request.operation}: this client came through a pickle, which holds no key: use "
@@ -475,6 +476,7 @@ class AsyncClient(_Service[Async, httpx.AsyncClient, AsyncTransport]):
     in one loop after another, which then has connections of its own.
     """
 
+    # No finalizer as in `Client`: connections of a loop that is over cannot be closed any more.
     _runner, _carrier, _keyless = Async, AsyncHttpxTransport, _AsyncKeyless
 
     @property

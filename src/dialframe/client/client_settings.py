@@ -80,6 +80,7 @@ def parse_address(base_url: str | None, *, called: str = "base_url") -> Address:
         raise ConfigError(
             "base_url is missing: pass base_url=... or set DIALFRAME_BASE_URL to the service's address"
         )
+    # RFC 3986, 3.2.2: a host is looked up in lower case, as `urlsplit` gives it.
     parts, port = _checked_parts(base_url.strip(), called)
     host = parts.hostname or ""
     return Address(
@@ -201,6 +202,7 @@ def resolve_key(
     key_text = api_key or environment.get(_VARIABLE) or ""
     if key_text.strip():
         return key_text.strip()
+    # A terminal is not asked: a script that runs by night would wait for ever.
     ask = prompt if prompt is not None else notebook_prompt()
     typed = "" if ask is None else ask(_QUESTION).strip()
     if not typed:

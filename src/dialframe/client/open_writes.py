@@ -115,6 +115,7 @@ class Writes(Resource[ShellT]):
             ConfigError: The journal has no write of the key.
         """
         write = yield from self._known(key)
+        # As if it had been answered: whoever dismisses it has seen what became of it.
         yield OnDisk(
             lambda: self._sender.journal.finish(
                 key, "answered", status=write.status, code=write.code, request_id=write.request_id

@@ -141,6 +141,7 @@ class Listing(Generic[Row]):
         """
         walk = Walk(self._plan.operation, cursor or self._plan.cursor)
         while not walk.ended:
+            # The walk sees every page, so that a row which comes again is set aside.
             page = walk.distinct(self._shell.run(self._plan.fetch(walk.cursor)))
             _tell(self._plan.operation, page)
             yield page

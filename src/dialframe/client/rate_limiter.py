@@ -202,6 +202,7 @@ class BucketFile:
     @contextmanager
     def held(self, names: Sequence[bytes]) -> Iterator[MutableMapping[bytes, Tokens]]:
         """The buckets of these names, nobody else's until the block ends."""
+        # The file's lock is between processes, and does not part threads of one.
         with self._lock:
             descriptor = self._opened()
             if descriptor is None:

@@ -127,6 +127,7 @@ class Sync:
                 try:
                     result = self._perform(step)
                 except BaseException as error:
+                    # Whatever it is, Ctrl-C too: the steps have connections to close.
                     step = steps.throw(error)
                 else:
                     step = steps.send(result)

@@ -251,6 +251,7 @@ class Journal:
         """
         if not self.begun:
             return []
+        # Past every index: one that is damaged would leave an open write out.
         with self._transaction(whole=True) as database:
             rows = database.execute(
                 "SELECT * FROM writes NOT INDEXED WHERE account = ? AND state IN ('pending', 'outcome_unknown') "
@@ -419,6 +420,7 @@ class Journal:
              request.body),
         )  # fmt: skip
         if request.operation in _EVIDENCE:
+            # Of the request and not of its answer: a wish counts from when it was said.
             row = (self._account, request.key, request.operation, stamp(created_at),
                    json.dumps(fields_of(request)))  # fmt: skip
             insert = "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)"

@@ -174,7 +174,7 @@ def locate(root: Path, identity: Identity) -> Path | None:
     """
     folder = root / identity.folder_name
     if (folder / FILE).exists():
-        return folder
+        return folder  # without opening the others
     # Another key of the client: it was admitted to a folder that is named after the first.
     return next((path for path, owner in partitions(root) if owner.has(identity)), None)
 
@@ -184,7 +184,7 @@ def read_owner(database: Database) -> Owner | None:
     with database.reading() as connection:
         facts = read_meta(connection, "owner")
     if facts is None:
-        return None
+        return None  # made by hand, or killed before its first transaction
     return Owner(**facts | {"credentials": tuple(facts["credentials"])})
 
 

@@ -116,6 +116,7 @@ def restore(
         ConfigError: A store stands there and `replace` is off.
         StoreError: The backup is not what was written, or the disk refuses.
     """
+    # Before anything is moved: a backup that is not whole takes no store's place.
     _check_manifest(source)
     if store.exists() and not replace:
         raise ConfigError(
@@ -186,6 +187,7 @@ def restore_beside(beside: Beside, source: Path) -> list[str]:
     done = []
     try:
         for name, path in beside.files.items():
+            # What is there may be newer: an opt-out of yesterday is not taken back.
             if (source / name).is_file() and not path.exists():
                 write_bytes((source / name).read_bytes(), path)
                 done.append(name)

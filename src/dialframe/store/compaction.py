@@ -81,7 +81,7 @@ def seal_if_due(database: Database, layout: Layout, rows: int, sizes: Sizes) -> 
             merge(database, layout, sizes)
             sweep(database)
     except StoreError:
-        return False
+        return False  # everything is where it was, and the next append tries again
     return done
 
 
@@ -95,6 +95,7 @@ def compact(database: Database, sizes: Sizes) -> None:
     thorough = replace(sizes, patches=1, small_parts=2)
     with exclusive(database.folder / PARTS_LOCK, wait=True):
         for layout in LAYOUTS:
+            # Tails first: what is sealed here is merged with the rest.
             while seal(database, layout, sizes):
                 pass
             while merge(database, layout, thorough):

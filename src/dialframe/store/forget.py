@@ -90,6 +90,7 @@ def _owned(writing: Writing, layout: Layout, marks: Forgotten, person: Person) -
     owned: set[str] = set()
     for part in live_parts(writing.connection, layout):
         table = writing.shelf.load(part, layout)
+        # By column first: one row in thousands is looked at in Python.
         suspects = table.filter(pa.array(traces(table, layout, person)))
         owned.update(row.key for _, row in rows_of(layout, suspects) if marks.owns(layout, row))
     return owned
@@ -211,7 +212,9 @@ def erase(database: Database, phone: str, at: int) -> int:
             ]
             connection.executemany("DELETE FROM quarantine WHERE seq = ?", mentions)
             erased += len(mentions)
+            # Published tables are written anew where this has grown.
             write_meta(connection, "erasures", erasures(connection) + 1)
+        # After the commit: until then the old files are the store.
         _delete_files(database)
         database.compact()
         prove(database, phone)
@@ -271,6 +274,7 @@ def prove(database: Database, phone: str) -> None:
         parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
     for layout, part in parts:
         table = database.shelf.load(part, layout)
+        # The same judgment as of a row that arrives: what it would not let in must not be there.
         suspects = rows_of(layout, table.filter(traces(table, layout, person)))
         if any(
             marks.owns(layout, row) or marks.without(layout, row) is not row for _, row in suspects

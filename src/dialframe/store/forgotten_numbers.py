@@ -184,6 +184,7 @@ def make_key(path: Path) -> bytes:
         OSError: It cannot be written.
     """
     if not path.exists():
+        # 256 random bits, of which nothing follows about the store.
         write_text(secrets.token_hex(KEY_BYTES) + "\n", path)
     return read_key(path)
 

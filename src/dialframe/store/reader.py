@@ -247,6 +247,7 @@ class Reader:
             `_gone`; ordered by key and time.
         """
         layout = BY_NAME[table.name]
+        # All of them, in memory: whoever wants a few rows names their keys.
         key, names = layout.part_key, [*layout.table.names, *(column.name for column in HISTORY)]
         wanted = None if keys is None else pa.array(list(keys), pa.large_string())
 

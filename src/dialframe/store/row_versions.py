@@ -159,6 +159,7 @@ def append_late(
         if earlier and earlier[-1].digest == row.digest:
             continue  # the version of that time says the same
         if earlier:
+            # It counted until this one was observed, and not until the next one known so far.
             followed.append((earlier[-1].seq, stamp.observed_at))
         # It counted until the next one that is known, or until the latest was seen again.
         until = later[0].observed_at if later else head.seen_at

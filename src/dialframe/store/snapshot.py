@@ -119,6 +119,7 @@ def pieces(shelf: Shelf, taken: Snapshot) -> Iterator[pa.Table]:
 
 def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
     """The rows wanted, oldest first."""
+    # Empty ones have no span, and would come before or after nothing.
     tables = [table for table in pieces(shelf, taken) if table.num_rows]
     if not tables:
         return empty(taken.layout, taken.columns)

@@ -311,7 +311,7 @@ class Store(Reader):
             StoreError: The disk is full or refuses.
         """
         if self._database.read_only:
-            return False
+            return False  # an audit of a copy on a read-only disk is as good, and is not kept
         with self._database.writing() as connection:
             return add_verdict(connection, content, microseconds(at))
 

@@ -247,6 +247,7 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
     _clear(room)
     fresh = Database(room)
     try:
+        # Digests and log come at the end, of what was brought in as a whole.
         with fresh.unguarded() as connection:
             words = _fill(connection, store / FILE, transactions if sound else [])
             heads = [change for record in transactions for change in record.content.get("changes", ())
@@ -363,7 +364,7 @@ def _described(shelf: Shelf) -> Iterator[tuple[Part, About]]:
             try:
                 part, about = describe_file(path)
             except ValueError:
-                continue
+                continue  # its copy in the next folder may be whole
             seen.add(name)
             if where == shelf.aside:
                 shutil.copyfile(path, folder(shelf.folder) / name)

@@ -91,6 +91,7 @@ class Calls(Resource[ShellT]):
             StoreError: The file cannot be written, or the disk is full.
         """
         file = Path(path)
+        # Before anything is sent: a recording of an hour would be fetched for nothing.
         if not file.parent.is_dir():
             raise ConfigError(f"path: the folder {file.parent} does not exist: make it first")
         if file.is_dir():

@@ -92,6 +92,7 @@ class Dnc(Resource[ShellT]):
         asked = checked(
             rows.DNC_CHECK.name, lambda: _NUMBERS.validate_python([*phones]), root="phones"
         )
+        # Endpoints, Do-Not-Call: a check changes nothing and has no key, so that each hundred may be asked again.
         tell = on_progress or silent
         results: list[DncChecked] = []
         # Contract, Limits: numbers per DNC check.

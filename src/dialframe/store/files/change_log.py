@@ -95,6 +95,7 @@ def watch(connection: sqlite3.Connection) -> Changes:
     connection.execute("PRAGMA recursive_triggers = ON")
     for table in TABLES:
         # Of the connection alone: another program that opens the file finds no trigger of ours.
+        # Of the file as it is: one of an older layout has other columns.
         columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
         new = ", ".join(f'NEW."{name}"' for name in columns)
         old = ", ".join(f'OLD."{name}"' for name in columns)
@@ -213,6 +214,7 @@ def records(log: ChainedLog) -> Iterator[Record]:
 def apply(connection: sqlite3.Connection, content: dict[str, Any]) -> None:
     """Bring a record's content into a file, inside a write transaction."""
     for table, rows in content.get("begin", {}).items():
+        # A whole table: what was there before came from an older record.
         connection.execute(f"DELETE FROM {_known(table)}")
         for row in rows:
             _put(connection, table, row)

@@ -327,6 +327,7 @@ class Database:
         try:
             yield link
         except BaseException:
+            # Whatever state it is in, the next one gets another.
             link.connection.close()
             raise
         with self._guard:

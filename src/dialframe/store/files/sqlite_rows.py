@@ -166,6 +166,7 @@ def _cell(value: Any, kind: Kind) -> Value:
     if value is None:
         return None
     if kind == "json":
+        # Contract, Resources, Lead: `custom_fields` is an object or null; an empty one says as little.
         return (
             None if value in _BLANK_JSON else value if isinstance(value, str) else as_json(value)
         )
