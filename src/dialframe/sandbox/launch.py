@@ -21,6 +21,7 @@ from dialframe.sandbox.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
+from dialframe.sandbox.world.sandbox_database import records
 from dialframe.serving import ServerThread, listen, until_signal, url_of
 
 #: Idle connections stay open for so long; a client that reuses one should not find it closed.
@@ -93,14 +94,14 @@ class Sandbox:
         Returns:
             Entries with `fault`, `resource`, `id`, `expected` and `detail`.
         """
-        names = ("fault", "resource", "id", "expected", "detail")
         # By row: the order in which the faults were planted.
         with self._world.database.read() as db:
             rows = db.execute(
-                f"SELECT {', '.join(names)} FROM ground_truth WHERE client = ? ORDER BY rowid",
+                "SELECT fault, resource, id, expected, detail FROM ground_truth"
+                " WHERE client = ? ORDER BY rowid",
                 (FIRST,),
             )
-            return [dict(zip(names, row, strict=True)) for row in rows]
+            return records(rows)
 
     def ready(self) -> dict[str, str]:
         """What the command line prints once requests are accepted.

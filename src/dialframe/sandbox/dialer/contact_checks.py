@@ -22,7 +22,7 @@ from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import Json, Refusal
 from dialframe.sandbox.world.clients_and_keys import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.sandbox_database import insert
+from dialframe.sandbox.world.sandbox_database import insert, records
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"
 _MINUTE_US: Final = 60 * SECOND_US
@@ -159,20 +159,14 @@ def note_sent(db: sqlite3.Connection, client: int, sent: Sent) -> None:
 def outbox(db: sqlite3.Connection, client: int, now_us: int) -> list[Json]:
     """Everything that would have been sent by now, in the order of its time."""
     rows = db.execute(
-        "SELECT kind, recipient, at, about, detail FROM outbox WHERE client = ? AND at <= ?"
-        " ORDER BY at, number",
+        'SELECT kind, recipient AS "to", at, about AS id, detail FROM outbox'
+        " WHERE client = ? AND at <= ? ORDER BY at, number",
         (client, now_us),
     )
-    return [
-        {
-            "kind": kind,
-            "to": to,
-            "at": clock.text(at),
-            "id": about,
-            **json.loads(detail),
-        }
-        for kind, to, at, about, detail in rows
-    ]
+    entries = records(rows)
+    for entry in entries:
+        entry.update(at=clock.text(entry["at"]), **json.loads(entry.pop("detail")))
+    return entries
 
 
 def note_refused(sender: Sender, sent: Sent, refusal: Refusal) -> None:
@@ -191,14 +185,11 @@ def note_refused(sender: Sender, sent: Sent, refusal: Refusal) -> None:
 def refusals(db: sqlite3.Connection, client: int) -> list[Json]:
     """Everything that was not sent because a check refused it, in the order of its time."""
     rows = db.execute(
-        "SELECT kind, recipient, at, code, reason, about FROM refusals WHERE client = ?"
-        " ORDER BY at, number",
+        'SELECT kind, recipient AS "to", at, code, reason, about AS id FROM refusals'
+        " WHERE client = ? ORDER BY at, number",
         (client,),
     )
-    return [
-        {"kind": kind, "to": to, "at": clock.text(at), "code": code, "reason": reason, "id": about}
-        for kind, to, at, code, reason, about in rows
-    ]
+    return [{**row, "at": clock.text(row["at"])} for row in records(rows)]
 
 
 Kind = Literal["call", "sms", "callback", "launch"]

@@ -18,6 +18,7 @@ from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answ
 from dialframe.sandbox.world import clock, recordings_and_transcripts
 from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
+from dialframe.sandbox.world.sandbox_database import records
 
 # Contract, Endpoints, Calls 1: signed in and ready; in every other state an agent is unavailable.
 READY: Final = "ready"
@@ -162,25 +163,18 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
     until = clock.from_day(request.end_date) + clock.DAY_US
     campaign = () if request.campaign_id is None else (request.campaign_id,)
     rows = context.db.execute(
-        f"SELECT created_at / {clock.DAY_US} AS day, campaign_id, disposition, count(*)"
+        "SELECT date(created_at / 1000000, 'unixepoch') AS date, campaign_id, disposition,"
+        " count(*) AS calls"
         " FROM calls WHERE client = ? AND created_at >= ? AND created_at < ?"
         f"{' AND campaign_id = ?' if campaign else ''}"
-        " GROUP BY day, campaign_id, disposition ORDER BY day, campaign_id, disposition",
+        " GROUP BY date, campaign_id, disposition ORDER BY date, campaign_id, disposition",
         (context.client, since, until, *campaign),
     )
     return answer(
         {
             "start_date": request.start_date.isoformat(),
             "end_date": request.end_date.isoformat(),
-            "data": [
-                {
-                    "date": clock.day_of(day * clock.DAY_US),
-                    "campaign_id": campaign_id,
-                    "disposition": disposition,
-                    "calls": calls,
-                }
-                for day, campaign_id, disposition, calls in rows
-            ],
+            "data": records(rows),
         }
     )
 

@@ -28,7 +28,7 @@ from dialframe.contract.models.dnc_and_message_models import (
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.contact_checks import Sent
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
 from dialframe.sandbox.world import clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
@@ -54,8 +54,6 @@ _FATES: Final[tuple[tuple[str, str | None], ...]] = (
 )
 #: Where the second and the third of them begin, of 256.
 _REACHED: Final = (240, 250)
-
-_REPORTED: Final = ("id", "recipient", "client_reference", "created_at")
 
 
 @on(operations.DNC_CHECK)
@@ -143,7 +141,7 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
     """What became of each text: queued, sent, then delivered or not. The shape is assumed."""
 
     def render(row: tuple[Any, ...]) -> Json:
-        message_id, to, reference, created_us = row
+        message_id, to, _, reference, created_us = row
         status, updated_us, error_code = delivery(message_id, created_us, context.now_us)
         return {
             "message_id": message_id,
@@ -155,7 +153,7 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
             "error_code": error_code,
         }
 
-    return requests_and_replies.page(context, Source("messages", _REPORTED, {}), render)
+    return requests_and_replies.page(context, MESSAGE, render=render)
 
 
 @on(operations.SMS_USAGE)

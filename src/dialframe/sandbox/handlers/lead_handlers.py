@@ -18,6 +18,7 @@ from pydantic import Field
 from dialframe.contract import limits, operations
 from dialframe.contract.models.lead_models import (
     LeadCreate,
+    LeadHistoryEntry,
     LeadHistoryQuery,
     LeadImport,
     LeadInput,
@@ -28,7 +29,6 @@ from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import (
     Context,
     Reply,
-    Source,
     answer,
     on,
     taking,
@@ -41,6 +41,7 @@ from dialframe.sandbox.world.api_objects import (
     Refusal,
     check_if_match,
     invalid,
+    resource,
 )
 from dialframe.sandbox.world.clock import SECOND_US
 
@@ -214,9 +215,11 @@ _HISTORY: Final = """(
         FROM calls WHERE client = {client} AND lead_id = '{lead}'
 )"""
 # The fields of a lead history entry are not shown.
-_HISTORY_COLUMNS: Final = (
-    "created_at", "type", "call_id", "status", "disposition", "hangup_cause",
-)  # fmt: skip
+_ENTRY: Final = resource(
+    _HISTORY,
+    LeadHistoryEntry,
+    derived={"at": ("created_at", clock.text), "disposition_code": ("disposition", str)},
+)
 
 
 requests_and_replies.lists(operations.LEADS_LIST, LEAD)
@@ -229,7 +232,7 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
     context.find(LEAD, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
     table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
-    return requests_and_replies.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
+    return requests_and_replies.page(context, replace(_ENTRY, table=table))
 
 
 @taking(operations.LEADS_IMPORT, ImportRows)
@@ -313,18 +316,6 @@ def update(context: Context[LeadUpdate]) -> Reply:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
     return requests_and_replies.shown(context, context.change(LEAD, request.lead_id, changes))
-
-
-def _entry(row: tuple[Any, ...]) -> Json:
-    at_us, kind, call_id, status, disposition, hangup_cause = row
-    return {
-        "at": clock.text(at_us),
-        "type": kind,
-        "call_id": call_id,
-        "status": status,
-        "disposition_code": disposition,
-        "hangup_cause": hangup_cause,
-    }
 
 
 def _check_state(campaign: Json, allowed: tuple[str, ...]) -> None:

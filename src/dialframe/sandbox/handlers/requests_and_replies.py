@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
@@ -194,42 +194,35 @@ _MAC_BYTES: Final = 18
 Query = TypeVar("Query", bound=ListQuery)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the rows of a list come from.
+def page(
+    context: Context[Query],
+    resource: Resource,
+    where: Mapping[str, object] | None = None,
+    fixed: tuple[str, ...] = (),
+    render: Callable[[tuple[Any, ...]], Json] | None = None,
+) -> Reply:
+    """One page of a list, newest first, ties by id.
 
-    Attributes:
-        table: Table or sub-query, with `client`, `created_at` and `id` among its columns.
-        columns: Columns that are handed to `render`.
+    Args:
+        context: What was asked.
+        resource: What is listed; its table has `client`, `created_at` and `id` among its columns.
         where: Conditions beside the client, each with `?` for its value.
         fixed: Conditions that take no value.
+        render: What makes an entry of its columns, where the resource does not.
     """
-
-    table: str
-    columns: Sequence[str]
-    where: Mapping[str, object]
-    fixed: tuple[str, ...] = ()
-
-
-def page(
-    context: Context[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]
-) -> Reply:
-    """One page of a list, newest first, ties by id."""
+    where, render = where or {}, render or resource.render
     # Contract, Lists and pagination: the cursor is bound to account, client and filters.
     filters = context.request.model_dump(mode="json", exclude={"limit", "cursor"})
     bound = [context.operation.name, context.caller.client.client_id, filters]
     binding = json.dumps(bound, sort_keys=True).encode()
-    conditions, values = (
-        ["client = ?", *source.fixed, *source.where],
-        [context.client, *source.where.values()],
-    )
+    conditions, values = ["client = ?", *fixed, *where], [context.client, *where.values()]
     if context.request.cursor is not None:
         conditions.append("(created_at, id) < (?, ?)")
         # By key and not by number of rows: what is inserted meanwhile shifts no page.
         values += _open(context.request.cursor, binding, context.cursor_key, context.now_us)
     # One row more than the page holds says whether there is a next one (`has_more`).
     rows = context.db.execute(
-        f"SELECT created_at, id, {', '.join(source.columns)} FROM {source.table}"
+        f"SELECT created_at, id, {', '.join(resource.columns)} FROM {resource.table}"
         f" WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT ?",
         (*values, context.request.limit + 1),
     ).fetchall()
@@ -253,9 +246,7 @@ def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> 
         # Endpoints: each filter of a list is a column of its table.
         filters = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
         wanted = {f"{name} = ?": value for name, value in filters.items()}
-        return page(
-            context, Source(resource.table, resource.columns, wanted, fixed), resource.render
-        )
+        return page(context, resource, wanted, fixed)
 
     on(operation)(handle)
 

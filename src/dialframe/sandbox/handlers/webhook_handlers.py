@@ -18,7 +18,7 @@ from dialframe.contract.models.webhook_models import (
     WebhookUpdate,
 )
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
 from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import (
     EVENT,
@@ -176,9 +176,7 @@ def list_events(context: Context[EventQuery]) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
     # Events, Delivery 7: history is kept 30 days.
     since = {"created_at > ?": context.now_us - events.HISTORY_US}
-    return requests_and_replies.page(
-        context, Source(EVENT.table, EVENT.columns, since), EVENT.render
-    )
+    return requests_and_replies.page(context, EVENT, since)
 
 
 @on(operations.EVENTS_GET)

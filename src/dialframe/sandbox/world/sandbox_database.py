@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.errors import ConfigError
 from dialframe.sqlite import connect, make_private
@@ -234,6 +234,12 @@ def update(
         f"UPDATE {table} SET {assignments} WHERE client = ? AND id = ?",
         (*values.values(), client, identifier),
     )
+
+
+def records(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
+    """Rows by the names of their columns."""
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
 FILE = "sandbox.sqlite"
