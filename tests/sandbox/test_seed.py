@@ -3,55 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
-import functools
-import json
-import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from dialframe.contract.models.base_models import PREFIXES
 from dialframe.errors import ConfigError
-from dialframe.sandbox.seed import REGISTRY_BLOCKS, SIZES, SyntheticAccount, generate
-from dialframe.sandbox.seed.people_and_calendar import ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed import SIZES, SyntheticAccount, generate
+from sandbox.drawn import AS_OF, account, ask
 
-AS_OF = dt.date(2026, 11, 21)
 END = int(dt.datetime(2026, 11, 21, tzinfo=dt.UTC).timestamp()) * 1_000_000
 DAY = 86_400_000_000
-FINAL = {"ADC", "WN", "NI", "NQ", "XFER", "APPT", "SALE", "DNC", "LB"}
-SCRIPTED = {"dnc_request_not_listed"}
-
-Row = dict[str, Any]
-
-
-@functools.cache
-def account(size: str = "small", seed: int = 7) -> SyntheticAccount:
-    """An account, made once."""
-    return generate(seed=seed, size=size, as_of=AS_OF)
-
-
-def rows(table: str, size: str = "small") -> list[Row]:
-    """A table as dictionaries."""
-    made = account(size).tables[table]
-    return [dict(zip(made.columns, row, strict=True)) for row in made.rows]
+FINAL = "('ADC', 'WN', 'NI', 'NQ', 'XFER', 'APPT', 'SALE', 'DNC', 'LB')"
+UNHONORED = "(SELECT id FROM ground_truth WHERE fault = 'dnc_request_not_listed')"
 
 
 def everything(made: SyntheticAccount) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table."""
     return {name: list(table.rows) for name, table in made.tables.items()}
-
-
-def calls_of_leads() -> dict[str, list[Row]]:
-    """Outbound calls that name a lead, oldest first."""
-    found = defaultdict(list)
-    for call in rows("calls"):
-        if call["direction"] == "outbound" and call["lead_id"]:
-            found[call["lead_id"]].append(call)
-    return found
 
 
 def test_the_same_seed_gives_the_same_account() -> None:
@@ -80,8 +51,7 @@ def test_another_process_gives_the_same_account() -> None:
 
 def test_another_seed_gives_another_account() -> None:
     """Seeds differ in ids, numbers and calls."""
-    other = generate(seed=8, size="small", as_of=AS_OF)
-    mine, theirs = everything(account()), everything(other)
+    mine, theirs = everything(account()), everything(account(seed=8))
     for table in ("leads", "calls", "callbacks", "appointments", "ground_truth"):
         assert mine[table] != theirs[table]
     assert not {row[0] for row in mine["calls"]} & {row[0] for row in theirs["calls"]}
@@ -103,7 +73,7 @@ def test_every_seed_makes_a_tiny_account(seed: int) -> None:
     made = generate(seed=seed, size="tiny", as_of=AS_OF)
     faults = {row[0] for row in made.tables["ground_truth"].rows}
     assert len(made.tables["calls"]) == 1_000
-    assert faults == {row["fault"] for row in rows("ground_truth")}
+    assert faults == {fault for (fault,) in ask("SELECT fault FROM ground_truth")}
 
 
 def test_empty_has_the_tables_without_rows() -> None:
@@ -128,392 +98,260 @@ def test_bad_arguments_are_refused(arguments: dict[str, Any], match: str) -> Non
         generate(**arguments)
 
 
-def test_ids_have_the_prefixes_of_the_contract() -> None:
-    """Every id is a lower-case UUID behind its resource's prefix, and unique."""
-    tables = {
-        "campaigns": "cmp_",
-        "leads": "lead_",
-        "calls": "call_",
-        "callbacks": "cb_",
-        "appointments": "appt_",
-        "events": "evt_",
-    }
-    for table, prefix in tables.items():
-        ids = [row["id"] for row in rows(table)]
-        assert len(ids) == len(set(ids)) > 0
-        assert all(
-            re.fullmatch(prefix + r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_) for id_ in ids
-        )
-    assert set(tables.values()) <= set(PREFIXES.values())
+IDS = {"campaigns": "cmp_", "leads": "lead_", "calls": "call_", "callbacks": "cb_",
+       "appointments": "appt_", "events": "evt_"}  # fmt: skip
+#: Every instant but the promised ones.
+INSTANTS = {
+    "campaigns": "created_at, updated_at, started_at, completed_at",
+    "leads": "created_at, updated_at, last_attempt_at",
+    "calls": "created_at, answered_at, ended_at",
+    "callbacks": "created_at",
+    "appointments": "created_at, updated_at",
+    "dnc": "listed_at",
+    "events": "created_at",
+}
+
+#: Law to a query that finds what breaks it.
+LAWS = {
+    **{
+        f"ids of {table} are lower-case UUIDs behind the contract's prefix": f"""
+            SELECT id FROM {table} WHERE NOT regexp_full_match(id,
+                '{prefix}[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}')
+            UNION ALL SELECT id FROM {table} GROUP BY id HAVING count(*) > 1"""
+        for table, prefix in IDS.items()
+    },
+    **{
+        f"nothing of {table} happens after the end": f"""
+            SELECT * FROM (SELECT unnest([{columns}]) AS instant FROM {table})
+            WHERE instant NOT BETWEEN 1 AND {END - 1}"""
+        for table, columns in INSTANTS.items()
+    },
+    "started means dialed, completed alone has a completion": """
+        SELECT id FROM campaigns WHERE (started_at IS NULL) <> (status IN ('draft', 'ready'))
+            OR (completed_at IS NOT NULL) <> (status = 'completed')""",
+    "calls stay inside their campaign's time": f"""
+        SELECT calls.id FROM calls JOIN campaigns ON campaigns.id = campaign_id
+        WHERE direction = 'outbound' AND (started_at IS NULL OR calls.created_at < started_at
+            OR started_at <= campaigns.created_at
+            OR ended_at >= CASE campaigns.status WHEN 'running' THEN {END} ELSE updated_at END)""",
+    "created, answered, ended; answered means completed": """
+        SELECT id FROM calls WHERE created_at > coalesce(answered_at, created_at)
+            OR coalesce(answered_at, created_at) > ended_at
+            OR (answered_at IS NOT NULL) <> (status = 'completed')""",
+    "leads, caller IDs and what is listed by hand or for good never share a number": """
+        SELECT number FROM caller_ids
+            WHERE number IN (SELECT phone FROM leads UNION SELECT phone FROM dnc)
+        UNION ALL SELECT phone FROM leads WHERE phone IN
+            (SELECT phone FROM blocks UNION SELECT phone FROM dnc WHERE source = 'console')
+        UNION ALL (SELECT phone FROM blocks EXCEPT SELECT phone FROM dnc)""",
+    "outbound goes from a caller ID to the lead's number, inbound the other way round": """
+        WITH sides AS (SELECT *, CASE direction WHEN 'inbound' THEN to_number ELSE from_number END
+            AS ours, CASE direction WHEN 'inbound' THEN from_number ELSE to_number END AS theirs
+            FROM calls)
+        SELECT sides.id FROM sides LEFT JOIN leads ON leads.id = lead_id
+        WHERE ours NOT IN (SELECT number FROM caller_ids)
+            OR theirs NOT IN (SELECT phone FROM leads)
+            OR agent_extension NOT IN (SELECT extension FROM agents)
+            OR CASE WHEN lead_id IS NULL THEN sides.campaign_id IS NOT NULL OR direction = 'inbound'
+               ELSE phone <> theirs OR leads.campaign_id IS DISTINCT FROM sides.campaign_id END""",
+    "no campaign has one number twice": """
+        SELECT phone FROM leads GROUP BY campaign_id, phone HAVING count(*) > 1""",
+    "a lead is created after its campaign and before its first call": """
+        SELECT leads.id FROM leads JOIN campaigns ON campaigns.id = campaign_id
+            WHERE leads.created_at <= campaigns.created_at OR leads.created_at > leads.updated_at
+        UNION ALL SELECT leads.id FROM leads JOIN calls ON leads.id = lead_id
+            WHERE leads.created_at >= calls.created_at""",
+    "attempts, disposition, cause and times of a lead are those of its outbound calls": """
+        SELECT leads.id FROM leads LEFT JOIN dialed
+            ON lead_id = leads.id AND attempt = dialed.attempts
+        WHERE leads.attempts <> coalesce(dialed.attempts, 0)
+            OR last_attempt_at IS DISTINCT FROM dialed.created_at
+            OR disposition_code IS DISTINCT FROM disposition
+            OR leads.hangup_cause IS DISTINCT FROM dialed.hangup_cause
+            OR updated_at <> coalesce(ended_at, leads.created_at)""",
+    "new without a call, dnc for good after a request, completed after a final outcome": f"""
+        SELECT leads.id FROM leads LEFT JOIN dialed
+            ON lead_id = leads.id AND attempt = dialed.attempts
+        WHERE leads.status <> CASE
+            WHEN lead_id IS NULL THEN 'new'
+            WHEN leads.id IN {UNHONORED} THEN 'contacted'
+            WHEN leads.id IN (SELECT lead_id FROM dialed WHERE disposition = 'DNC') THEN 'dnc'
+            WHEN disposition IN {FINAL} OR dialed.attempts >= 8 THEN 'completed'
+            WHEN leads.id IN (SELECT lead_id FROM callbacks WHERE status = 'pending')
+                THEN 'callback'
+            ELSE 'contacted' END""",
+    "nobody is dialed again after a final outcome, but for the planted calls": f"""
+        SELECT id FROM (SELECT *, lead(id) OVER (PARTITION BY lead_id ORDER BY place) AS following
+            FROM dialed WHERE id NOT IN (SELECT id FROM ground_truth
+                WHERE fault LIKE 'call_after%' OR fault = 'late_disposition'))
+        WHERE disposition IN {FINAL} AND following IS NOT NULL""",
+    "a next attempt is due where dialing goes on: callbacks, running and paused campaigns": f"""
+        SELECT leads.id FROM leads JOIN campaigns ON campaigns.id = campaign_id
+        LEFT JOIN (SELECT lead_id, arg_max(scheduled_at, place) AS due FROM callbacks
+            WHERE status = 'pending' GROUP BY lead_id) ON lead_id = leads.id
+        WHERE CASE WHEN leads.status = 'callback' THEN next_attempt_at IS DISTINCT FROM due
+            ELSE next_attempt_at IS NOT NULL AND (leads.status <> 'contacted'
+                OR campaigns.status NOT IN ('running', 'paused')
+                OR next_attempt_at <= last_attempt_at
+                OR (next_attempt_at < {END} AND campaigns.status <> 'paused')) END""",
+    "custom fields hold a source of the account and the state of the area code": """
+        SELECT id FROM leads JOIN places ON code = substr(phone, 3, 3)
+        WHERE custom_fields ->> 'lead_source' NOT IN (SELECT code FROM lead_sources)
+            OR custom_fields ->> 'state' <> state""",
+    "people are made up": """
+        SELECT email FROM leads WHERE NOT regexp_matches(email, '@example\\.(com|org)$')
+        UNION ALL SELECT email FROM agents WHERE email NOT LIKE '%@example.com'
+        UNION ALL SELECT external_id FROM leads WHERE external_id IS NOT NULL
+            GROUP BY external_id HAVING count(*) > 1""",
+    "every call that ends with CALLBK makes one callback, and nothing else does": """
+        SELECT * FROM (SELECT lead_id, created_at FROM callbacks EXCEPT ALL
+            SELECT lead_id, ended_at FROM calls WHERE disposition = 'CALLBK')
+        UNION ALL SELECT * FROM (SELECT lead_id, ended_at FROM calls WHERE disposition = 'CALLBK'
+            EXCEPT ALL SELECT lead_id, created_at FROM callbacks)""",
+    "callbacks are due within nine days, by day and never on a Sunday": f"""
+        SELECT callbacks.id FROM callbacks JOIN leads ON leads.id = lead_id
+            JOIN places ON code = substr(phone, 3, 3)
+        WHERE callbacks.campaign_id <> leads.campaign_id
+            OR scheduled_at - callbacks.created_at NOT BETWEEN 1 AND {9 * DAY}
+            OR hour(local(scheduled_at, zone)) NOT BETWEEN 9 AND 18
+            OR isodow(local(scheduled_at, zone)) = 7""",
+    "a completed callback has a call after its promise, no other has one": """
+        SELECT id FROM callbacks WHERE (status = 'completed') <> EXISTS (SELECT 1 FROM dialed
+            WHERE lead_id = callbacks.lead_id AND created_at > callbacks.created_at)""",
+    "every call that ends with APPT books one appointment, and nothing else does": """
+        SELECT * FROM (SELECT phone, created_at FROM appointments EXCEPT ALL
+            SELECT to_number, ended_at FROM calls WHERE disposition = 'APPT')
+        UNION ALL SELECT * FROM (SELECT to_number, ended_at FROM calls WHERE disposition = 'APPT'
+            EXCEPT ALL SELECT phone, created_at FROM appointments)""",
+    "an appointment has the phone and the name of its lead": """
+        SELECT appointments.id FROM appointments JOIN leads ON leads.id = lead_id
+        WHERE appointments.phone <> leads.phone OR contact_name <> full_name OR source <> 'call'
+            OR appointments.created_at > appointments.updated_at""",
+    "past appointments are over, future ones are not; all by day and never on a Sunday": f"""
+        SELECT id FROM appointments WHERE status NOT IN ('cancelled',
+                CASE WHEN scheduled_at + duration_minutes * 60000000 < {END} THEN 'completed'
+                ELSE 'scheduled' END,
+                CASE WHEN scheduled_at + duration_minutes * 60000000 < {END} THEN 'no-show'
+                ELSE 'confirmed' END)
+            OR hour(local(scheduled_at, timezone)) NOT BETWEEN 9 AND 17
+            OR isodow(local(scheduled_at, timezone)) = 7""",
+    "every number that asked is listed minutes later, but for the planted": f"""
+        SELECT calls.id FROM calls LEFT JOIN dnc ON phone = to_number
+        WHERE disposition = 'DNC' AND CASE WHEN lead_id IN {UNHONORED} THEN phone IS NOT NULL
+            ELSE phone IS NULL OR source <> 'request'
+                OR listed_at - ended_at NOT BETWEEN 1 AND 300000000 END""",
+    "events of the last 30 days carry the ids and times of the account's own calls": f"""
+        SELECT events.id FROM events LEFT JOIN calls ON calls.id = data ->> 'call_id'
+        WHERE events.created_at < {END - 30 * DAY}
+            OR (events.type <> 'appointment.booked' AND calls.id IS NULL)
+            OR events.created_at <> ended_at
+            OR data ->> 'campaign_id' IS DISTINCT FROM campaign_id
+            OR CASE events.type WHEN 'call.completed' THEN data ->> 'from' <> from_number
+                OR data ->> 'to' <> to_number
+                OR (data ->> 'duration_seconds')::BIGINT IS DISTINCT FROM duration_seconds
+                OR epoch_us((data ->> 'ended_at')::TIMESTAMPTZ) <> ended_at
+               WHEN 'disposition.logged' THEN data ->> 'disposition_code' <> disposition END""",
+}  # fmt: skip
 
 
-def test_nothing_happens_after_the_end() -> None:
-    """Every instant but the promised ones is before the first instant of the as-of day."""
-    promised = {"scheduled_at", "next_attempt_at"}
-    for table in ("campaigns", "leads", "calls", "callbacks", "appointments", "dnc", "events"):
-        for row in rows(table):
-            for column, value in row.items():
-                if column.endswith("_at") and column not in promised and value is not None:
-                    assert isinstance(value, int)
-                    assert 0 < value < END, (table, column)
+@pytest.mark.parametrize("law", LAWS)
+def test_no_row_breaks_a_law(law: str) -> None:
+    """Whatever the size of the account."""
+    for size in ("tiny", "medium" if "appointments" in law else "small"):
+        assert ask(LAWS[law], size)[:3] == [], size
 
 
-def test_history_is_about_six_months() -> None:
-    """The calls of a small account cover 182 days up to the end, those of a tiny one 91."""
-    for size, days in (("small", 182), ("tiny", 91)):
-        times = [call["created_at"] for call in rows("calls", size)]
-        assert END - days * DAY <= min(times) < END - (days - 6) * DAY
-        assert max(times) > END - 3 * DAY
+@pytest.mark.parametrize("size", ["tiny", "small", "medium"])
+def test_numbers_are_fictional(size: str) -> None:
+    """Every number is on a 555 line of a known area code; in smaller accounts on a reserved one."""
+    line = "555[0-9]{4}" if size == "medium" else "55501[0-9]{2}"
+    strange = f"""SELECT phone FROM (SELECT phone FROM leads UNION SELECT number FROM caller_ids)
+        LEFT JOIN places ON code = substr(phone, 3, 3)
+        WHERE code IS NULL OR NOT regexp_full_match(phone, '[+]1[0-9]{{3}}{line}')"""
+    assert ask(strange, size) == []
 
 
-def test_every_campaign_state_is_there() -> None:
-    """Six campaigns in the five states; at least three have calls, draft and ready have none."""
-    campaigns = rows("campaigns")
-    dialed = Counter(call["campaign_id"] for call in rows("calls"))
-    by_state = {campaign["status"]: campaign for campaign in campaigns}
-    assert len(campaigns) == 6
-    assert set(by_state) == {"draft", "ready", "running", "paused", "completed"}
-    assert sum(dialed[campaign["id"]] > 0 for campaign in campaigns) >= 3
-    assert dialed[by_state["draft"]["id"]] == dialed[by_state["ready"]["id"]] == 0
+STATUSES = {"new", "contacted", "callback", "dnc", "completed"}
+#: Query to the values that it finds.
+KINDS = {
+    "SELECT status FROM campaigns": {"draft", "ready", "running", "paused", "completed"},
+    "SELECT status FROM leads": STATUSES,
+    "SELECT status FROM callbacks": {"pending", "completed", "cancelled"},
+    "SELECT source FROM dnc": {"registry", "request", "console"},
+    "SELECT type FROM events": {"call.completed", "disposition.logged", "appointment.booked"},
+}
 
 
-def test_campaign_times_fit_their_state() -> None:
-    """Started means dialed, completed alone has a completion, and calls stay inside."""
-    calls = defaultdict(list)
-    for call in rows("calls"):
-        if call["direction"] == "outbound":
-            calls[call["campaign_id"]].append(call)
-    for campaign in rows("campaigns"):
-        started, completed = campaign["started_at"], campaign["completed_at"]
-        assert (started is None) == (campaign["status"] in ("draft", "ready"))
-        assert (completed is not None) == (campaign["status"] == "completed")
-        own = calls[campaign["id"]]
-        if own:
-            assert campaign["created_at"] < started <= min(call["created_at"] for call in own)
-            until = END if campaign["status"] == "running" else campaign["updated_at"]
-            assert max(call["ended_at"] for call in own) < until
-
-
-def test_times_of_a_call_are_in_order() -> None:
-    """Created, answered, ended; answered means completed, and the other way round."""
-    for call in rows("calls"):
-        answered = call["answered_at"]
-        assert call["created_at"] <= (answered or call["created_at"]) <= call["ended_at"]
-        assert (answered is not None) == (call["status"] == "completed")
+@pytest.mark.parametrize("query", KINDS)
+def test_every_kind_is_there(query: str) -> None:
+    """And no other."""
+    assert {kind for (kind,) in ask(query)} == KINDS[query]
 
 
 def test_vocabularies() -> None:
     """Statuses and causes are FreeSWITCH's words, and they agree with the disposition."""
-    agreed = {
-        "NA": {"no_answer"},
-        "B": {"busy"},
-        "ADC": {"failed"},
-        "CG": {"failed"},
-        "BLOCKED": {"failed"},
-    }
-    causes = defaultdict(set)
-    for call in rows("calls", "medium"):
-        causes[call["status"]].add(call["hangup_cause"])
-        assert call["status"] in agreed.get(call["disposition"], {"completed", "no_answer"})
+    causes: dict[str, set[str]] = {}
+    for status, cause in ask("SELECT DISTINCT status, hangup_cause FROM calls", "medium"):
+        causes.setdefault(status, set()).add(cause)
     assert causes == {
         "completed": {"NORMAL_CLEARING", "NORMAL_UNSPECIFIED"},
         "no_answer": {"NO_ANSWER", "ORIGINATOR_CANCEL", "NO_USER_RESPONSE"},
         "busy": {"USER_BUSY"},
         "failed": {
-            "UNALLOCATED_NUMBER",
-            "NUMBER_CHANGED",
-            "INVALID_NUMBER_FORMAT",
-            "NORMAL_TEMPORARY_FAILURE",
-            "NORMAL_CIRCUIT_CONGESTION",
-            "NETWORK_OUT_OF_ORDER",
-            "CALL_REJECTED",
+            "UNALLOCATED_NUMBER", "NUMBER_CHANGED", "INVALID_NUMBER_FORMAT", "CALL_REJECTED",
+            "NORMAL_TEMPORARY_FAILURE", "NORMAL_CIRCUIT_CONGESTION", "NETWORK_OUT_OF_ORDER",
         },
-    }
+    }  # fmt: skip
+    agree = """SELECT id FROM calls WHERE CASE WHEN disposition = 'B' THEN status <> 'busy'
+        WHEN disposition = 'NA' THEN status <> 'no_answer'
+        WHEN disposition IN ('ADC', 'CG', 'BLOCKED') THEN status <> 'failed'
+        ELSE status NOT IN ('completed', 'no_answer') END"""
+    assert ask(agree, "medium") == []
 
 
-@pytest.mark.parametrize("size", ["tiny", "small", "medium"])
-def test_numbers_are_fictional_and_apart(size: str) -> None:
-    """Every number is on a 555 line; leads, caller IDs and the registry never share one."""
-    known = {place.code for place in (*ONE_ZONE, *SEVERAL_ZONES)}
-    phones = {lead["phone"] for lead in rows("leads", size)}
-    own = {row["number"] for row in rows("caller_ids", size)}
-    listed = {row["phone"]: row["source"] for row in rows("dnc", size)}
-    line = r"\+1(\d{3})55501\d\d" if size != "medium" else r"\+1(\d{3})555\d{4}"
-    matches = [re.fullmatch(line, phone) for phone in phones | own]
-    assert {match[1] for match in matches if match} <= known
-    assert all(matches)
-    assert not phones & own
-    assert not phones & set(REGISTRY_BLOCKS)
-    assert set(REGISTRY_BLOCKS) <= listed.keys()
-    assert not own & listed.keys()
-    assert set(listed.values()) == {"registry", "request", "console"}
-    assert not {phone for phone, source in listed.items() if source == "console"} & phones
+@pytest.mark.parametrize(
+    ("query", "size", "low", "high"),
+    [
+        ("SELECT count(*) FROM campaigns", "small", 6, 6),
+        ("SELECT count(DISTINCT campaign_id) FROM calls", "small", 3, 6),
+        # The calls of a small account cover 182 days up to the end, those of a tiny one 91.
+        (f"SELECT ({END} - min(created_at)) / {DAY} FROM calls", "small", 176, 182),
+        (f"SELECT ({END} - min(created_at)) / {DAY} FROM calls", "tiny", 85, 91),
+        (f"SELECT ({END} - max(created_at)) / {DAY} FROM calls", "small", 0, 3),
+        (f"SELECT ({END} - max(created_at)) / {DAY} FROM calls", "tiny", 0, 3),
+        ("SELECT count(*) FROM calls WHERE lead_id IS NULL", "small", 120, 120),
+        ("SELECT count(*) FROM leads WHERE custom_fields IS NULL", "small", 6, 79),
+        ("SELECT count(external_id) FROM leads", "small", 2_001, 3_000),
+        ("SELECT count(*) FROM agents WHERE state = 'ready'", "small", 1, 12),
+        ("SELECT count(next_attempt_at) FROM leads WHERE status = 'contacted'", "small", 21, 3_000),
+        ("SELECT count(*) FROM dnc WHERE source = 'registry'", "small", 3_001, 4_000),
+        ("SELECT count(*) FROM dnc WHERE source = 'console'", "small", 5, 5),
+        (f"SELECT count(*) FROM dnc WHERE source = 'request' HAVING count(*) = (SELECT count(*) FROM"
+         f" calls WHERE disposition = 'DNC' AND lead_id NOT IN {UNHONORED})", "small", 1, 3_000),
+        # About three in four of the kept callbacks are called within the hour, the rest later.
+        ("""SELECT avg((called_at <= scheduled_at + 3600000000)::INT) FROM (SELECT callbacks.id,
+            any_value(scheduled_at) AS scheduled_at, min(calls.created_at) AS called_at
+            FROM callbacks JOIN calls USING (lead_id) WHERE callbacks.status = 'completed'
+            AND calls.created_at > scheduled_at - 900000000 GROUP BY ALL)""", "medium", 0.70, 0.82),
+        # Pending callbacks lie on both sides of the end of the history.
+        (f"SELECT count(*) FROM callbacks WHERE status = 'pending' AND scheduled_at < {END}",
+         "medium", 51, 10_000),
+        (f"SELECT count(*) FROM callbacks WHERE status = 'pending' AND scheduled_at >= {END}",
+         "medium", 6, 10_000),
+        *((f"""SELECT avg((status = '{status}')::INT) FROM appointments
+            WHERE scheduled_at + duration_minutes * 60000000 < {END}""", "medium", low, high)
+          for status, low, high in (("completed", 0.62, 0.78), ("no-show", 0.12, 0.24))),
+    ],
+)  # fmt: skip
+def test_values_are_in_their_ranges(query: str, size: str, low: float, high: float) -> None:
+    """Counts, spans and shares."""
+    ((value,),) = ask(query, size)
+    assert low <= value <= high
 
 
-def test_calls_join_leads_and_caller_ids() -> None:
-    """Outbound goes from a caller ID to the lead's number, inbound the other way round."""
-    phone = {lead["id"]: lead for lead in rows("leads")}
-    own = {row["number"] for row in rows("caller_ids")}
-    extensions = {agent["extension"] for agent in rows("agents")}
-    numbers = {lead["phone"] for lead in phone.values()}
-    detached = 0
-    for call in rows("calls"):
-        ours, theirs = call["from_number"], call["to_number"]
-        if call["direction"] == "inbound":
-            ours, theirs = theirs, ours
-        assert ours in own
-        assert theirs in numbers
-        if call["lead_id"] is None:
-            detached += 1
-            assert call["campaign_id"] is None
-            assert call["direction"] == "outbound"
-        else:
-            assert phone[call["lead_id"]]["phone"] == theirs
-            assert phone[call["lead_id"]]["campaign_id"] == call["campaign_id"]
-        assert call["agent_extension"] in extensions | {None}
-    assert detached == 120
-
-
-def test_a_phone_is_once_in_a_campaign() -> None:
-    """No campaign has one number twice."""
-    pairs = Counter((lead["campaign_id"], lead["phone"]) for lead in rows("leads"))
-    assert max(pairs.values()) == 1
-
-
-def test_leads_come_before_their_calls() -> None:
-    """A lead is created after its campaign and before the first call to it."""
-    created = {campaign["id"]: campaign["created_at"] for campaign in rows("campaigns")}
-    leads = {lead["id"]: lead for lead in rows("leads")}
-    for lead in leads.values():
-        assert created[lead["campaign_id"]] < lead["created_at"] <= lead["updated_at"]
-    for call in rows("calls"):
-        if call["lead_id"]:
-            assert leads[call["lead_id"]]["created_at"] < call["created_at"]
-
-
-def test_leads_hold_what_their_last_call_left() -> None:
-    """Attempts, last attempt, disposition and cause are those of the outbound calls."""
-    calls = calls_of_leads()
-    for lead in rows("leads"):
-        own = calls[lead["id"]]
-        assert lead["attempts"] == len(own)
-        last = own[-1] if own else None
-        assert lead["last_attempt_at"] == (last and last["created_at"])
-        assert lead["disposition_code"] == (last and last["disposition"])
-        assert lead["hangup_cause"] == (last and last["hangup_cause"])
-        assert lead["updated_at"] == (last["ended_at"] if last else lead["created_at"])
-
-
-def test_lead_states_follow_from_the_calls() -> None:
-    """New without a call, dnc for good after a request, completed after a final outcome."""
-    calls = calls_of_leads()
-    unhonored = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
-    waiting = {row["lead_id"] for row in rows("callbacks") if row["status"] == "pending"}
-    seen = Counter()
-    for lead in rows("leads"):
-        own = calls[lead["id"]]
-        said = {call["disposition"] for call in own}
-        if not own:
-            wanted = "new"
-        elif lead["id"] in unhonored:
-            wanted = "contacted"
-        elif "DNC" in said:
-            wanted = "dnc"
-        elif own[-1]["disposition"] in FINAL or len(own) >= 8:
-            wanted = "completed"
-        else:
-            wanted = "callback" if lead["id"] in waiting else "contacted"
-        assert lead["status"] == wanted
-        seen[wanted] += 1
-    assert set(seen) == {"new", "contacted", "callback", "dnc", "completed"}
-
-
-def test_a_final_outcome_is_the_last() -> None:
-    """Nobody is dialed again after a final outcome, but for the planted calls."""
-    planted = {row["id"] for row in rows("ground_truth") if row["fault"].startswith("call_after")}
-    late = {row["id"] for row in rows("ground_truth") if row["fault"] == "late_disposition"}
-    for own in calls_of_leads().values():
-        final = [call["disposition"] in FINAL for call in own if call["id"] not in planted | late]
-        assert not any(final[:-1])
-
-
-def test_next_attempts_are_promises() -> None:
-    """A next attempt is due where dialing goes on: callbacks, and running or paused campaigns."""
-    status = {campaign["id"]: campaign["status"] for campaign in rows("campaigns")}
-    due = {
-        row["lead_id"]: row["scheduled_at"]
-        for row in rows("callbacks")
-        if row["status"] == "pending"
-    }
-    planned = 0
-    for lead in rows("leads"):
-        following = lead["next_attempt_at"]
-        if lead["status"] == "callback":
-            assert following == due[lead["id"]]
-        elif following is not None:
-            planned += 1
-            assert lead["status"] == "contacted"
-            assert status[lead["campaign_id"]] in ("running", "paused")
-            assert following > lead["last_attempt_at"]
-            assert following >= END or status[lead["campaign_id"]] == "paused"
-    assert planned > 20
-
-
-def test_custom_fields_are_json_with_source_and_state() -> None:
-    """Source and state of the area code are there, except in the hundredth that has none."""
-    sources = {row["code"] for row in rows("lead_sources")}
-    state = {place.code: place.state for place in (*ONE_ZONE, *SEVERAL_ZONES)}
-    missing = 0
-    for lead in rows("leads"):
-        if lead["custom_fields"] is None:
-            missing += 1
-            continue
-        fields = json.loads(lead["custom_fields"])
-        assert fields["lead_source"] in sources
-        assert fields["state"] == state[lead["phone"][2:5]]
-    assert 5 < missing < 80
-
-
-def test_people_are_made_up() -> None:
-    """E-mail addresses are under example.com or example.org, external ids are unique."""
-    leads = rows("leads")
-    assert all(
-        re.search(r"@example\.(com|org)$", lead["email"]) for lead in leads if lead["email"]
-    )
-    outside = [lead["external_id"] for lead in leads if lead["external_id"]]
-    assert len(outside) == len(set(outside)) > 2_000
-    assert {row["email"].split("@")[1] for row in rows("agents")} == {"example.com"}
-    assert "ready" in {row["state"] for row in rows("agents")}
-
-
-def test_callbacks_come_from_callback_calls() -> None:
-    """Each is made as a CALLBK call ends and is due one to eight days later, by day."""
-    promised = {
-        (call["lead_id"], call["ended_at"])
-        for call in rows("calls")
-        if call["disposition"] == "CALLBK"
-    }
-    callbacks = rows("callbacks")
-    assert {(row["lead_id"], row["created_at"]) for row in callbacks} == promised
-    assert len(callbacks) == len(promised)
-    leads = {lead["id"]: lead for lead in rows("leads")}
-    zone = {place.code: ZoneInfo(place.zones[0]) for place in ONE_ZONE}
-    for row in callbacks:
-        lead = leads[row["lead_id"]]
-        local = dt.datetime.fromtimestamp(row["scheduled_at"] / 1e6, tz=zone[lead["phone"][2:5]])
-        assert row["campaign_id"] == lead["campaign_id"]
-        assert 0 < row["scheduled_at"] - row["created_at"] < 9 * DAY
-        assert 9 <= local.hour < 19
-        assert local.weekday() < 6
-
-
-def test_callbacks_are_kept_when_completed() -> None:
-    """A completed callback has a call after its promise; no other has one."""
-    calls = calls_of_leads()
-    states = Counter()
-    for row in rows("callbacks"):
-        states[row["status"]] += 1
-        later = [call for call in calls[row["lead_id"]] if call["created_at"] > row["created_at"]]
-        assert bool(later) == (row["status"] == "completed")
-    assert set(states) == {"pending", "completed", "cancelled"}
-
-
-def test_some_callbacks_are_prompt_and_some_late() -> None:
-    """About three in four of the kept ones are called within the hour, the rest later."""
-    calls = defaultdict(list)
-    for call in rows("calls", "medium"):
-        calls[call["lead_id"]].append(call["created_at"])
-    prompt = late = 0
-    for row in rows("callbacks", "medium"):
-        if row["status"] == "completed":
-            at = min(time for time in calls[row["lead_id"]] if time > row["scheduled_at"] - 900e6)
-            prompt += at <= row["scheduled_at"] + 3_600e6
-            late += at > row["scheduled_at"] + 3_600e6
-    assert 0.70 < prompt / (prompt + late) < 0.82
-
-
-def test_some_promises_are_broken_and_some_open() -> None:
-    """Pending callbacks lie on both sides of the end of the history."""
-    due = [
-        row["scheduled_at"] for row in rows("callbacks", "medium") if row["status"] == "pending"
-    ]
-    assert sum(time < END for time in due) > 50
-    assert sum(time >= END for time in due) > 5
-
-
-def test_appointments_come_from_appointment_calls() -> None:
-    """Each has the phone and the name of a lead whose call ended as it was booked."""
-    leads = {lead["id"]: lead for lead in rows("leads")}
-    booked = {
-        (call["to_number"], call["ended_at"])
-        for call in rows("calls")
-        if call["disposition"] == "APPT"
-    }
-    appointments = rows("appointments")
-    assert {(row["phone"], row["created_at"]) for row in appointments} == booked
-    for row in appointments:
-        assert row["phone"] == leads[row["lead_id"]]["phone"]
-        assert leads[row["lead_id"]]["full_name"] in (row["contact_name"], None)
-        assert row["source"] == "call"
-        assert row["created_at"] <= row["updated_at"]
-
-
-def test_appointments_are_over_when_their_time_is() -> None:
-    """Past ones are completed, missed or cancelled; future ones scheduled or cancelled; by day."""
-    states = Counter()
-    for row in rows("appointments", "medium"):
-        over = row["scheduled_at"] + row["duration_minutes"] * 60_000_000 < END
-        past, future = {"completed", "no-show"}, {"scheduled", "confirmed"}
-        assert row["status"] in (past if over else future) | {"cancelled"}
-        states[row["status"]] += over
-        zone = ZoneInfo(row["timezone"])
-        local = dt.datetime.fromtimestamp(row["scheduled_at"] / 1e6, tz=zone)
-        assert 9 <= local.hour <= 17
-        assert local.weekday() < 6
-    total = states.total()
-    assert 0.62 < states["completed"] / total < 0.78
-    assert 0.12 < states["no-show"] / total < 0.24
-
-
-def test_requests_are_on_the_list() -> None:
-    """Every number with a Do-Not-Call disposition is listed minutes later, but for the planted."""
-    listed = {row["phone"]: row for row in rows("dnc")}
-    unhonored = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
-    asked = [call for call in rows("calls") if call["disposition"] == "DNC"]
-    for call in asked:
-        entry = listed.get(call["to_number"])
-        if call["lead_id"] in unhonored:
-            assert entry is None
-        else:
-            assert entry is not None
-            assert entry["source"] == "request"
-            assert 0 < entry["listed_at"] - call["ended_at"] <= 300_000_000
-    sources = Counter(row["source"] for row in listed.values())
-    assert sources["request"] == len(asked) - len(unhonored)
-    assert sources["registry"] > 3_000
-    assert sources["console"] == 5
-
-
-def test_events_are_recent_and_tell_of_calls() -> None:
-    """Events of the last 30 days carry the ids and times of the account's own calls."""
-    calls = {call["id"]: call for call in rows("calls")}
-    kinds = Counter()
-    for event in rows("events"):
-        data = json.loads(event["data"])
-        kinds[event["type"]] += 1
-        assert END - 30 * DAY <= event["created_at"] < END
-        if "call_id" in data:
-            call = calls[data["call_id"]]
-            assert event["created_at"] == call["ended_at"]
-            assert data["campaign_id"] == call["campaign_id"]
-        if event["type"] == "call.completed":
-            assert (data["from"], data["to"]) == (call["from_number"], call["to_number"])
-            assert data["duration_seconds"] == call["duration_seconds"]
-            instant = dt.datetime.fromisoformat(data["ended_at"])
-            assert round(instant.timestamp() * 1e6) == call["ended_at"]
-        elif event["type"] == "disposition.logged":
-            assert data["disposition_code"] == call["disposition"]
-    assert set(kinds) == {"call.completed", "disposition.logged", "appointment.booked"}
+def test_prefixes_are_the_contracts() -> None:
+    """Those that the ids are held to here."""
+    assert set(IDS.values()) <= set(PREFIXES.values())
 
 
 def test_the_repr_shows_no_numbers() -> None:
