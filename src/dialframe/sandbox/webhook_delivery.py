@@ -22,6 +22,7 @@ from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import World
+from dialframe.sandbox.world.sandbox_database import update
 
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
@@ -225,37 +226,34 @@ def _still_due(db: sqlite3.Connection, due: DueDelivery) -> bool:
 
 
 def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: int) -> None:
+    due = attempt.due
+    values: dict[str, Any] = {"next_attempt_at": None}
     if attempt.refused is not None:
-        db.execute(
-            "UPDATE deliveries SET status = ?, failure_reason = ?, next_attempt_at = NULL"
-            " WHERE number = ?",
-            (*attempt.refused, attempt.due.number),
+        state, reason = attempt.refused
+        update(
+            db,
+            "deliveries",
+            due.client,
+            due.delivery_id,
+            **values,
+            status=state,
+            failure_reason=reason,
         )
         return
     # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240 minutes.
     # The first attempt is none of the retries: six in all.
-    attempts = attempt.due.attempts + 1
-    delivered = status is not None and 200 <= status < 300
-    retries_left = attempts <= len(limits.WEBHOOK_RETRY_MINUTES)
-    next_us: int | None = None
-    reason: str | None = None
-    if delivered:
-        state = "delivered"
-    elif retries_left:
-        state = "retry_scheduled"
-        next_us = now_us + limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
+    attempts = due.attempts + 1
+    values |= {"attempts": attempts, "last_status_code": status, "last_attempt_at": now_us}
+    if status is not None and 200 <= status < 300:
+        values |= {"status": "delivered", "delivered_at": now_us}
+    elif attempts <= len(limits.WEBHOOK_RETRY_MINUTES):
+        wait_us = limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
+        values |= {"status": "retry_scheduled", "next_attempt_at": now_us + wait_us}
     else:
-        state = "failed"
         reason = NO_ANSWER if status is None else f"answered_{status}"
-        if attempt.url is None:
-            reason = ELSEWHERE
-    db.execute(
-        "UPDATE deliveries SET status = ?, attempts = ?, last_status_code = ?,"
-        " last_attempt_at = ?, next_attempt_at = ?, delivered_at = ?, failure_reason = ?"
-        " WHERE number = ?",
-        (state, attempts, status, now_us, next_us, now_us if delivered else None, reason,
-         attempt.due.number),
-    )  # fmt: skip
+        values["status"] = "failed"
+        values["failure_reason"] = ELSEWHERE if attempt.url is None else reason
+    update(db, "deliveries", due.client, due.delivery_id, **values)
 
 
 async def _post(attempt: Attempt) -> int | None:

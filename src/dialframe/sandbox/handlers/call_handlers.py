@@ -14,7 +14,7 @@ from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, check_state, on
 from dialframe.sandbox.world import clock, recordings_and_transcripts
 from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
@@ -217,11 +217,8 @@ def pause(context: Context[CampaignRef]) -> Reply:
     """Running becomes paused; paused stays so."""
     # States, Campaign: pause.
     campaign = context.find(CAMPAIGN, context.request.campaign_id)
-    if campaign["status"] == "running":
-        campaign = _move(context, "paused")
-    elif campaign["status"] != "paused":
-        raise Refusal("campaign_not_running", f"The campaign is {campaign['status']}.")
-    return answer(campaign)
+    check_state("campaign", campaign, ("running", "paused"), "campaign_not_running")
+    return answer(campaign if campaign["status"] == "paused" else _move(context, "paused"))
 
 
 @on(operations.CAMPAIGNS_RESUME)
@@ -229,10 +226,9 @@ def resume(context: Context[CampaignRef]) -> Reply:
     """Paused becomes running; running stays so."""
     # States, Campaign: resume.
     campaign = context.find(CAMPAIGN, context.request.campaign_id)
+    check_state("campaign", campaign, ("running", "paused"), "campaign_not_paused")
     if campaign["status"] == "running":
         return answer(campaign)
-    if campaign["status"] != "paused":
-        raise Refusal("campaign_not_paused", f"The campaign is {campaign['status']}.")
     # States, Campaign: `registry_stale_blocked`; Tiers: a launch counts against the caps.
     contact_checks.registry_fresh(context.caller.settings)
     contact_checks.spend(context.sender, "launch")

@@ -28,7 +28,7 @@ from dialframe.contract.models.dnc_and_message_models import (
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.contact_checks import Sent
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
+from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, check_state, on
 from dialframe.sandbox.world import clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
@@ -221,12 +221,11 @@ def cancel_callback(context: Context[CallbackRef]) -> Reply:
     # States, Callback: cancel.
     callback_id = context.request.callback_id
     callback = context.find(CALLBACK, callback_id)
+    check_state("callback", callback, ("pending", "cancelled"), "callback_not_pending")
     if callback["status"] == "pending":
         callback = context.change(CALLBACK, callback_id, {"status": "cancelled"})
         # States, Callback: lead no longer scheduled.
         _plan_lead(context, callback["lead_id"], None)
-    elif callback["status"] != "cancelled":
-        raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
     return answer(callback)
 
 
@@ -236,8 +235,7 @@ def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
     callback_id = context.request.callback_id
     callback = context.find(CALLBACK, callback_id)
     # States, Callback: only a pending one moves.
-    if callback["status"] != "pending":
-        raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
+    check_state("callback", callback, ("pending",), "callback_not_pending")
     due_us = clock.from_datetime(context.request.scheduled_at)
     _plan_lead(context, callback["lead_id"], due_us)
     return answer(
@@ -253,8 +251,8 @@ def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
 DURATION_MINUTES: Final = 30
 SOURCE: Final = "api"
 
-# States, Appointment: nothing moves one in these states.
-_FINAL: Final = ("completed", "no-show")
+# States, Appointment: completed, no-show and cancelled ones stay; the complete set is not shown.
+_MOVABLE: Final = ("scheduled", "confirmed")
 
 
 def _plan_lead(context: Context[Any], lead_id: str | None, next_us: int | None) -> None:
@@ -304,7 +302,7 @@ def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     # States, Appointment: a cancelled one stays so, with 200.
     if booked["status"] == "cancelled":
         return requests_and_replies.shown(context, booked)
-    _refuse_in(_FINAL, booked)
+    check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
     changes = {"status": "cancelled", "updated_at": context.now_us}
     booked = context.change(APPOINTMENT, identifier, changes)
     _tell(context, "appointment.cancelled", booked)
@@ -318,7 +316,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
     _check_zone(request.timezone)
     booked = context.find(APPOINTMENT, request.appointment_id)
     # States, Appointment: completed, no-show and cancelled ones are not moved.
-    _refuse_in((*_FINAL, "cancelled"), booked)
+    check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
     changes: Json = {
         "scheduled_at": clock.from_datetime(request.scheduled_at),
         "updated_at": context.now_us,
@@ -340,12 +338,6 @@ def _check_zone(name: str | None) -> None:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         # A directory of the zone data is an OSError, a path out of it a ValueError.
         raise invalid("/timezone", "unknown_time_zone") from None
-
-
-def _refuse_in(statuses: tuple[str, ...], booked: Json) -> None:
-    if booked["status"] in statuses:
-        detail = f"The appointment is {booked['status']}."
-        raise Refusal("appointment_not_modifiable", detail)
 
 
 def _tell(context: Context[Any], kind: str, booked: Json) -> None:

@@ -30,6 +30,7 @@ from dialframe.sandbox.handlers.requests_and_replies import (
     Context,
     Reply,
     answer,
+    check_state,
     on,
     taking,
 )
@@ -38,7 +39,6 @@ from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
     LEAD,
     Json,
-    Refusal,
     check_if_match,
     invalid,
     resource,
@@ -240,7 +240,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
     """One result per lead, by its index."""
     request = context.request
     campaign = context.find(CAMPAIGN, request.campaign_id)
-    _check_state(campaign, IMPORTABLE)
+    check_state("campaign", campaign, IMPORTABLE, "campaign_not_importable")
     contact_checks.screen_can_run(context.sender)
     judged = judge(context, request.campaign_id, request.leads)
     results = [
@@ -272,7 +272,7 @@ def create(context: Context[CreateRow]) -> Reply:
     if request.dial_now:
         contact_checks.may_start_calls(context.caller)
     campaign = context.find(CAMPAIGN, request.campaign_id)
-    _check_state(campaign, (*IMPORTABLE, "running"))
+    check_state("campaign", campaign, (*IMPORTABLE, "running"), "campaign_not_importable")
     if campaign["status"] == "running":
         contact_checks.may_start_calls(context.caller)
     contact_checks.screen_can_run(context.sender)
@@ -316,12 +316,6 @@ def update(context: Context[LeadUpdate]) -> Reply:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
     return requests_and_replies.shown(context, context.change(LEAD, request.lead_id, changes))
-
-
-def _check_state(campaign: Json, allowed: tuple[str, ...]) -> None:
-    if campaign["status"] not in allowed:
-        detail = f"The campaign is {campaign['status']}."
-        raise Refusal("campaign_not_importable", detail)
 
 
 def _judged_single(context: Context[CreateRow]) -> JudgedLead:

@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
@@ -164,6 +164,13 @@ def taking(
         return HANDLERS[operation.name]
 
     return bind
+
+
+# States: from any other state an operation answers the same refusal, and the state stays.
+def check_state(kind: str, body: Json, allowed: Collection[str], code: str) -> None:
+    """Refuse an object whose state an operation does not start from."""
+    if body["status"] not in allowed:
+        raise Refusal(code, f"The {kind} is {body['status']}.")
 
 
 def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:

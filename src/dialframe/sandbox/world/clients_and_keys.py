@@ -273,15 +273,15 @@ def load(db: sqlite3.Connection) -> Access:
             client_id,
             name,
             frozenset(json.loads(scopes)),
-            tuple(json.loads(ip_allow)),
-            bool(enabled),
+            tuple(json.loads(nets)),
+            on == 1,
         )
-        for number, client_id, name, scopes, ip_allow, enabled in db.execute(
+        for number, client_id, name, scopes, nets, on in db.execute(
             "SELECT number, client_id, name, scopes, ip_allow, enabled FROM clients"
         )
     ]
     credentials = [
-        Credential(credential_id, client, secret_hash, bool(sending), bool(revoked))
+        Credential(credential_id, client, secret_hash, sending == 1, revoked == 1)
         for credential_id, client, secret_hash, sending, revoked in db.execute(
             "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
         )
