@@ -78,9 +78,8 @@ def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally
     firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
     known_firsts = [instant.date() for instant in firsts if instant is not None]
     beginning = max(min(known_firsts), EARLIEST) if known_firsts else None
-    last = started_at.astimezone(
-        UTC
-    ).date()  # days of a report are UTC days (contract, Conventions)
+    # Days of a report are UTC days.
+    last = started_at.astimezone(UTC).date()
     # Ranges as long as one may be (contract, Limits), latest first; one alone where nothing is due.
     while True:
         first = last - timedelta(days=REPORT_RANGE_DAYS - 1)

@@ -88,8 +88,8 @@ def freshness(
         "rows": len(frame),
         "synced_at": _text(cover.synced_at),
         "reconciled_at": _text(cover.reconciled_at),
-        "complete": cover.complete
-        and not missing,  # a sync was finished, and nothing was lost since
+        # A sync was finished, and nothing was lost since.
+        "complete": cover.complete and not missing,
         "oldest": oldest,
         "newest": newest,
         "as_of": _text(as_of),
