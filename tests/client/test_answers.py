@@ -286,13 +286,27 @@ def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
     return problem_error(operation, status=status, headers=REFUSED, body=body, key=None)
 
 
-def test_unknown_code_survives() -> None:
-    """Its status finds the family, and the code is there to be branched on."""
-    error = made(rows.ME, 409, "moon_in_wrong_phase")
+#: Refusals, and the words of what next.
+ADVICE: list[tuple[Any, int, str, str]] = [
+    # Its status finds the family, and the code is there to be branched on.
+    (rows.ME, 409, "moon_in_wrong_phase", "quote the request id to the operator"),
+    (rows.CALLS_TRANSCRIPT, 403, "insufficient_scope", "needs the scope transcripts:read;"),
+    (rows.LEADS_CREATE, 403, "insufficient_scope",
+     "leads:write, for a running campaign or dial_now also calls:originate;"),
+    (rows.SMS_SEND, 403, "tier_not_enabled", "tier2_sms_send_enabled"),
+    # Of tier 1, and refused all the same: it has no switch.
+    (rows.WHATSAPP_SEND, 403, "tier_not_enabled", "the operator switches this on"),
+]  # fmt: skip
 
-    assert type(error) is Conflict
-    assert error.code == "moon_in_wrong_phase"
-    assert "operator" in str(error)
+
+@pytest.mark.parametrize(("operation", "status", "code", "words"), ADVICE)
+def test_refusal_says_what_next(operation: Any, status: int, code: str, words: str) -> None:
+    """What is to be asked for, and of whom."""
+    error = made(operation, status, code)
+
+    assert type(error) is {409: Conflict, 403: PermissionDenied}[status]
+    assert error.code == code
+    assert words in str(error)
 
 
 def test_detail_is_kept_without_numbers_and_keys() -> None:
@@ -302,22 +316,6 @@ def test_detail_is_kept_without_numbers_and_keys() -> None:
     assert "about" in error.detail
     assert PHONE not in error.detail
     assert SECRET not in error.detail
-
-
-def test_missing_scope_is_named() -> None:
-    """So that it can be asked for."""
-    assert "needs the scope transcripts:read;" in str(
-        made(rows.CALLS_TRANSCRIPT, 403, "insufficient_scope")
-    )
-    assert "leads:write, for a running campaign or dial_now also calls:originate;" in str(
-        made(rows.LEADS_CREATE, 403, "insufficient_scope")
-    )
-
-
-def test_switch_that_is_off_is_named() -> None:
-    """Tier 2 names the account switch; WhatsApp has none."""
-    assert "tier2_sms_send_enabled" in str(made(rows.SMS_SEND, 403, "tier_not_enabled"))
-    assert isinstance(made(rows.WHATSAPP_SEND, 403, "tier_not_enabled"), PermissionDenied)
 
 
 def test_field_problems_are_named_as_python_arguments() -> None:

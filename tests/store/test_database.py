@@ -8,8 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -42,60 +43,53 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     assert {FILE, f"{FILE}-wal", "lock.calls"} <= set(modes)
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """Garbage instead of a store is one sentence with the file's name."""
-    file = tmp_path / FILE
-    file.write_bytes(b"not a store at all " * 500)
+def with_sql(statement: str) -> Callable[[Path], None]:
+    """Change a SQLite file, made where it is missing, past the store."""
 
-    with pytest.raises(StoreError, match=f"{FILE}: this is not a store, or it is damaged"):
-        Store.open(tmp_path)
+    def change(file: Path) -> None:
+        with closing(sqlite3.connect(file)) as outsider, outsider:
+            outsider.execute(statement)
 
-    assert file.read_bytes().startswith(b"not a store")
+    return change
 
 
-def test_damage_inside_is_found_when_it_is_read(tmp_path: Path) -> None:
-    """Pages overwritten in the middle are an error on reading, never a short table."""
-    with Store.open(tmp_path) as store:
+def overwritten(file: Path) -> None:
+    """The second half of a store's pages is something else."""
+    with Store.open(file.parent) as store:
         put(store, [call(n) for n in range(1500)], 1)
-    file = tmp_path / FILE
-    content = bytearray(file.read_bytes())
-    half = len(content) // 2
-    content[half:] = b"\xa5" * (len(content) - half)
-    file.write_bytes(content)
-
-    with pytest.raises(
-        StoreError, match=f"{FILE}: the file is damaged; run dialframe store repair"
-    ):
-        Store.open(tmp_path)
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2].ljust(len(content), b"\xa5"))
 
 
-def test_a_store_of_a_newer_dialframe_is_refused(tmp_path: Path) -> None:
-    """A layout that this code does not know is left alone, in words."""
-    Store.open(tmp_path).close()
-    with sqlite3.connect(tmp_path / FILE) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-
-    with pytest.raises(StoreError, match=r"newer dialframe .layout 99, this one reads 5.; update"):
-        Store.open(tmp_path)
-
-
-def test_another_programs_file_is_refused(tmp_path: Path) -> None:
-    """A SQLite file that is no store is not written to."""
-    with sqlite3.connect(tmp_path / FILE) as connection:
-        connection.execute("CREATE TABLE theirs (x)")
-    connection.close()
-
-    with pytest.raises(StoreError, match="another program's file"):
-        Store.open(tmp_path)
+#: What stands where the store's file should be, and the words of the refusal.
+WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
+    "garbage": (lambda file: file.write_bytes(b"not a store at all " * 500),
+                f"{FILE}: this is not a store, or it is damaged"),
+    # An error, and never a short table.
+    "pages overwritten": (overwritten, f"{FILE}: the file is damaged; run dialframe store repair"),
+    "a newer layout": (lambda file: (Store.open(file.parent).close(),
+                                     with_sql("PRAGMA user_version = 99")(file)),
+                       r"newer dialframe .layout 99, this one reads 5.; update"),
+    "another program's file": (with_sql("CREATE TABLE theirs (x)"), "another program's file"),
+    "a file in the way": (lambda file: (file.parent.rmdir(), file.parent.touch()),
+                          "Not a directory; choose another folder"),
+}  # fmt: skip
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    """A path through a file is one sentence."""
-    (tmp_path / "file").write_text("")
+@pytest.mark.parametrize(("make", "words"), WRONG.values(), ids=WRONG)
+def test_what_is_no_store_of_ours_is_refused_in_words_and_left_alone(
+    tmp_path: Path, make: Callable[[Path], object], words: str
+) -> None:
+    """One sentence with the file's name, and not a byte of it is changed."""
+    file = tmp_path / "part" / FILE
+    file.parent.mkdir()
+    make(file)
+    before = file.read_bytes() if file.exists() else None
 
-    with pytest.raises(StoreError, match="Not a directory; choose another folder"):
-        Store.open(tmp_path / "file" / "part")
+    with pytest.raises(StoreError, match=words):
+        Store.open(file.parent)
+
+    assert (file.read_bytes() if file.exists() else None) == before
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:

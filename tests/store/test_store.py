@@ -264,16 +264,27 @@ def test_what_does_not_fit_its_column_is_kept_beside_it(store: Store) -> None:
     assert row["_extra"] == '{"attempts":"many","full_name":17,"surprise":[1]}'
 
 
-@pytest.mark.parametrize(
-    "record",
-    [call(1, full="\ud800"), call(1, status="\ud800"), call(1, id=None), call(1, id=3), {}],
-    ids=["surrogate in extra", "surrogate in text", "no id", "id is a number", "nothing"],
-)
-def test_text_that_cannot_be_written_is_set_aside(store: Store, record: dict[str, Any]) -> None:
-    """A record that no file can hold, or that has no key, goes to quarantine, never up as an error."""
+#: Records that no file can hold, or that have no key, and why.
+UNSTORABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "surrogate in extra": (call(1, full="\ud800"), "surrogates not allowed"),
+    "surrogate in text": (call(1, status="\ud800"), "surrogates not allowed"),
+    "no id": (call(1, id=None), "id is missing"),
+    "id is a number": (call(1, id=3), "id: int is not text"),
+    "nothing": ({}, "id is missing"),
+}
+
+
+@pytest.mark.parametrize(("record", "reason"), UNSTORABLE.values(), ids=UNSTORABLE)
+def test_record_that_cannot_be_stored_is_set_aside(
+    store: Store, record: dict[str, Any], reason: str
+) -> None:
+    """It goes to quarantine with the reason, never up as an error."""
     added = put(store, [record, call(2)], 1)
 
     assert (added.rows, added.quarantined) == (1, 1)
+    with store._database.reading() as connection:
+        (words,) = connection.execute("SELECT reason FROM quarantine").fetchone()
+    assert reason in words
 
 
 def test_rows_and_checkpoint_are_one(store: Store) -> None:
