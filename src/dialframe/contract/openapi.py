@@ -180,72 +180,61 @@ An unknown path answers 404 `route_not_available`, a known path with another met
 `Allow` header. Answers may gain fields and values within v1; a request with an unknown field or parameter is refused.
 """
 
-_KEY: Final[Schema] = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": "Names this write for 24 hours: sent again with the same request, it gives the "
-    "stored answer.",
-    "schema": {
-        "type": "string",
-        "minLength": limits.IDEMPOTENCY_KEY_CHARS[0],
-        "maxLength": limits.IDEMPOTENCY_KEY_CHARS[1],
-    },
-}
 
-PARAMETERS: Final[dict[str, Schema]] = {
-    "IdempotencyKey": {**_KEY, "required": True},
-    "OptionalIdempotencyKey": {**_KEY, "required": False},
-    "IfMatch": {
-        "name": "If-Match",
+def _text(bounds: tuple[int, int] | None = None, **facts: Any) -> Schema:
+    """The schema of a text, its length within bounds."""
+    lengths = {} if bounds is None else {"minLength": bounds[0], "maxLength": bounds[1]}
+    return {"type": "string", **lengths, **facts}
+
+
+def _header(name: str, description: str, schema: Schema, *, required: bool = False) -> Schema:
+    """A header of a request."""
+    return {
+        "name": name,
         "in": "header",
-        "required": False,
-        "description": "`ETag` of the last read; a changed resource answers 412.",
-        "schema": {"type": "string", "maxLength": limits.ETAG_CHARS},
-    },
-    "CorrelationId": {
-        "name": "X-Correlation-ID",
-        "in": "header",
-        "required": False,
-        "description": "Logged as metadata, never used for identity.",
-        "schema": {
-            "type": "string",
-            "minLength": limits.CORRELATION_ID_CHARS[0],
-            "maxLength": limits.CORRELATION_ID_CHARS[1],
-            "pattern": limits.CORRELATION_ID_PATTERN,
-        },
-    },
-}
+        "required": required,
+        "description": description,
+        "schema": schema,
+    }
+
 
 _SECONDS: Final[Schema] = {"type": "integer", "minimum": 0}
+_NAMED_WRITE: Final = (
+    "Names this write for 24 hours: sent again with the same request, it gives the stored answer."
+)
+_KEY: Final = _text(limits.IDEMPOTENCY_KEY_CHARS)
+_ETAG: Final = _text(maxLength=limits.ETAG_CHARS)
 
+PARAMETERS: Final[dict[str, Schema]] = {
+    "IdempotencyKey": _header("Idempotency-Key", _NAMED_WRITE, _KEY, required=True),
+    "OptionalIdempotencyKey": _header("Idempotency-Key", _NAMED_WRITE, _KEY),
+    "IfMatch": _header(
+        "If-Match", "`ETag` of the last read; a changed resource answers 412.", _ETAG
+    ),
+    "CorrelationId": _header(
+        "X-Correlation-ID",
+        "Logged as metadata, never used for identity.",
+        _text(limits.CORRELATION_ID_CHARS, pattern=limits.CORRELATION_ID_PATTERN),
+    ),
+}
+
+#: Headers of answers: what each says, whether it always comes, and its schema.
+_HEADERS: Final[dict[str, tuple[str, bool, Schema]]] = {
+    "X-Request-ID": (
+        "Names this answer: `req_` and a ULID, or `edge_` and 32 hex digits when the edge answered "
+        "before the request reached the API.",
+        True,
+        _text(pattern=f"^({REQUEST_ID.pattern})$"),
+    ),
+    "Cache-Control": ("", True, _text(const="no-store")),
+    "ETag": ("Version of the resource, for `If-Match`.", True, _ETAG),
+    "Idempotency-Replayed": ("Comes with the stored answer of a key.", False, _text(const="true")),
+    "Retry-After": ("Seconds to wait.", True, _SECONDS),
+    "Retry-After-Conflict": ("Seconds to wait; comes with `conflict`.", False, _SECONDS),
+}
 HEADERS: Final[dict[str, Schema]] = {
-    "X-Request-ID": {
-        "description": "Names this answer: `req_` and a ULID, or `edge_` and 32 hex digits when "
-        "the edge answered before the request reached the API.",
-        "required": True,
-        "schema": {"type": "string", "pattern": f"^({REQUEST_ID.pattern})$"},
-    },
-    "Cache-Control": {"required": True, "schema": {"type": "string", "const": "no-store"}},
-    "ETag": {
-        "description": "Version of the resource, for `If-Match`.",
-        "required": True,
-        "schema": {"type": "string", "maxLength": limits.ETAG_CHARS},
-    },
-    "Idempotency-Replayed": {
-        "description": "Comes with the stored answer of a key.",
-        "required": False,
-        "schema": {"type": "string", "const": "true"},
-    },
-    "Retry-After": {
-        "description": "Seconds to wait.",
-        "required": True,
-        "schema": _SECONDS,
-    },
-    "Retry-After-Conflict": {
-        "description": "Seconds to wait; comes with `conflict`.",
-        "required": False,
-        "schema": _SECONDS,
-    },
+    name: ({"description": words} if words else {}) | {"required": required, "schema": schema}
+    for name, (words, required, schema) in _HEADERS.items()
 }
 
 
@@ -333,14 +322,7 @@ def _pushed(kind: str) -> Schema:
         "tags": ["webhooks"],
         "security": [],
         "parameters": [
-            {
-                "name": name,
-                "in": "header",
-                "required": True,
-                "description": text,
-                "schema": {"type": "string"},
-            }
-            for name, text in headers.items()
+            _header(name, words, _text(), required=True) for name, words in headers.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {

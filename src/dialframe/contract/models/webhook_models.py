@@ -225,6 +225,9 @@ class Envelope(Answer):
     call_details: CallDetails | None = None
 
 
+_BOOKED: Final = (
+    "appointment_id", "status", "service", "starts_at", "timezone", "duration_minutes", "customer", "source",
+)  # fmt: skip
 #: Fields of `data` by event type, in the contract's order.
 EVENT_DATA: Final[dict[str, tuple[str, ...]]] = {
     "call.completed": (
@@ -239,14 +242,8 @@ EVENT_DATA: Final[dict[str, tuple[str, ...]]] = {
     "disposition.logged": (
         "call_id", "campaign_id", "lead_id", "disposition_code", "notes", "phone", "logged_at",
     ),
-    "appointment.booked": (
-        "appointment_id", "status", "service", "starts_at", "timezone", "duration_minutes",
-        "customer", "source",
-    ),
-    "appointment.moved": (
-        "appointment_id", "status", "service", "starts_at", "timezone", "duration_minutes",
-        "customer", "source",
-    ),
+    "appointment.booked": _BOOKED,
+    "appointment.moved": _BOOKED,
     "appointment.cancelled": ("appointment_id", "status", "service"),
     "webhook.test": (),
 }  # fmt: skip
