@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from dialframe.client import write_journal as journal_module
 from dialframe.client.request_building import KEY_LIFE, PlannedRequest
 from dialframe.client.write_journal import EVIDENCE, FILE_NAME, Journal
 from dialframe.errors import ConfigError, StoreError
+from forked import Forked
 
 REQUEST = PlannedRequest(
     operation="sms.send", method="POST", path="/v1/sms", query="",
@@ -73,20 +73,15 @@ def test_entry_holds_the_request_byte_for_byte(tmp_path: Path) -> None:
     assert PHONE not in repr(write)
 
 
+def begin_and_die(folder: Path) -> None:
+    """Put a write down and end without another word."""
+    Journal(folder, "a").begin(keyed("k9"), START)
+    os._exit(9)
+
+
 def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
     """What one process put down and did not live to finish, another reads."""
-    script = (
-        "import os, sys; from datetime import datetime, UTC; from pathlib import Path\n"
-        "from dialframe.client.write_journal import Journal\n"
-        "from dialframe.client.request_building import PlannedRequest\n"
-        "r = PlannedRequest(operation='sms.send', method='POST', path='/v1/sms',"
-        " headers={'Idempotency-Key': 'k9'}, body=b'{}')\n"
-        "Journal(Path(sys.argv[1]), 'a').begin(r, datetime(2026, 11, 21, 9, tzinfo=UTC))\n"
-        "os._exit(9)\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
-
-    assert ended.returncode == 9
+    assert Forked(begin_and_die, tmp_path).end()[0] == 9
     assert [write.key for write in Journal(tmp_path, "a").unsettled()] == ["k9"]
 
 

@@ -134,7 +134,7 @@ def test_no_attempt_is_made_after_the_window(tmp_path: Path) -> None:
     assert len(service.requests) == 3
 
 
-@pytest.mark.parametrize("crash", range(100))
+@pytest.mark.parametrize("crash", range(20))
 def test_nothing_is_dialed_late_after_a_crash(crash: int, tmp_path: Path) -> None:
     """Killed before, while or after it was sent, and resumed an hour later by everything there is."""
     dialed: list[float] = []

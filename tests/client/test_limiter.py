@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dialframe
 from dialframe.client import rate_limiter as limits_file
 from dialframe.client.rate_limiter import (
     BURST,
@@ -31,6 +28,7 @@ from dialframe.client.rate_limiter import (
     lane,
 )
 from dialframe.contract.limits import BUCKETS
+from forked import Forked
 
 SERVER = BUCKETS[0]
 
@@ -374,32 +372,16 @@ def test_a_file_cut_off_or_full_is_no_hindrance(tmp_path: Path) -> None:
     assert turn.at_s == 300.0
 
 
-_TAKES = """
-import sys
-from pathlib import Path
-from dialframe.client.rate_limiter import Shared
-limiter = Shared(Path(sys.argv[1])).of("a", "s")
-taken = []
-while len(taken) < 25:
-    turn = limiter.reserve(0.0, lane=sys.argv[2])
-    taken.append(round(turn.at_s, 6))
-print(taken)
-"""
+def take_turns(folder: Path) -> None:
+    """Twenty-five turns, printed."""
+    limiter = Shared(folder).of("a", "s")
+    print(json.dumps([round(turn_of(limiter, 0.0).at_s, 6) for _ in range(25)]))  # noqa: T201 - read by the test
 
 
 def test_processes_share_one_bucket(tmp_path: Path) -> None:
     """Three processes together get what one would, each turn once."""
-    source = str(Path(dialframe.__file__).parents[1])
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", _TAKES, str(tmp_path), "interactive"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": source},
-        )
-        for _ in range(3)
-    ]
-    sent_at_s = [at_s for process in running for at_s in json.loads(process.communicate()[0])]
+    running = [Forked(take_turns, tmp_path) for _ in range(3)]
+    sent_at_s = [at_s for process in running for at_s in json.loads(process.end()[1][0])]
 
     assert sorted(sent_at_s) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 66)]
 

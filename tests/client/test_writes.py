@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -48,18 +46,17 @@ from dialframe.errors import (
     StoreError,
     TransportError,
 )
+from forked import Forked
 from rows import every_row
 
 UNKNOWN = problem(409, "outcome_unknown")
 
-CHILD = f"""
-import sys
-from pathlib import Path
-from dialframe.client import Client, Options
-base_url, key, journal = sys.argv[1:]
-client = Client(base_url, key, limiter=None, journal=Path(journal))
-client.sms.send(to="{PHONE}", body="hello", client_reference="r", options=Options(idempotency_key="killed-1"))
-"""
+
+def text_somebody(base_url: str, journal: Path) -> None:
+    """Send a text whose answer is waited for."""
+    send_sms(Client(base_url, KEY, limiter=None, journal=journal), "killed-1")
+
+
 RAW_REPLAY = (
     b"HTTP/1.1 202 Accepted\r\nIdempotency-Replayed: true\r\nContent-Length: %d\r\n\r\n"
     % len(SENT.content)
@@ -287,12 +284,12 @@ def test_write_of_a_process_that_was_killed_is_settled_by_another(tmp_path: Path
     bodies: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         base_url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        child = subprocess.Popen([sys.executable, "-c", CHILD, base_url, KEY, str(tmp_path)])
+        child = Forked(text_somebody, base_url, tmp_path)
         waiting, _ = server.accept()
         with waiting:
             bodies.append(received(waiting))
             child.kill()
-            child.wait()
+            child.end()
 
         def answer_once() -> None:
             connection, _ = server.accept()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -23,6 +22,7 @@ from dialframe.store.files import database
 from dialframe.store.files.database import FILE, Database
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.store.forgotten_numbers import REPLACED
+from forked import Forked
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone, put
 
 
@@ -169,24 +169,22 @@ def test_a_lock_has_one_holder(tmp_path: Path) -> None:
         assert held
 
 
+def hold_the_lock(folder: Path) -> None:
+    """Take a lock, say so, and keep it."""
+    with Store.open(folder) as store, store.lock("calls") as held:
+        print(held)  # noqa: T201 - read by the test
+        time.sleep(60)
+
+
 def test_a_lock_is_free_when_its_holder_dies(tmp_path: Path) -> None:
     """The system frees the lock of a killed process."""
-    code = (
-        "import sys, time\nfrom dialframe.store import Store\n"
-        "with Store.open(sys.argv[1]) as store, store.lock('calls') as held:\n"
-        "    print(held, flush=True)\n    time.sleep(60)\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
+    process = Forked(hold_the_lock, tmp_path)
     assert process.stdout.readline().strip() == "True"
     with Store.open(tmp_path) as store:
         with store.lock("calls") as held:
             assert not held
         process.kill()
-        process.wait()
-        process.stdout.close()
+        process.end()
         with store.lock("calls") as held:
             assert held
 
