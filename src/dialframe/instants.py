@@ -35,13 +35,7 @@ _END_OF_DAY: Final = 24
 
 
 def parse(text: str) -> datetime | None:
-    """The instant that a text names, or None where it names none.
-
-    Args:
-        text: ISO 8601 with a zone; blanks around it do not count.
-
-    Returns:
-        An aware datetime in UTC, to the microsecond (further digits are cut off).
+    """The instant, UTC, that ISO 8601 text with a zone names (digits behind the microsecond are cut off), or None.
 
     Example:
         >>> parse("2016-12-31T23:59:60Z").isoformat()
@@ -75,13 +69,7 @@ def parse(text: str) -> datetime | None:
 
 
 def to_text(at: datetime) -> str:
-    """ISO 8601 in UTC with `Z`: milliseconds, or microseconds where there are any.
-
-    Args:
-        at: An aware datetime.
-
-    Returns:
-        Text that `parse` reads again.
+    """An aware datetime as `parse` reads it again: UTC with `Z`, milliseconds, or microseconds where there are any.
 
     Example:
         >>> to_text(datetime(2026, 9, 30, 8, tzinfo=UTC))
@@ -136,14 +124,7 @@ def instant(name: str, value: When | None) -> datetime | None:
 
 
 def window(since: When | None, until: When | None) -> tuple[datetime | None, datetime | None]:
-    """The UTC instants between which somebody wants rows: from `since` on and before `until`.
-
-    Args:
-        since: As `instant` takes it, or None for no bound.
-        until: The same.
-
-    Returns:
-        Both as aware datetimes in UTC, or None.
+    """The UTC instants between which somebody wants rows: from `since` on and before `until`; None for no bound.
 
     Raises:
         ConfigError: One is no instant, or the window ends before it begins.
@@ -160,17 +141,7 @@ def window(since: When | None, until: When | None) -> tuple[datetime | None, dat
 
 
 def midnight(name: str, value: When | None) -> datetime | None:
-    """The first instant of the UTC day that somebody meant, or None where nothing was given.
-
-    Args:
-        name: Name of the argument, for the message.
-        value: As `instant` takes it.
-
-    Returns:
-        An aware datetime in UTC, or None.
-
-    Raises:
-        ConfigError: It is a time without a zone, or no instant at all.
+    """The first instant of the UTC day that somebody meant, as `instant` takes it.
 
     Example:
         >>> midnight("since", "2026-10-01T18:00:00-07:00").isoformat()
@@ -181,17 +152,7 @@ def midnight(name: str, value: When | None) -> datetime | None:
 
 
 def day(name: str, value: When | None) -> date | None:
-    """The day that somebody meant (of an instant: its day in UTC), or None where nothing was given.
-
-    Args:
-        name: Name of the argument, for the message.
-        value: As `instant` takes it.
-
-    Returns:
-        The day, or None.
-
-    Raises:
-        ConfigError: It is a time without a zone, or no day at all.
+    """The day that somebody meant (of an instant: its day in UTC), as `instant` takes it.
 
     Example:
         >>> day("since", "2026-10-01T18:00:00-07:00")
@@ -202,14 +163,7 @@ def day(name: str, value: When | None) -> date | None:
 
 
 def age(name: str, value: object) -> timedelta:
-    """An age such as `31d`, `12h` or a timedelta.
-
-    Args:
-        name: Name of the argument, for the message.
-        value: Text with a unit (s, m, h, d, w), or a timedelta.
-
-    Returns:
-        The length of time, zero or more.
+    """The length of an age such as `31d`, `12h` (units s, m, h, d, w) or a timedelta, zero or more.
 
     Raises:
         ConfigError: It is neither (a bare number has no unit), or negative.

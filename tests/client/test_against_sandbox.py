@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,6 @@ from dialframe.contract import operations
 from dialframe.contract.models.dnc_and_message_models import SmsSend
 from dialframe.errors import (
     NotFound,
-    PreconditionFailed,
     TransportError,
 )
 
@@ -84,12 +82,6 @@ def test_every_list_is_walked_to_its_end(client: Client) -> None:
     assert [call.id for call in client.calls.list(limit=37)] == calls
 
 
-def test_frames_hold_what_the_lists_hold(client: Client) -> None:
-    """Row for row, in order."""
-    for listing in (client.calls.list(), client.leads.list(), client.campaigns.list()):
-        assert listing.to_frame()["id"].tolist() == [row.id for row in listing]
-
-
 def test_every_single_read_answers(client: Client, tmp_path: Path) -> None:
     """One of each, by an id from a list."""
     call = next(call for call in client.calls.list(direction="outbound") if call.answered_at)
@@ -109,18 +101,6 @@ def test_every_single_read_answers(client: Client, tmp_path: Path) -> None:
     assert sum(count.calls or 0 for count in report.data or []) > 0
     for appointment in client.appointments.list():
         assert client.appointments.get(appointment.id) == appointment
-
-
-def test_numbers_are_checked_in_their_order(client: Client, sandbox: sandboxes.Sandbox) -> None:
-    """Two hundred and fifty of them, those that are listed and those that are not."""
-    asked = [f"+1{200 + n // 100}55501{n % 100:02d}" for n in range(250)]
-    sandbox.console.add_dnc(sandbox.client_id, asked[::50])
-
-    results = client.dnc.check(asked)
-
-    assert [result.phone for result in results] == asked
-    assert {result.phone for result in results if result.listed} >= set(asked[::50])
-    assert len({result.request_id for result in results}) == 3
 
 
 def test_import_answers_for_each_lead(client: Client, paused: str) -> None:
@@ -184,23 +164,6 @@ def test_write_outlives_a_failure_and_happens_once(
 
     assert created.status == "accepted"
     assert [lead.id for lead in client.leads.list(campaign_id=paused)] == [created.lead_id]
-
-
-def test_change_that_comes_too_late_is_refused_with_the_lead_as_it_is(
-    client: Client, paused: str
-) -> None:
-    """Two people change one lead: the second sees the first one's change."""
-    lead_id = client.leads.create(campaign_id=paused, phone=PHONE).lead_id or ""
-    lead = client.leads.get(lead_id)
-    client.leads.update(lead_id, full_name="Theirs")
-
-    with pytest.raises(PreconditionFailed) as caught:
-        client.leads.update(lead_id, full_name="Mine", options=Options(if_match=lead))
-    fresh = caught.value.fresh  # type: ignore[attr-defined]
-
-    assert fresh.full_name == "Theirs"
-    changed = client.leads.update(lead_id, full_name=None, options=Options(if_match=fresh))
-    assert changed.full_name is None
 
 
 def test_webhook_is_made_tested_and_deleted(client: Client) -> None:
@@ -273,11 +236,3 @@ def test_threads_that_share_a_key_are_never_refused(tmp_path: Path) -> None:
         answers = list(threads.map(lambda _: client.me(), range(32)))
 
     assert {answer.client_id for answer in answers} == {limited.client_id}
-
-
-def test_answers_survive_a_trip_through_json(client: Client) -> None:
-    """What is kept of an answer is what came."""
-    page = next(client.leads.list().pages())
-
-    assert json.loads(json.dumps(page.raw)) == page.raw
-    assert [row["id"] for row in page.raw] == [lead.id for lead in page.records]

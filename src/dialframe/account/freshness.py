@@ -111,10 +111,10 @@ def facts(store: Store) -> dict[str, Any]:
         "schema_version": info.schema_version,
         "size_bytes": info.size_bytes,
         "forgotten": info.forgotten,
-        "rows": {table.name: table.rows for table in info.tables},
-        "versions": {table.name: table.versions for table in info.tables},
-        "gone": {table.name: table.gone for table in info.tables},
-        "quarantined": {table.name: table.quarantined for table in info.tables},
+        **{
+            name: {table.name: getattr(table, name) for table in info.tables}
+            for name in ("rows", "versions", "gone", "quarantined")
+        },
         "missing": [damage.sentence for damage in store.missing()],
         "freshness": {
             table.name: sentence(table, covered(table, store)) for table in TABLES.values()

@@ -45,7 +45,7 @@ from dialframe.store.files.change_log import (
     recount,
 )
 from dialframe.store.files.damaged_files import acknowledge as acknowledged
-from dialframe.store.files.damaged_files import damages, set_aside
+from dialframe.store.files.damaged_files import damages, held_seqs, set_aside
 from dialframe.store.files.database import (
     FILE,
     PARTS_LOCK,
@@ -465,30 +465,20 @@ def _adopt(database: Database) -> list[str]:
         wanted = {damage.file for damage in damages(connection)}
     words = []
     for name in sorted(wanted):
-        path = next(
-            (
-                p
-                for p in (database.shelf.aside / name, database.shelf.aside / f"{name}.copy")
-                if p.exists()
-            ),
-            None,
-        )
-        try:
-            part, _ = describe_file(path) if path else (None, None)
-        except ValueError:
+        copies = (database.shelf.aside / name, database.shelf.aside / f"{name}.copy")
+        path = next((copy for copy in copies if copy.exists()), None)
+        if path is None:
             continue
-        if part is None or path is None:
+        try:
+            part, _ = describe_file(path)
+        except ValueError:
             continue
         layout = BY_NAME[part.table]
         with database.writing() as connection:
-            held = [integers(read_tail(connection, layout, "1")["seq"])]
-            held += [
-                integers(database.shelf.load(live, layout, ["seq"])["seq"])
-                for live in live_parts(connection, layout)
-            ]
+            held = held_seqs(connection, database, layout, part.seqs)
             table = pq.read_table(path).select(schema(layout).names).cast(schema(layout))
             # Rows that were stored anew since, by a walk, are not doubled.
-            fresh = table.filter(pa.array(~np.isin(integers(table["seq"]), np.concatenate(held))))
+            fresh = table.filter(pa.array(~np.isin(integers(table["seq"]), held)))
             if fresh.num_rows:
                 made = database.shelf.put(layout, fresh, history=part.history)
                 add_parts(connection, [made])

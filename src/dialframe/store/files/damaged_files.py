@@ -173,17 +173,9 @@ def note_unlisted(database: Database, names: Sequence[str]) -> None:
             continue
         layout = BY_NAME[part.table]
         with database.writing() as connection:
-            # Only parts whose numbers overlap can have its versions.
-            near = [
-                live
-                for live in live_parts(connection, layout)
-                if live.seqs[0] <= part.seqs[1] and live.seqs[1] >= part.seqs[0]
-            ]
-            held = [integers(database.shelf.load(live, layout, ["seq"])["seq"]) for live in near]
-            held.append(_tail_seqs(connection, layout))
             file = next(path for path in places if path.exists())
             unlisted = integers(pq.read_table(file, columns=["seq"])["seq"])
-            missing = ~np.isin(unlisted, np.concatenate(held))
+            missing = ~np.isin(unlisted, held_seqs(connection, database, layout, part.seqs))
             if missing.any():
                 # Its rows are nowhere else, so somebody should decide.
                 why = "the catalog does not name it; dialframe store repair brings it in"
@@ -236,6 +228,18 @@ def refuse_lost(connection: sqlite3.Connection, layout: Layout, as_of: datetime 
             f"{layout.table.name}: versions of that time were lost with a damaged file; ask for an instant "
             f"from {instant(until).isoformat()} on"
         )
+
+
+def held_seqs(
+    connection: sqlite3.Connection, database: Database, layout: Layout, near: tuple[int, int]
+) -> np.ndarray:
+    """Places of a table's versions, in the tail and in those parts that have any within two of them."""
+    sealed = (
+        integers(database.shelf.load(live, layout, ["seq"])["seq"])
+        for live in live_parts(connection, layout)
+        if live.seqs[0] <= near[1] and live.seqs[1] >= near[0]
+    )
+    return np.concatenate([_tail_seqs(connection, layout), *sealed])
 
 
 def _tail_seqs(connection: sqlite3.Connection, layout: Layout) -> np.ndarray:
