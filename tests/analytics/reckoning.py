@@ -40,12 +40,6 @@ def import_acceptance(b: Books) -> Counted:
     return b.share(known.count("accepted"), len(known), import_unknown=unknown, **refused)
 
 
-def list_penetration(b: Books) -> Counted:
-    """Leads with an attempt of leads loaded."""
-    k = sum(bool(b.by_lead.get(i)) for i in b.leads)
-    return b.share(k, len(b.leads), **b.unmatched())
-
-
 def list_saturation(b: Books) -> Counted:
     """Attempts per lead loaded."""
     k = sum(len(b.by_lead.get(i, ())) for i in b.leads)
@@ -75,57 +69,9 @@ def completed_penetration(b: Books) -> Counted:
     return b.share(sum(done), len(rows))
 
 
-def _open(b: Books) -> dict[str, int]:
-    return {"answered_by_unknown": sum(c.unknown for c in b.calls)}
-
-
-def connection_rate(b: Books) -> Counted:
-    """Answered of attempts."""
-    return b.share(sum(c.answered is not None for c in b.calls), len(b.calls))
-
-
-def network_effectiveness(b: Books) -> Counted:
-    """Answered, busy, rung out, of attempts; the generator's rejections are blocked on the way."""
-    good = [c.answered is not None or c.code in ("B", "NA") for c in b.calls]
-    blocked = sum(c.code == "BLOCKED" for c in b.calls)
-    return b.share(sum(good), len(b.calls), blocked_on_the_way=blocked)
-
-
-def human_contact_rate(b: Books) -> Counted:
-    """A person answered, of attempts."""
-    return b.share(sum(c.person for c in b.calls), len(b.calls), **_open(b))
-
-
-def human_contact_rate_valid(b: Books) -> Counted:
-    """The same of attempts on numbers in service."""
-    bad = sum(c.code == "ADC" for c in b.calls)
-    k = sum(c.person for c in b.calls)
-    return b.share(k, len(b.calls) - bad, bad_number=bad, **_open(b))
-
-
 def _leads_with(b: Books, true: Callable[[Call], bool]) -> Counted:
     k = sum(any(true(c) for c in b.by_lead.get(i, ())) for i in b.leads)
     return b.share(k, len(b.leads), **b.unmatched())
-
-
-def contact_rate(b: Books) -> Counted:
-    """Leads with a person, of leads loaded."""
-    return _leads_with(b, lambda c: c.person)
-
-
-def right_party_rate(b: Books) -> Counted:
-    """The person wanted, of attempts."""
-    return b.share(sum(c.wanted for c in b.calls), len(b.calls), **_open(b))
-
-
-def right_party_per_lead(b: Books) -> Counted:
-    """Leads with the person wanted, of leads loaded."""
-    return _leads_with(b, lambda c: c.wanted)
-
-
-def right_party_per_human(b: Books) -> Counted:
-    """The person wanted, of persons."""
-    return b.share(sum(c.wanted for c in b.calls), sum(c.person for c in b.calls), **_open(b))
 
 
 def _won(b: Books, call: Call) -> bool:
@@ -186,17 +132,6 @@ def attempts_to_contact(b: Books) -> Counted:
     return Counted(None, len(first), value, b.excluded(never_reached=never, **b.unmatched()))
 
 
-def machine_share(b: Books) -> Counted:
-    """Machines of attempts."""
-    return b.share(sum(c.machine for c in b.calls), len(b.calls), **_open(b))
-
-
-def machine_share_of_answered(b: Books) -> Counted:
-    """Machines of answered calls."""
-    n = sum(c.answered is not None for c in b.calls)
-    return b.share(sum(c.machine for c in b.calls), n, **_open(b))
-
-
 def talk_time(b: Books) -> Counted:
     """Seconds from answer to end, of answered calls with a length."""
     talks = [c.talk for c in b.calls if c.talk is not None]
@@ -242,30 +177,75 @@ def ring_time(b: Books) -> Counted:
                    ring_over_120_s=sum(r > 120 * SECOND for r in known))  # fmt: skip
 
 
-def bad_number_ratio(b: Books) -> Counted:
-    """Attempts on numbers not in service, of attempts."""
-    return b.share(sum(c.code == "ADC" for c in b.calls), len(b.calls))
-
-
 def bad_number_ratio_numbers(b: Books) -> Counted:
     """Numbers found not in service, of numbers dialed."""
     bad = sum(any(c.code == "ADC" for c in calls) for calls in b.by_number.values())
     return b.share(bad, len(b.by_number))
 
 
+Whether = Callable[[Call], bool]
+
+
+def _any(call: Call) -> bool:
+    return True
+
+
+def _answered(call: Call) -> bool:
+    return call.answered is not None
+
+
+def _bad(call: Call) -> bool:
+    return call.code == "ADC"
+
+
+_OPEN: dict[str, Whether] = {"answered_by_unknown": lambda c: c.unknown}
+#: Shares of calls: which are above the line, which below, and which are noted beside it.
+OF_CALLS: dict[str, tuple[Whether, Whether, dict[str, Whether]]] = {
+    "connection_rate": (_answered, _any, {}),
+    # The generator's rejections are blocked on the way.
+    "network_effectiveness": (
+        lambda c: _answered(c) or c.code in ("B", "NA"), _any,
+        {"blocked_on_the_way": lambda c: c.code == "BLOCKED"},
+    ),
+    "human_contact_rate": (lambda c: c.person, _any, _OPEN),
+    "human_contact_rate_valid": (lambda c: c.person, lambda c: not _bad(c), _OPEN | {"bad_number": _bad}),
+    "right_party_rate": (lambda c: c.wanted, _any, _OPEN),
+    "right_party_per_human": (lambda c: c.wanted, lambda c: c.person, _OPEN),
+    "machine_share": (lambda c: c.machine, _any, _OPEN),
+    "machine_share_of_answered": (lambda c: c.machine, _answered, _OPEN),
+    "bad_number_ratio": (_bad, _any, {}),
+}  # fmt: skip
+#: Shares of the leads loaded: which of their calls is enough.
+OF_LEADS: dict[str, Whether] = {
+    "list_penetration": _any,
+    "contact_rate": lambda c: c.person,
+    "right_party_per_lead": lambda c: c.wanted,
+}
+
+
+def _calls_of(name: str) -> Reckoning:
+    above, below, noted = OF_CALLS[name]
+    return lambda b: b.share(
+        sum(map(above, b.calls)), sum(map(below, b.calls)),
+        **{note: sum(map(of, b.calls)) for note, of in noted.items()},
+    )  # fmt: skip
+
+
+def _leads_of(name: str) -> Reckoning:
+    return lambda b: _leads_with(b, OF_LEADS[name])
+
+
 #: Every metric by name.
 RECKONINGS: dict[str, Reckoning] = {
-    f.__name__: f
-    for f in (
-        import_acceptance, list_penetration, list_saturation, phone_penetration,
-        inventory_penetration, completed_penetration, connection_rate, network_effectiveness,
-        human_contact_rate, human_contact_rate_valid, contact_rate, right_party_rate,
-        right_party_per_lead, right_party_per_human, conversion_per_right_party,
-        conversion_per_contact, conversion_per_lead, conversion_per_dial, pass_contact_rate,
-        pass_hazard, attempts_to_contact, machine_share, machine_share_of_answered, talk_time,
-        duration_meaning, short_call_share, ring_time, bad_number_ratio, bad_number_ratio_numbers,
-        caller_id_answer_drop, caller_ids_alerted, local_presence_lift,
-        abandon_rate_ftc, abandon_rate_ofcom, callback_kept,
-        speed_to_lead, quick_first_dial, appointment_show, missing_disposition, report_delta,
-    )
+    **{name: _calls_of(name) for name in OF_CALLS},
+    **{name: _leads_of(name) for name in OF_LEADS},
+    **{f.__name__: f for f in (
+        import_acceptance, list_saturation, phone_penetration, inventory_penetration,
+        completed_penetration, conversion_per_right_party, conversion_per_contact, conversion_per_lead,
+        conversion_per_dial, pass_contact_rate, pass_hazard, attempts_to_contact, talk_time,
+        duration_meaning, short_call_share, ring_time, bad_number_ratio_numbers,
+        caller_id_answer_drop, caller_ids_alerted, local_presence_lift, abandon_rate_ftc,
+        abandon_rate_ofcom, callback_kept, speed_to_lead, quick_first_dial, appointment_show,
+        missing_disposition, report_delta,
+    )},
 }  # fmt: skip

@@ -105,6 +105,13 @@ KINDS: dict[str, Callable[[Call], bool]] = {
     "unknown": lambda c: c.unknown and c.logged != "ZZTOP",
 }
 
+
+@cache
+def totals(name: str) -> Totals:
+    """Those of an account."""
+    return Totals(books(name), books(name, no_campaign=True))
+
+
 #: What each function says and what it must be, as pairs.
 Pairs = Iterable[tuple[Any, Any]]
 
@@ -126,7 +133,7 @@ def note(found: Any, reason: str, unit: str = "calls") -> int:
     return int(rows.loc[(rows["reason"] == reason) & (rows["unit"] == unit), "count"].iloc[0])
 
 
-def _attempts(t: Totals, found: Any) -> Pairs:
+def of_attempts(t: Totals, found: Any) -> Pairs:
     table = found.table
     number = [n for calls in t.b.tries for n, c in enumerate(calls, 1)]
     yield column(table, "attempt", "attempts"), {str(k): v for k, v in Counter(number).items()}
@@ -134,7 +141,7 @@ def _attempts(t: Totals, found: Any) -> Pairs:
     yield table["numerator"].sum(), sum(any(c.person for c in mine) for mine in t.b.tries)
 
 
-def _attempts_frame(t: Totals, found: Any) -> Pairs:
+def of_attempts_frame(t: Totals, found: Any) -> Pairs:
     yield len(found), t.attempts
     yield sum(found.attrs["set_aside"].values()), t.given - t.attempts
     yield found["human"].fillna(value=False).sum(), t.people
@@ -148,7 +155,7 @@ def _attempts_frame(t: Totals, found: Any) -> Pairs:
     )
 
 
-def _best_time(t: Totals, found: Any) -> Pairs:
+def of_best_time(t: Totals, found: Any) -> Pairs:
     sure = [c for c in t.b.calls if clock(t.b, c)[0] < 24]
     hours = Counter(f"{clock(t.b, c)[0]}:00" for c in sure)
     table = found.table
@@ -158,52 +165,52 @@ def _best_time(t: Totals, found: Any) -> Pairs:
     yield note(found, "no_certain_hour"), t.attempts - len(sure)
 
 
-def _callers(t: Totals, found: Any) -> Pairs:
+def of_caller_ids(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "from_number", "denominator"), t.of(lambda c: c.ours)
     yield column(found.table, "from_number", "numerator"), t.of(lambda c: c.ours, "human")
     yield found.tables["series"]["denominator"].sum(), t.attempts
 
 
-def _caller_load(t: Totals, found: Any) -> Pairs:
+def of_caller_load(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "from_number", "dials"), t.of(lambda c: c.ours)
 
 
-def _caller_ages(t: Totals, found: Any) -> Pairs:
+def of_caller_ages(t: Totals, found: Any) -> Pairs:
     yield found.table["denominator"].sum() + note(found, "age_unknown"), t.attempts
 
 
-def _callbacks_kept(t: Totals, found: Any) -> Pairs:
+def of_callbacks_kept(t: Totals, found: Any) -> Pairs:
     yield found.table["callbacks"].sum(), len(t.b.world.tables["callbacks"])
 
 
-def _appointments_kept(t: Totals, found: Any) -> Pairs:
+def of_appointments_kept(t: Totals, found: Any) -> Pairs:
     rows = t.b.world.tables["appointments"]
     yield column(found.table, "status", "appointments"), dict(Counter(r["status"] for r in rows))
 
 
-def _carriers(t: Totals, found: Any) -> Pairs:
+def of_carriers(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "campaign_id", "attempts"), t.of(campaign_of)
     yield column(found.table, "campaign_id", "answered"), t.of(campaign_of, "connected")
 
 
-def _causes(t: Totals, found: Any) -> Pairs:
+def of_causes(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "hangup_cause", "numerator"), t.of(lambda c: c.cause)
     yield found.table["answered"].sum(), sum(t.of(campaign_of, "connected").values())
 
 
-def _changes(t: Totals, found: Any) -> Pairs:
+def of_changes(t: Totals, found: Any) -> Pairs:
     both = found.table.assign(n=found.table["denominator"] + found.table["denominator_before"],
                               k=found.table["numerator"] + found.table["numerator_before"])  # fmt: skip
     yield column(both, "campaign_id", "n"), t.of(campaign_of)
     yield column(both, "campaign_id", "k"), t.of(campaign_of, "human")
 
 
-def _cohorts(t: Totals, found: Any) -> Pairs:
+def of_cohorts(t: Totals, found: Any) -> Pairs:
     first = found.table[found.table["age"] == 1]
     yield first["denominator"].sum(), t.loaded
 
 
-def _compare(t: Totals, found: Any) -> Pairs:
+def of_compare(t: Totals, found: Any) -> Pairs:
     row = found.table.iloc[0]
     for side in "ab":
         mine = row[side]
@@ -211,7 +218,7 @@ def _compare(t: Totals, found: Any) -> Pairs:
         yield row[f"numerator_{side}"], t.of(campaign_of, "human").get(mine, 0)
 
 
-def _completeness(t: Totals, found: Any) -> Pairs:
+def of_completeness(t: Totals, found: Any) -> Pairs:
     rows = found.table.set_index("check")
     yield rows.loc["no_start", "of"], t.given
     yield rows.loc["calls_without_lead", "of"], t.given
@@ -219,21 +226,21 @@ def _completeness(t: Totals, found: Any) -> Pairs:
     yield rows.loc["repeated_id", "count"], t.b.sorted_out[1]["duplicate"]
 
 
-def _conflicts(t: Totals, found: Any) -> Pairs:
+def of_conflicts(t: Totals, found: Any) -> Pairs:
     yield set(found.table["denominator"]) | {t.attempts}, {t.attempts}
     yield note(found, "conflict"), found.table["calls"].sum()
 
 
-def _dayparts(t: Totals, found: Any) -> Pairs:
+def of_dayparts(t: Totals, found: Any) -> Pairs:
     yield found.table["leads"].sum(), len(found.tables["each"])
 
 
-def _dispositions(t: Totals, found: Any) -> Pairs:
+def of_dispositions(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "disposition", "calls"), t.of(lambda c: c.logged)
     yield set(found.table["denominator"]), {t.attempts}
 
 
-def _duplicates(t: Totals, found: Any) -> Pairs:
+def of_duplicates(t: Totals, found: Any) -> Pairs:
     phones = Counter(row["phone"] for row in t.b.world.leads)
     yield found.tables["spread"]["numbers"].sum(), len(phones)
     calls = Counter(c.theirs for c in t.everywhere.calls)
@@ -241,7 +248,7 @@ def _duplicates(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "phone", "attempts"), meant
 
 
-def _durations(t: Totals, found: Any) -> Pairs:
+def of_durations(t: Totals, found: Any) -> Pairs:
     told = [c for c in t.everywhere.calls
             if c.talk is not None and c.duration is not None and (c.ring or 0) > 1_500]  # fmt: skip
     yield (
@@ -250,7 +257,7 @@ def _durations(t: Totals, found: Any) -> Pairs:
     )
 
 
-def _funnel(t: Totals, found: Any) -> Pairs:
+def of_funnel(t: Totals, found: Any) -> Pairs:
     counts = dict(zip(found.table["stage"], found.table["count"], strict=True))
     for stage in ("attempted", "connected", "human", "right_party", "positive"):
         yield counts[stage], t.leads[stage]
@@ -258,7 +265,7 @@ def _funnel(t: Totals, found: Any) -> Pairs:
     yield note(found, "counted"), t.attempts - t.orphans
 
 
-def _hours(t: Totals, found: Any) -> Pairs:
+def of_hours(t: Totals, found: Any) -> Pairs:
     days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     shown = Counter((days[w], h) for h, w in (clock(t.b, c) for c in t.b.calls) if h < 24)
     table = found.table[found.table["denominator"] > 0]
@@ -268,11 +275,11 @@ def _hours(t: Totals, found: Any) -> Pairs:
     yield known, t.attempts
 
 
-def _import_outcomes(t: Totals, found: Any) -> Pairs:
+def of_import_outcomes(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "status", "records"), {"accepted": t.loaded, "invalid": 1, None: 1}
 
 
-def _local_presence(t: Totals, found: Any) -> Pairs:
+def of_local_presence(t: Totals, found: Any) -> Pairs:
     row = found.table.iloc[0]
     yield row["matched_dials"] + row["other_dials"], t.attempts
     yield row["matched"] + row["other"], t.people
@@ -280,13 +287,13 @@ def _local_presence(t: Totals, found: Any) -> Pairs:
     yield row["matched_dials"], near[True]
 
 
-def _machines(t: Totals, found: Any) -> Pairs:
+def of_machines(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "campaign_id", "denominator"), t.of(campaign_of, "connected")
     yield column(found.table, "campaign_id", "numerator"), t.of(campaign_of, "machine")
     yield column(found.table, "campaign_id", "unknown"), t.of(campaign_of, "unknown")
 
 
-def _match(t: Totals, found: Any) -> Pairs:
+def of_match(t: Totals, found: Any) -> Pairs:
     yield len(found.table), t.given
     known = found.table["lead_id"].notna().to_numpy()
     ids = [row["id"] for row in t.b.world.leads]
@@ -298,7 +305,7 @@ def _match(t: Totals, found: Any) -> Pairs:
     yield int(known.sum()), sum(m is not None for m in meant)
 
 
-def _metrics(t: Totals, found: Any) -> Pairs:
+def of_metrics(t: Totals, found: Any) -> Pairs:
     per_attempt = ("connection_rate", "network_effectiveness", "human_contact_rate",
                    "right_party_rate", "conversion_per_dial", "machine_share", "bad_number_ratio")  # fmt: skip
     per_lead = ("list_penetration", "list_saturation", "inventory_penetration",
@@ -312,13 +319,13 @@ def _metrics(t: Totals, found: Any) -> Pairs:
     yield found["contact_rate"].numerator, t.leads["human"]
 
 
-def _missing(t: Totals, found: Any) -> Pairs:
+def of_missing_dispositions(t: Totals, found: Any) -> Pairs:
     long = [c for c in t.b.calls if c.talk is not None and c.talk >= 30_000]
     yield found.table["denominator"].sum() + note(found, "not_due"), len(long)
     yield found.tables["ages"]["calls"].sum(), sum(not c.logged for c in long)
 
 
-def _flows(t: Totals, found: Any) -> Pairs:
+def of_outcome_flows(t: Totals, found: Any) -> Pairs:
     yield found.table["leads"].sum(), t.loaded
     yield found.table["attempts"].sum(), t.attempts - t.orphans
     first = Counter(outcome(calls[0]) for calls in t.b.by_lead.values())
@@ -328,7 +335,7 @@ def _flows(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "last", "leads"), last | idle
 
 
-def _mix(t: Totals, found: Any) -> Pairs:
+def of_outcome_mix(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "outcome", "numerator"), t.of(outcome)
     yield column(found.tables["pareto"], "outcome", "calls"), t.of(outcome)
     once = found.table.drop_duplicates("start")
@@ -340,14 +347,14 @@ def _monday(call: Call) -> dt.date:
     return day - dt.timedelta(days=day.weekday())
 
 
-def _penetration(t: Totals, found: Any) -> Pairs:
+def of_penetration(t: Totals, found: Any) -> Pairs:
     rows = found.table.set_index("variant")
     yield rows.loc["list_saturation", "numerator"], t.attempts - t.orphans
     yield rows.loc["list_penetration", "numerator"], t.leads["attempted"]
     yield rows.loc["contact_ratio", "numerator"], t.leads["human"]
 
 
-def _recycle(t: Totals, found: Any) -> Pairs:
+def of_recycle(t: Totals, found: Any) -> Pairs:
     pairs = Counter(outcome(c) for calls in t.b.tries for c in calls[:-1])
     pairs["connected_unknown"] += pairs.pop("unmapped", 0)
     yield column(found.table, "outcome", "denominator"), dict(+pairs)
@@ -355,25 +362,25 @@ def _recycle(t: Totals, found: Any) -> Pairs:
     yield found.table["numerator"].sum(), sum(c.person for calls in t.b.tries for c in calls[1:])
 
 
-def _returns(t: Totals, found: Any) -> Pairs:
+def of_return_calls(t: Totals, found: Any) -> Pairs:
     base = found.table["denominator"].sum() + note(found, "too_recent")
     yield base, t.attempts - t.people
     yield found.tables["lags"]["returned"].sum(), found.table["numerator"].sum()
 
 
-def _rings(t: Totals, found: Any) -> Pairs:
+def of_ring_times(t: Totals, found: Any) -> Pairs:
     medians = found.tables["medians"]
     odd = sum(note(found, n) for n in ("ring_unknown", "ring_negative", "ring_long"))
     yield medians["calls"].sum() + odd, t.attempts
     yield found.table["calls"].sum(), medians["calls"].sum()
 
 
-def _running(t: Totals, found: Any) -> Pairs:
+def of_running_rates(t: Totals, found: Any) -> Pairs:
     both = found.table.assign(n=found.table["denominator"] + found.table["outside"])
     yield column(both, "campaign_id", "n"), t.of(campaign_of)
 
 
-def _scorecard(t: Totals, found: Any) -> Pairs:
+def of_scorecard(t: Totals, found: Any) -> Pairs:
     def by(lead: int) -> str:
         return str(t.b.world.leads[lead]["campaign_id"])
 
@@ -386,7 +393,7 @@ def _scorecard(t: Totals, found: Any) -> Pairs:
     yield table["attempts"].sum(), t.attempts - t.orphans
 
 
-def _speed(t: Totals, found: Any) -> Pairs:
+def of_speed_to_lead(t: Totals, found: Any) -> Pairs:
     yield found.table["denominator"].sum(), t.loaded
     rows = found.table.set_index("delay")
     yield rows.loc["not dialed", "denominator"], t.loaded - t.leads["attempted"]
@@ -394,7 +401,7 @@ def _speed(t: Totals, found: Any) -> Pairs:
     yield found.tables["groups"]["leads"].sum(), t.loaded
 
 
-def _summary(t: Totals, found: Any) -> Pairs:
+def of_summary(t: Totals, found: Any) -> Pairs:
     rows = found.table.set_index("metric")
     for name, kind in (("connection_rate", "connected"), ("human_contact_rate", "human"),
                        ("right_party_rate", "right_party"), ("machine_share", "machine")):  # fmt: skip
@@ -402,7 +409,7 @@ def _summary(t: Totals, found: Any) -> Pairs:
         yield rows.loc[name, "denominator"], t.attempts
 
 
-def _contact(t: Totals, found: Any) -> Pairs:
+def of_time_to_contact(t: Totals, found: Any) -> Pairs:
     groups = found.tables["groups"]
     entered = groups["leads"].sum()
     yield entered + note(found, "not_entered", "leads"), t.loaded
@@ -411,11 +418,11 @@ def _contact(t: Totals, found: Any) -> Pairs:
     yield ends, entered
 
 
-def _unmapped(t: Totals, found: Any) -> Pairs:
+def of_unmapped(t: Totals, found: Any) -> Pairs:
     yield found.table["calls"].sum(), sum(c.logged == "ZZTOP" for c in t.b.world.calls)
 
 
-def _classify(t: Totals, found: Any) -> Pairs:
+def of_classify(t: Totals, found: Any) -> Pairs:
     yield len(found.table), t.given
     counted = {c.id for c in t.b.calls}
     said = Counter(
@@ -428,11 +435,11 @@ def _classify(t: Totals, found: Any) -> Pairs:
     yield dict(said), t.of(outcome)
 
 
-def _late(t: Totals, found: Any) -> Pairs:
+def of_late_dispositions(t: Totals, found: Any) -> Pairs:
     yield found.table["calls"].sum(), len(found.tables["each"])
 
 
-def _reconcile(t: Totals, found: Any) -> Pairs:
+def of_reconcile(t: Totals, found: Any) -> Pairs:
     yield found.table["calls"].sum(), found.parameters["difference"]
 
 
@@ -440,23 +447,11 @@ def _only_the_balance(t: Totals, found: Any) -> Pairs:
     yield note(found, "counted"), t.attempts
 
 
+#: By what is counted: the functions above, each with the name of an analysis behind `of_`.
 TOTALS: dict[str, Callable[[Totals, Any], Pairs]] = {
-    "ai_agreement": _only_the_balance, "appointments_kept": _appointments_kept,
-    "attempts": _attempts, "attempts_frame": _attempts_frame, "best_time": _best_time, "callbacks_kept": _callbacks_kept,
-    "caller_ages": _caller_ages, "caller_ids": _callers, "caller_load": _caller_load,
-    "carriers": _carriers, "causes": _causes, "changes": _changes, "classify": _classify,
-    "cohorts": _cohorts, "compare": _compare, "completeness": _completeness,
-    "conflicts": _conflicts, "dayparts": _dayparts, "dispositions": _dispositions,
-    "duplicates": _duplicates, "durations": _durations, "funnel": _funnel, "hours": _hours,
-    "import_outcomes": _import_outcomes, "late_dispositions": _late,
-    "local_presence": _local_presence, "machines": _machines, "match": _match,
-    "metrics": _metrics, "missing_dispositions": _missing, "outcome_flows": _flows,
-    "outcome_mix": _mix, "penetration": _penetration, "reconcile": _reconcile,
-    "recycle": _recycle, "return_calls": _returns, "ring_times": _rings,
-    "running_rates": _running, "scorecard": _scorecard, "speed_to_lead": _speed,
-    "summary": _summary, "taxonomy_effect": _only_the_balance, "time_to_contact": _contact,
-    "unmapped": _unmapped,
-}  # fmt: skip
+    name.removeprefix("of_"): function for name, function in list(globals().items())
+    if name.startswith("of_")
+} | {"ai_agreement": _only_the_balance, "taxonomy_effect": _only_the_balance}  # fmt: skip
 
 #: Analyses that count calls outside campaigns too, because promises and lengths are kept there.
 EVERYWHERE = {"appointments_kept", "callbacks_kept", "completeness", "duplicates", "durations",
@@ -479,8 +474,7 @@ def test_every_public_function_is_counted() -> None:
 @every_row("kind", ACCOUNTS)
 def test_a_function_counts_what_all_others_count(kind: str, name: str) -> None:
     """Its sums by campaign, class, hour, source and whatever it cuts by are those of the truth."""
-    totals = Totals(books(kind), books(kind, no_campaign=True))
-    pairs = list(TOTALS[name](totals, answer(kind, name)))
+    pairs = list(TOTALS[name](totals(kind), answer(kind, name)))
     assert pairs
     for place, (said, meant) in enumerate(pairs):
         assert said == meant, place

@@ -131,6 +131,7 @@ class Result:
         """
         # Pictures are a floor above and look at results; this is their door.
         plots = importlib.import_module("dialframe.plots")
+        # A funnel by groups has a picture of its own; every other analysis has one at most.
         name = "funnel_by" if self.name == "funnel" and self.parameters.get("by") else self.name
         if name not in plots.__all__:
             raise ConfigError(f"{name} has no picture of its own; draw its .table")
@@ -391,6 +392,7 @@ def _text(value: object) -> str | None:
 def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:
     """Headings, cells and how many columns of text lead."""
     shown = table.drop(columns="definition", errors="ignore").head(_MOST_ROWS)
+    # Leading columns of text are names and stand to the left; all that follows are numbers to be compared.
     texts = 0
     for name in shown.columns:
         if not pd.api.types.is_string_dtype(shown[name].dtype):

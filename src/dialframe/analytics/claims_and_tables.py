@@ -70,6 +70,7 @@ class Claim:
 
 def with_words(text: str, names: Mapping[str, str]) -> str:
     """A text with each id in the words that people have for it; what these words say is left alone."""
+    # In one pass: a name that contains another id is not replaced in turn.
     return re.sub(_any_of(names), lambda match: names[match[0]], text) if names else text
 
 
@@ -159,6 +160,7 @@ def rated_kinds(
     Calls that are alone of their cluster in their cell are told apart by a hash, and only the others
     are put together: most calls of an hour, and all of an attempt number, are alone.
     """
+    # Cell and lead as one hash: a call that shares it with no other is alone, and needs no sorting.
     hashes = np.empty(len(cell), dtype=np.uint32)
     for rows in blocks(len(cell)):
         mixed = cluster[rows].astype(np.uint64) * MIX
@@ -289,6 +291,7 @@ def compact(value: object) -> str:
     """A count for a narrow place: in full below 100,000, then `123 k`, then `1.2 M`."""
     if pd.isna(value) or float(str(value)) < _IN_FULL:
         return count(value)
+    # By rounded thousands, so that 999,500 is 1.0 M and not 1000 k.
     thousands = round(float(str(value)) / 1000)
     return f"{thousands} k" if thousands < 1000 else f"{thousands / 1000:.1f} M"
 

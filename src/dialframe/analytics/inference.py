@@ -99,6 +99,7 @@ def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
     if not len(hit):
         return None
     k, n = int(hit.sum()), len(hit)
+    # Codes may have gaps, since they are those of all leads: clusters without a trial are none.
     size = np.bincount(cluster)
     hits = np.bincount(cluster, weights=hit)
     hits, size = hits[size > 0], size[size > 0]
@@ -228,6 +229,7 @@ def holm(p: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     Returns:
         As many, none smaller. Source: Holm, Scand. J. Stat. 6 (1979) 65-70.
     """
+    # The smallest p is multiplied by as many tests as there are, the next by one less, and none falls below the last.
     given, order = _known(p)
     adjusted = np.full(len(given), np.nan)
     steps = given[order] * (len(order) - np.arange(len(order)))
@@ -282,6 +284,7 @@ def shrunk_effects(
     if variance == 0:
         return np.zeros(len(effects)), 0.0
     prior = variance * centering @ centering.T
+    # The effects are centered, so that their covariance has no inverse but a pseudoinverse.
     pulled = prior @ np.linalg.pinv(prior + errors, rcond=1e-9) @ centered
     return pulled, math.sqrt(variance)
 
@@ -379,6 +382,7 @@ class Effects:
             smaller = np.flatnonzero(self.compared)[np.argmin(self.trials[self.compared])]
             p = float(self.rest_p()[smaller])
             return (0.0, 0, p) if np.isnan(p) else (chi2_limit(1, max(p, 1e-300)), 1, p)
+        # Centered effects vary in one direction less than there are levels.
         variance, axes = np.linalg.eigh(self.covariance)
         keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
         df = int(keep.sum())

@@ -124,6 +124,7 @@ def effects_of(
 
     Several analyses ask for them.
     """
+    # By what the numbers are, not by whose they are: a copy of a frame asks the same question.
     numbers = [hit, *strata, *factors.values(), cluster, *([] if day is None else [day])]
     key = (
         len(strata),
@@ -158,6 +159,7 @@ def joined(codes: Sequence[Ints], size: int) -> Ints:
 def _dense(code: Ints) -> Ints:
     """The same codes without gaps."""
     top = int(code.max(initial=-1)) + 1
+    # A table of all codes up to the greatest is faster than sorting, as long as it is not much longer than they are.
     if top <= max(4 * len(code), 1 << 16):
         used = np.zeros(top + 1, dtype=bool)
         used[code] = True
@@ -252,6 +254,7 @@ def _own(hit: Mask, stratum: Ints, cluster: Ints, cell: Ints) -> tuple[_Own, Flo
     first[pair] = np.arange(len(hit))
     clusters = np.bincount(stratum[first], minlength=int(stratum.max(initial=-1)) + 1)
     several = (np.bincount(pair, hit, size) > 0) & (np.bincount(pair, minlength=size) > 1)
+    # Beside hundreds of leads a lead's own attempts weigh next to nothing, and would cost most of the time.
     several &= clusters[stratum[first]] < _MANY_CLUSTERS
     rows = np.flatnonzero(several[pair])
     rows = rows[np.argsort(pair[rows], kind="stable")]
@@ -347,6 +350,7 @@ def _own_information(cells: _Cells, chances: _Chances) -> npt.NDArray[np.float64
     hits = np.bincount(own.pair, own.hit)[own.pair]
     weight = chances.relative[own.cell] * hits * (chances.weight / chances.meant)[own.stratum]
     edges = np.flatnonzero(np.append(True, own.pair[1:] != own.pair[:-1]))
+    # In parts, so that rows as wide as all levels are never all in memory.
     edges = np.append(edges, len(own.pair))
     step = _BLOCK // 4
     for begin in range(0, len(edges) - 1 if len(own.pair) else 0, step):
@@ -388,6 +392,7 @@ def _fitted(cells: _Cells) -> Floats:
             gradient[a : a + size] = np.bincount(level, gap, size)
             gradient[a : a + size] -= np.bincount(level[cells.own.cell], own, size)
         gradient -= _HELD * beta
+        # Short steps: the first ones of a level with few hits would be thrown far away.
         step = np.clip(_information(cells, chances) @ gradient, -1.5, 1.5)
         beta = np.clip(beta + step, -_MOST_LOG, _MOST_LOG)
         if np.abs(step).max(initial=0.0) < 1e-6:

@@ -96,6 +96,7 @@ def local_day(attempts: Attempts) -> Ints:
 def day_code(attempts: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up."""
     day = local_day(attempts)
+    # A good day of one campaign says nothing of another: a day is one of its campaign.
     day -= int(day.min(initial=0))
     return joined([campaign_code(attempts), day], len(attempts))
 
@@ -108,6 +109,7 @@ def usual_strata(attempts: Attempts, source: str = SOURCE) -> list[Ints]:
 def usual_factors(attempts: Attempts, *without: str) -> dict[str, Ints]:
     """Attempt, local hour, weekday and time zone, but for those that are under study themselves."""
     clock = clock_of(attempts)
+    # The zone is a factor beside the local hour: where people live is known to change who answers.
     factors = {
         "attempt": attempt_level(attempts),
         "hour": hour_level(clock),
@@ -138,6 +140,7 @@ def day_spread(attempts: Attempts) -> float:
     Of some attempts alone, first ones for instance, strata and factors take up what days differ by, and
     the variance seems to be nothing.
     """
+    # Kept for all who count the same calls: the model behind it is the dearest part of a claim.
     key = f"day spread {digest(source_level(attempts)[0]).hex()}"
     if key not in attempts.arrays:
         model = caller_model(attempts)
@@ -181,6 +184,8 @@ def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
 
 def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
     """Levels with too few trials as one level behind the others, and which levels have enough."""
+    # A level with few trials has errors that cannot be relied on (Vittinghoff and McCulloch, 2007): it is
+    # held still with others like it, and never named.
     count = sums(level, size)
     enough = count >= max(least, 1)
     return np.where(enough[level], level, size), enough
@@ -215,6 +220,7 @@ def people_by(
         inside: What it is of and inside of.
     """
     rows = inside.get("rows", np.arange(len(attempts)))
+    # Answered calls without an outcome yet would count as no person, and as the fault of the last level.
     mature = attempts.mature[rows]
     rows = rows[mature]
     strata = inside["strata"] if "strata" in inside else usual_strata(attempts)
@@ -294,14 +300,17 @@ def judged(
     rates = effects.rates(shrink=True)
     best = int(named[np.argmax(rates[named])])
     worst = int(named[np.argmin(rates[named])])
+    # The bounds are of the difference of the two, whose errors are not independent of each other.
     error, gap = effects.between(best, worst)
     z = normal_quantile(1 - alpha / 2)
     scale = float(rates[worst])
     bounds = [scale * (np.exp(gap + sign * z * error) - 1) for sign in (-1, 1)]
     effect = float(rates[best] - rates[worst])
     ratio, _ = effects.against_rest()
+    # To be the best is one of several questions, of which the first to be seen is the one that looks best.
     above = holm(np.nan_to_num(effects.rest_p()[named], nan=1.0))
     best_index = int(np.flatnonzero(named == best)[0])
+    # Certain and of use are two things: with many calls a tenth of a point is certain.
     differs = bool(p < level and 100 * effect >= min_points)
     return Judged(
         effects, p, differs, best, worst,
@@ -383,6 +392,7 @@ def two_compared(
 def second_less_first(effects: Effects, z: float = 1.96) -> tuple[float, float, float]:
     """Rate of the second of two levels less that of the first, and its bounds `z` errors away."""
     error, gap = effects.between(1, 0)
+    # The bounds of a ratio are carried over to the rate of the first, which is taken for known.
     rate = float(effects.rates()[0])
     difference, low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (0, -1, 1))
     return difference, low, high
@@ -395,6 +405,7 @@ def _halves_detectable(effects: Effects, df: int, alpha: float) -> float:
         return float("inf")
     if df == 1:
         return effects.base * float(np.expm1(detectable_effect(precision**-0.5, alpha)))
+    # Half a step up and half a step down from the mean are a difference of two sinh of half a step.
     step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
     return 2 * effects.base * float(np.sinh(step / 2))
 
@@ -414,6 +425,7 @@ def _part_detectable(effects: Effects, df: int, alpha: float, shape: Shape) -> f
         if shape == "third"
         else [[int(i)] for i in np.flatnonzero(effects.compared)]
     )
+    # Hotelling's correction of the test is one of what it needs to see, too.
     few = max(effects.clusters - df, 1) / (effects.clusters + df)
     needed = needed_noncentrality(df, alpha) / few
     trials = np.where(effects.compared, effects.trials, 0)
@@ -516,6 +528,7 @@ def best_cut(effects: Effects, size: int) -> tuple[int, float, float, float]:
     values = effects.log_ratio[places]
     covariance = effects.covariance[: len(places), : len(places)]
     best: tuple[float, int, float, float] = (-1.0, 0, 0.0, 1.0)
+    # Where levels have an order, a cut says more than a best level: of two neighbors either may be it.
     for cut in range(len(places) - 1):
         weights = np.append(trials[: cut + 1] / trials[: cut + 1].sum(),
                             -trials[cut + 1 :] / trials[cut + 1 :].sum())  # fmt: skip
@@ -541,6 +554,7 @@ def adjusted_rates(j: Judged, size: int) -> tuple[Floats, Floats, Floats, Floats
     effects = j.effects
     keep, error = np.flatnonzero(effects.compared), effects.error
     keep = keep[keep < size]
+    # A rate of the model may be above 1 where a level hits nearly always: the model multiplies chances.
     rate[keep] = np.clip(effects.rates(shrink=True)[keep], 0, 1)
     ratio[keep] = np.exp(effects.log_ratio[keep])
     low[keep] = np.exp(effects.log_ratio[keep] - 1.96 * error[keep])

@@ -68,6 +68,7 @@ def attempts(
         `appointments_per_1000` attempts.
     """
     attempts = count_attempts(calls, leads, **selection)
+    # Late attempts are few, and one row: a row of three leads would say anything.
     number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
     human, first = attempts.flag("human"), attempts.first_ever("human")
     # A discrete hazard: of those not reached before, the ones that this attempt reaches.
@@ -130,6 +131,7 @@ def recycle(
     """
     attempts = count_attempts(calls, leads, **selection)
     order = attempts.order
+    # Neighbors in the order of leads and time are an attempt and the next one on the same lead.
     same = attempts.cluster[order[1:]] == attempts.cluster[order[:-1]]
     before, after = order[:-1][same], order[1:][same]
     gap_h = (attempts.when[after] - attempts.when[before]) / 3_600e6
@@ -139,6 +141,7 @@ def recycle(
     cell = outcome * size + band
     n = sums(cell, len(OUTCOMES) * size).reshape(-1, size)
     k = sums(np.where(hit, cell, -1), len(OUTCOMES) * size).reshape(-1, size)
+    # Outcomes without a retry have no row: nothing followed them that could be compared.
     seen_outcomes = [i for i in range(len(OUTCOMES)) if n[i].any()]
     verdicts = _gaps_judged(attempts, after, outcome, band, min_calls, alpha)
     adjusted = np.full((len(OUTCOMES), size), np.nan)
@@ -208,6 +211,7 @@ def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tu
         ))  # fmt: skip
     if claims:
         return tuple(claims)
+    # A negative answer names what it would have seen, of the outcome that is tried again most.
     known = {i: v for i, v in verdicts.items() if np.isfinite(v.detectable)}
     if not known:
         return (Claim("none", "gap", text="There are too few retries to compare gaps"),)
@@ -238,6 +242,7 @@ def _advice(
     labels, rows = _gap_labels(), []
     for i in seen_outcomes:
         pairs, people, verdict = int(n[i].sum()), int(k[i].sum()), verdicts.get(i)
+        # No advice is the usual answer: a gap is named where it is certainly above all others together.
         gap, gain, why = None, np.nan, "no gap is certainly better than the rest"
         if OUTCOMES[i].final:
             why = "final: the taxonomy says not to call again"
@@ -267,6 +272,7 @@ def _standardized(
     """The hazard with the sources as they are at the first attempt; NaN where a source is missing."""
     code, names = source_level(attempts, source)
     size = len(names)
+    # Direct standardization: the rates of each source, weighed as the sources are at the first attempt.
     cell = number * size + code
     n = sums(np.where(waiting, cell, -1), most * size).reshape(most, size)
     k = sums(np.where(contact, cell, -1), most * size).reshape(most, size)
@@ -281,6 +287,7 @@ def _standardized(
 def _worth(frame: pd.DataFrame) -> str:
     if not len(frame):
         return "There are no attempts"
+    # The last attempt that reached anybody: what later ones are worth is not known to be more than nothing.
     last = frame[frame["numerator"] > 0]
     if not len(last):
         return f"No lead was reached in {int(frame['attempts'].sum()):,} attempts"

@@ -72,12 +72,14 @@ def callbacks_kept(
     require(callbacks, ("id", "lead_id", "scheduled_at", "status"), "callbacks")
     known_campaign(campaign, callbacks, calls, leads)
     promised = callbacks if campaign is None else callbacks[of_campaign(callbacks, campaign)]
+    # A promise is kept by any call to the person, click-to-call outside campaigns too.
     attempts = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, callbacks))  # fmt: skip
     fates = _fates(promised, attempts, early, late)
     fate = fates["fate"].map({name: i for i, name in enumerate(FATES)}).to_numpy(dtype=int)
     count = sums(fate, len(FATES))
     due = int(count[:3].sum())
+    # Only what was due can be kept or broken: the other fates are counted, and of no rate.
     base = np.where(np.arange(len(FATES)) < 3, due, 0)
     shares = rated(np.where(base > 0, count, 0), base)
     reached, pending = (fates[name].to_numpy(bool) for name in ("reached", "pending"))
@@ -91,6 +93,7 @@ def callbacks_kept(
             "meaning": list(_FATES_MEAN),
         }
     )
+    # The service still counts these as open: somebody has to call them, or to close them.
     broken = fates[pending & np.isin(fate, [1, 2])]
     kept = share(count[0] / due) if due else "none"
     return result_of(
@@ -177,9 +180,11 @@ def _fates(
     # A callback whose lead was deleted names none (contract, Callback), and so no number.
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
+    # Kept by a call within the tolerance, which dialers need: nobody dials to the minute.
     closes = due + round(late.total_seconds() * 1e6)
     at, reached = _first_from(attempts, code, wanted, opens)
     status = callbacks["status"].astype("str").str.casefold().fillna("").to_numpy(dtype=object)
+    # In the order of this list: a callback that was cancelled is neither kept nor broken by a call.
     fate = np.select(
         [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > attempts.as_of_us,
          at != NEVER],
@@ -235,6 +240,7 @@ def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) 
     wanted = np.array([index_of.get(str(n), -1) for n in appointments["phone"]], dtype=int)
     order, low, high = _by_number(attempts, code, wanted)
     at, booked = attempts.when[order], micros(appointments["created_at"])
+    # The last call before the booking, not the first after it: a booking is written down during a call.
     last = np.array(
         [lo + np.searchsorted(at[lo:hi], t, "right") - 1
          for lo, hi, t in zip(low, high, booked, strict=True)],
@@ -243,6 +249,7 @@ def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) 
     has_call = (last >= low) & (wanted >= 0)
     row = np.append(order, -1)[np.where(has_call, last, -1)]
     has_call &= np.append(attempts.when, NO_TIME)[row] >= booked - window_us
+    # Beyond the order of time only the outcome of the call says that it made the appointment.
     sure = has_call & np.append(attempts.flag("appointment"), False)[row]
     likely = has_call & np.append(attempts.flag("human"), False)[row]
     ids = arrow(attempts.column("id", attempts.rows[row[has_call]])).to_pylist()

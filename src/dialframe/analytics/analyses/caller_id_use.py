@@ -96,6 +96,7 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
     human, matched = attempts.flag("human"), local_match(attempts)
     rows = [_compared(code, human, matched, attempts.cluster)
             for code in (np.zeros(len(attempts), dtype=np.int64), attempts.cluster)]  # fmt: skip
+    # A number that is shown as spam is answered less whatever its area: it would be held against its place.
     sick = sick_calls(attempts)
     compared, row = _adjusted(attempts.only(~sick), matched[~sick], alpha)
     rows.append(row)
@@ -170,6 +171,7 @@ def return_calls(
     attempts = count_attempts(calls, leads, **selection)
     lag, base, early = _returned(attempts, round(within.total_seconds() * 1e6))
     code, names = attempts.text("from_number")
+    # Only dials without a person can be returned: who was spoken to calls back for another reason.
     back = base & ~np.isnan(lag)
     size = len(names)
     medians = [np.median(lag[back & (code == i)]) if (back & (code == i)).any() else np.nan
@@ -244,10 +246,12 @@ def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple
         sums(np.where(~matched & human, code, -1), size),
         sums(np.where(~matched, code, -1), size),
     )
+    # A stratum with one kind of call alone compares nothing with nothing.
     both = (n1 > 0) & (n0 > 0)
     effect = _design_effect(code, human, matched, cluster, (a, n1, b, n0))
     a, n1, b, n0 = (values[both].astype(float) for values in (a, n1, b, n0))
     n = n1 + n0
+    # Mantel and Haenszel's weights (1959): the harmonic mean of the two sides of a stratum.
     weight = n1 * n0 / n
     total = weight.sum()
     if not total:
@@ -274,6 +278,7 @@ def _design_effect(
     caller, near = code[both], matched[both]
     rate = np.where(near, ratio(a, n1)[caller], ratio(b, n0)[caller])
     weight = np.where(near, n0[caller], -n1[caller]) / (n1 + n0)[caller]
+    # What each call adds to the difference; of a lead that is called often these go together.
     pull = weight * (human[both] - rate)
     single = float((pull**2).sum())
     if not single:
@@ -301,6 +306,7 @@ def caller_ages(
     begins = int(attempts.when.min(initial=NEVER))
     # A number seen in the first week may have been in use for years before the data begins.
     new = first > begins + 7 * DAY_US if len(attempts) else np.zeros(len(names), dtype=bool)
+    # Young numbers dial other leads than old ones: the mix of their calls is what they are held to.
     chance = caller_model(attempts).expected if len(attempts) else np.zeros(0)
     days = (attempts.when - first[code]) / DAY_US
     band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
@@ -354,6 +360,7 @@ def caller_load(
     span = int(day.max(initial=0)) + 1
     pairs, n = np.unique(code * span + day, return_counts=True)
     who = pairs // span
+    # A mean hides the day on which a number dialed all it had: carriers flag bursts.
     most = np.zeros(len(names), dtype=np.int64)
     np.maximum.at(most, who, n)
     dialed, days = sums(code, len(names)), sums(who, len(names))

@@ -124,6 +124,7 @@ def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int
     rows_of = (
         [by_time[code[by_time] == number] for number in range(count)] if len(attempts) else []
     )
+    # Bonferroni over looks: whoever looks daily sees thirty chances of a false alarm a month.
     others, level = _Others(attempts, code, count), alpha / max(looks, 1)
     alarms = _alarmed(attempts, others, judged, rows_of, others.suspects(judged, rows_of), level)
     if int((judged & ~alarms.alert).sum()) < _HEALTHY * int(judged.sum()):
@@ -164,6 +165,7 @@ def _alarmed(
 ) -> _Alarms:
     """Which numbers are alarmed, beginning with some calls left out of the baseline."""
     alert, human = np.zeros(len(judged), dtype=bool), attempts.flag("human")
+    # A sick number pulls down what the others are held to, so that who is sick is asked again without it.
     for turn in range(_ROUNDS):
         expected = others.expected(sick)
         p, start = _judge(attempts, rows_of, judged, expected)
@@ -185,6 +187,7 @@ def sick_calls(attempts: Attempts, min_calls: int = 200) -> Mask:
     table = of_attempts(attempts, min_calls).table
     code, names = attempts.text("from_number")
     alerted = table[table["alert"].to_numpy(bool)]
+    # A number was well before it was flagged: its calls until then stay.
     since = np.full(len(names) + 1, np.iinfo(np.int64).max)
     index_of = {name: i for i, name in enumerate(names)}
     for number, at in zip(alerted["from_number"], alerted["changed_at"], strict=True):
@@ -216,6 +219,7 @@ class _Expected(NamedTuple):
         meant = np.bincount(bin_of * size + day_index, self.chance[rows], (len(edge) - 1) * size)
         total = np.bincount(day_index, self.chance[rows], size)
         noise = np.bincount(day_index, self.noise[rows], size)
+        # Drawing days that hardly differ would cost most of the time and change nothing.
         if noise.sum() < _NEGLIGIBLE * total.sum():
             noise[:] = 0.0
         return np.maximum(meant.reshape(-1, size), 1e-9 / size), noise / np.maximum(
@@ -263,7 +267,9 @@ class _Others:
         # Where next to nothing is left of the others, half a call at the rate of all is added.
         others_hits, others_meant = hits_of - hits, meant_of - meant
         overall = self.human[healthy].sum() / max(self.relative[healthy].sum(), 1e-12)
+        # By the other numbers alone: a number is not held to itself (leave one out).
         scale = (others_hits + 0.5 * overall) / (others_meant + 0.5)
+        # A chance stays below one, however much better the others are than the model.
         chance = np.minimum(scale[self.stratum, self.code] * self.relative, 0.95)
         better, varies = self._days(healthy, chance)
         chance = np.minimum(chance * better, 0.95)
@@ -291,6 +297,7 @@ class _Others:
             np.bincount(self.day, value)[self.day] - np.bincount(self.part, value)[self.part]
             for value in (self.human * healthy, chance * healthy)
         )
+        # Gamma prior and Poisson counts: the posterior of a day's factor in closed form.
         known = 1 / variance + people
         return known / (1 / variance + meant), 1 / known
 
@@ -311,6 +318,7 @@ class _Others:
             np.bincount(part, value, 3 * self.count) for value in (self.human, chance)
         )
         kept = ratio(reached, meant).reshape(-1, 3)
+        # The median of the numbers, which a sick half cannot move as it moves the mean.
         middle = np.nanmedian(kept[judged], axis=0) if judged.any() else np.ones(3)
         sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
         for _ in range(_ROUNDS):
@@ -328,6 +336,7 @@ def _judge(
     """Of each number: p, and the call at which its stretch starts."""
     count, human = len(judged), attempts.flag("human")
     p, start = np.full(count, np.nan), np.full(count, -1)
+    # One seed: the same calls give the same alarm whoever asks, and whenever.
     rng = np.random.Generator(np.random.PCG64(SEED))
     for number in np.flatnonzero(judged):
         rows = rows_of[number]
@@ -346,6 +355,7 @@ def _sick_stretches(
     sick = np.zeros(size, dtype=bool)
     for number in np.flatnonzero(judged):
         rows = rows_of[number]
+        # Log-likelihood of half the people against all, call by call, in the order of time (Page, 1954).
         gain = human[rows] * np.log(_HALF) + (1 - _HALF) * chance[rows]
         total = np.concatenate([[0.0], np.cumsum(gain)])
         rise = total - np.minimum.accumulate(total)
@@ -370,6 +380,7 @@ def _seen_drop(rows_of: list[Ints], judged: Mask, expected: _Expected, alpha: fl
     if not numbers:
         return float("nan")
     numbers.sort(key=lambda i: float(chance[rows_of[i]].sum()))
+    # The number in the middle by expected people: of small ones less would be seen, of great ones more.
     middle = numbers[len(numbers) // 2]
     days = expected.of_days(rows_of[middle])
     rng = np.random.Generator(np.random.PCG64(SEED))
@@ -413,6 +424,7 @@ def _changed(
 
 def _edges(size: int) -> Ints:
     """Where the bins of so many calls begin, and the end of the last one."""
+    # Bins of calls keep the simulation small; a stretch shorter than a bin could not be told from chance.
     bins = min(_MOST_BINS, max(1, size // 5))
     return np.linspace(0, size, bins + 1).astype(np.int64)
 
@@ -518,6 +530,7 @@ def _alarm_claims(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
     claims = []
     for row in alerted.to_dict("records"):
         kept = float(row["ratio_after"])
+        # Poisson: the relative error of a count is one over its root.
         error = 1.96 / np.sqrt(max(kept * float(row["expected_after"]), 1.0))
         claims.append(Claim(
             "alarm", str(row["from_number"]), kept - 1, kept * float(np.exp(-error)) - 1,

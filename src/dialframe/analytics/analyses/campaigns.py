@@ -137,6 +137,7 @@ def compare(
     rate = ratio(k, n)
     difference = float(rate[1] - rate[0])
     error = _error(hit, group, attempts.cluster, rate, n)
+    # Who looks before the end spends a part of the level for it (Lan and DeMets, 1983).
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
     z = normal_quantile(1 - tested_level(level) / 2)
     mix, standard = _mix(attempts, group, hit, source)
@@ -207,6 +208,7 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
     """Shares of calls by what matters, and the difference with the mix of the first campaign."""
     code, names = source_level(attempts, source)
     attempt = np.minimum(attempt_level(attempts), 5)
+    # Four hours together, or hardly a cell would hold calls of both campaigns.
     hour = hour_level(clock_of(attempts)) // 4
     parts = [("source", code, names), ("attempt", attempt, ["1", "2", "3", "4", "5", "6+"]),
              ("hour", hour, [f"{h}-{h + 3}" for h in range(0, 24, 4)] + ["unclear"])]  # fmt: skip
@@ -225,6 +227,7 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
     both = (n[0] > 0) & (n[1] > 0)
     if not both.any():
         return frame, float("nan")
+    # Direct standardization to the mix of a, over the cells that both have.
     weight = n[0][both] / n[0][both].sum()
     return frame, float((weight * (k[1][both] / n[1][both] - k[0][both] / n[0][both])).sum())
 
@@ -233,6 +236,7 @@ def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
     """A warning for everything by which the campaigns differ by ten points or more."""
     off = [(str(name), float((part["share_a"] - part["share_b"]).abs().max()))
            for name, part in mix.groupby("of", sort=False)]  # fmt: skip
+    # Ten points of another mix can turn a comparison round (Simpson, 1951).
     odd = [f"{name} (up to {100 * most:.0f} points)" for name, most in off if most >= 0.1]
     return (f"The campaigns differ in {', '.join(odd)}: see mix and standardized.",) if odd else ()
 
@@ -307,6 +311,7 @@ def changes(
     whole = count_attempts(calls, leads, **selection)
     above, below = COMPARED[metric]
     attempts = whole.only(whole.mature & (whole.flag(below) if below else True))
+    # The last days whose outcomes are in: the very last ones always look like a fall.
     new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)
     hit, (code, names) = attempts.flag(above), attempts.text(by)
     size = len(names)
@@ -326,6 +331,7 @@ def changes(
         if compared is not None:
             verdict, change[i], low[i], high[i] = compared
             p[i], detectable[i] = verdict.p, verdict.detectable
+    # Of twenty campaigns one falls by chance: the groups share one level.
     adjusted = holm(p)
     alert = np.nan_to_num(adjusted, nan=1.0) < level
     frame = table(
@@ -466,6 +472,7 @@ def ai_agreement(
             continue
         if isinstance(data, dict) and data.get("call_id") and data.get("disposition_code"):
             ai_outcome[str(data["call_id"])] = str(data["disposition_code"])
+    # Only calls of which both have said something can agree or not.
     judged_twice = calls[calls["id"].isin(ai_outcome) & calls["disposition"].notna()]
     pairs = [
         tuple(taxonomy.outcome("disposition", code) or "unmapped" for code in (ai_outcome[i], d))

@@ -66,6 +66,7 @@ def refusals(
     require(imports, ("status",) if campaign is None else ("status", "campaign_id"), "imports")
     rows = imports if campaign is None else imports[imports["campaign_id"] == campaign]
     status = rows["status"].astype("str").str.casefold()
+    # A row whose outcome nobody knows was neither loaded nor refused (contract, Lead outcome objects).
     unknown = np.asarray(status.isna() | (status == "unknown"), dtype=bool)
     accepted = np.asarray(status == "accepted", dtype=bool)
     refused = rows[~unknown & ~accepted]
@@ -78,6 +79,7 @@ def refusals(
         notes["accepted_elsewhere", "records"] = int((accepted & absent).sum())
     if by is None:
         return Refused({"": len(refused)}, STAGES[0].definition, notes)
+    # Without the column a refused row is of no group: to spread them over all would be a guess.
     if by not in rows.columns:
         return Refused({}, LOADED["without_groups"], notes)
     sizes = refused[by].astype("str").fillna(NO_GROUP).value_counts()
@@ -196,6 +198,7 @@ def booked_of(
     if len(wanted) and len(dialed):  # pandas does not join a text column without rows
         paired = pd.merge_asof(wanted, dialed, on="created_at", by="phone").dropna(subset=["lead"])
     lead, call = (paired[name].to_numpy(dtype=np.int64) for name in ("lead", "call"))
+    # Counted apart, so that bookings sum up: in the stage, outside the window, or before any call.
     notes = {
         ("booked_outside_window", "appointments"): int((~inside).sum()),
         ("no_call_before", "appointments"): int(inside.sum()) - len(lead),
@@ -267,6 +270,7 @@ def funnel(
     if window is not None and window <= timedelta(0):
         raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
     campaign = selection.pop("campaign", None)
+    # A draft campaign has neither leads nor calls: its own table knows it.
     known_campaign(campaign, leads, calls, campaigns, imports)
     begin = instant("since", selection.get("since"))
     end = instant("until", selection.get("until"))
@@ -341,6 +345,7 @@ def _not_here(
 ) -> dict[str, Mask]:
     """Calls that no lead of this funnel can be given, by reason."""
     is_matched = matched.lead >= 0
+    # Where a campaign is asked for, calls of other campaigns on its leads still carry them through.
     ours = is_matched & np.append(is_in_funnel, np.False_)[matched.lead]
     elsewhere = np.zeros(len(calls), dtype=bool)
     if campaign is not None:
@@ -362,6 +367,7 @@ def _table(
     reached = [np.bincount(group[mask], minlength=len(names)) for mask in inside.values()]
     loaded = reached[0] + [refused.per_group.get(name, 0) for name in names]
     counts = np.column_stack([loaded, *reached])
+    # The greatest group on top, and by name where they are as great: an order that the rows do not change.
     order = sorted(range(len(names)), key=lambda i: (-loaded[i], names[i]))
     order = [i for i in order if by is None or loaded[i]]
     frame = _rates(counts[order], refused.definition)

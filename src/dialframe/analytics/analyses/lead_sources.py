@@ -59,6 +59,7 @@ def duplicates(
             raise ConfigError("running_only needs the campaigns frame; pass campaigns=")
         running = campaigns["id"][(campaigns["status"] == "running").fillna(value=False)]
         with_phone = with_phone[with_phone["campaign_id"].isin(running)]
+    # Numbers as leads have them, E.164 (contract, Lead): two spellings of one number do not occur.
     again = with_phone[with_phone["phone"].duplicated(keep=False)]
     # Only numbers that come twice can be in two campaigns: the rest need no look.
     many = again.groupby("phone", sort=True)["campaign_id"].agg(
@@ -209,6 +210,7 @@ def scorecard(
     }
     counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
     loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
+    # A source is compared with the others together, of which there must be enough too.
     enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
     effects, p, ratio_of = _sources_judged(attempts, by, code, size, enough)
     adjusted = np.full(size, np.nan)
@@ -274,6 +276,7 @@ def _sources_judged(
     known = (attempts.lead >= 0) & (level >= 0)
     if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
         return None, nothing, nothing
+    # Campaigns inside campaigns would be compared with themselves alone.
     inside = source_level(attempts)[0] if by == _CAMPAIGN else campaign_code(attempts)
     effects = people_by(
         attempts, {"source": level[known].astype(np.int64)}, rows=np.flatnonzero(known),
@@ -296,6 +299,7 @@ def _verdicts(p: Floats, ratio: Floats, enough: Mask, alpha: float) -> list[str]
     for value, log_ratio, many in zip(p, ratio, enough, strict=True):
         if np.isnan(value):
             words.append("not comparable" if many else "too few")
+        # The level of false discoveries (Benjamini and Hochberg, 1995): of many verdicts some may be false.
         elif value >= tested_level(alpha):
             words.append("no certain difference")
         else:
@@ -316,12 +320,14 @@ def _source_claims(
     base = effects.base
     judged_at = np.flatnonzero(~np.isnan(p))
     tests = len(judged_at)
+    # The source in the middle by its error stands for what a negative answer could have seen.
     middle = int(judged_at[np.argsort(error[judged_at])[tests // 2]])
     level = tested_level(alpha)
     detectable = base * float(np.expm1(effects.rest_seen(middle, level / tests)))
     adjusted_for = (other, *_ADJUSTED_FOR)
     claims = []
     for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
+        # Shrunk: of many sources the one on top is there by luck as well.
         effect = effects.rest_difference(int(i), _limited(effects, int(i)))
         low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
                      for s in (-1, 1))  # fmt: skip

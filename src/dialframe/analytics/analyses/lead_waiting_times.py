@@ -97,6 +97,7 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
     at, code = np.unique(days, return_inverse=True)
     size = len(at)
     at_risk = np.bincount(code, minlength=size).astype(float)
+    # Who waited as long as a day is still at risk on it: ties end together.
     risk = len(days) - np.concatenate([[0.0], np.cumsum(at_risk)[:-1]]) if size else np.zeros(0)
     ends = np.array([np.bincount(code, ending == k, size) for k in range(1, kinds + 1)])
     ends = ends.reshape(kinds, size)
@@ -207,11 +208,13 @@ def speed_to_lead(
     wait_min = np.where(known & (wait >= 0), wait / _MIN_US, np.nan)
     size = len(DELAYS_MIN)
     band = np.searchsorted(np.array(DELAYS_MIN, float), wait_min, side="right") - 1
+    # Leads without a dial, and those dialed before they arrived, have bands of their own behind the waits.
     band = np.where(np.isnan(wait_min), np.where(known, size + 1, size), band)
     band = np.where(in_campaign, band, -1)
     opening = (attempts.attempt == 1) & (attempts.lead >= 0)
     hit = attempts.flag(goal) & (opening if goal == "human" else True)
     won = attempts.leads_with(hit)
+    # Inside campaign, week and source: a web form is dialed at once and answers more, whatever the wait.
     verdict = _waits_judged(attempts, opening, band, won, source, min_calls, alpha)
     labels = [*_delays(), "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
@@ -274,6 +277,7 @@ def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
             verdict, "wait", _delays(), WAIT_ADJUSTED_FOR, what="the wait",
             why_not="each source is dialed after waits of its own, or too few leads were reached",
         )  # fmt: skip
+    # Where a difference is certain, the cut that parts the leads most is what can be acted on.
     cut, effect, low, high = best_cut(verdict.effects, len(DELAYS_MIN))
     better, other = ("less", "more") if effect > 0 else ("more", "less")
     text = (
@@ -411,6 +415,7 @@ def _given_up(
     last = np.full(len(leads) + 1, NO_TIME)
     np.maximum.at(last, attempts.lead, attempts.when)
     tried = last[:-1] != NO_TIME
+    # Idle for long: a dialer has no reason to come back, and the service does not say that it will not.
     gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * DAY_US))
     gone |= attempts.leads_with(attempts.flag("final"))
     if "status" in leads.columns:
@@ -437,6 +442,7 @@ def _waits(attempts: Attempts, leads: pd.DataFrame, entry: str) -> tuple[Floats,
         earliest(lead[mask], at[mask], len(leads))
         for mask in [np.ones(len(attempts), dtype=bool), *marks]
     )
+    # From the import on leads wait that nobody has dialed yet; from the first dial on only those who were tried.
     start = dialed if entry == "first_dial" else micros(leads["created_at"])
     entered = (start != NEVER) & (start != NO_TIME)
     # A request is made by a person who answered: it is the end where no contact came before it.

@@ -148,8 +148,10 @@ def dispositions(
     attempts = count_attempts(calls, leads, **selection, include_no_campaign=include_no_campaign)
     part = attempts.classes.take(attempts.rows)
     code, written = numbered(calls["disposition"].iloc[attempts.rows].astype("str"))
+    # Code and class together: one code can mean two classes, answered and not.
     pair = np.where(code < 0, len(written), code) * len(OUTCOMES) + part.outcome
     index, pairs = pd.factorize(pair, sort=True)
+    # All as one cell: shares of the attempts, with calls of one lead as one cluster.
     kinds = rated_kinds(
         np.zeros(len(attempts), dtype=np.int64), [index == i for i in range(len(pairs))],
         attempts.cluster, 1,
@@ -227,6 +229,7 @@ def outcome_flows(
     attempts = count_attempts(calls, leads, **selection)
     in_campaign = of_campaign(leads, attempts.campaign)
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
+    # A code without a meaning is an end of its own, and not the class that the network gives.
     ends = np.where(attempts.classes.unmapped[attempts.rows], len(OUTCOMES), attempts.outcome)
     first, last, tried = _ends(attempts, ends, len(leads))
     size = len(names)
@@ -292,12 +295,14 @@ def cohorts(
     hit = attempts.flag(GOALS[goal])
     first = earliest(attempts.lead[hit], attempts.when[hit], len(leads))
     step = lengths[period] * DAY_US
+    # Never is as late as the last age and beyond it: in no cell.
     age = np.where(first != NEVER, (np.where(first == NEVER, 0, first) - created) // step, ages)
     age = np.clip(age, 0, ages).astype(np.int64)
     size = len(names)
     n = sums(np.where(dated, code, -1), size)
     cell = np.where(dated & (age < ages), code * ages + age, -1)
     k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
+    # The whole period of the cohort has had the time, the last lead of it too.
     mature = (closes[:, None] + (np.arange(ages) + 1) * step <= attempts.as_of_us).ravel()
     frame = table(
         {
@@ -360,6 +365,7 @@ def outcome_mix(
     slot, starts, _ = _cohort_of(attempts.when, np.ones(len(attempts), dtype=bool), period)
     size = len(names)
     total = sums(code, size)
+    # Unmapped is a row even where it is 0: who reads it sees that it was looked for.
     kept = [i for i in range(size) if total[i] or names[i] == UNMAPPED]
     cells = np.array([s * size + i for s in range(len(starts)) for i in kept], dtype=int)
     # Of each outcome counts, rates and bounds by period: a row per period and outcome.

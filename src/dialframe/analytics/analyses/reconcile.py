@@ -81,6 +81,7 @@ def reconcile(
     inside = _Counts(report, known_then(calls, instant("as_of", selection.get("as_of"))))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total
+    # A report that fits better with inbound calls counts them.
     if inside.off(inside.all, 0) < total:
         chosen, directions = inside.all, "outbound and inbound"
         after = inside.off(inside.all, 0)
@@ -89,6 +90,7 @@ def reconcile(
     rest = inside.named(inside.server - inside.counts(chosen, hour))
     codes = _codes(server, computed, attempts.taxonomy)
     # Codes that the taxonomy does not have and that only one of the two ever writes.
+    # A code that both write was changed on some calls; one that only one of the two writes has another name there.
     one_sided = codes["unmapped"] & ((codes["server"] == 0) | (codes["computed"] == 0))
     alone = frozenset(codes.loc[one_sided.to_numpy(bool), "disposition"])
     each, late, odd = _late(rest, alone)
@@ -171,6 +173,7 @@ class _Counts:
         at = micros(calls["created_at"])
         known = at != NO_TIME
         if "id" in calls.columns:
+            # The service counts a call once, however often it was read.
             known &= ~repeated(calls["id"])
         self._at = np.where(known, at, 0)
         self.outbound: Mask = known & is_word(calls["direction"], "outbound")
@@ -267,11 +270,13 @@ def _late(
     for keys in groups.values():
         more, odd_more = _sums(rest, keys, alone, 1)
         less, odd_less = _sums(rest, keys, alone, -1)
+        # What one code of a day and campaign has more and another has less are calls that changed their code.
         moved = min(more, less)
         renamed = min(moved, max(odd_more, odd_less))
         late += 2 * (moved - renamed)
         odd += 2 * renamed
         left = {1: moved, -1: moved}
+        # One-sided codes first: what remains of the move is of codes that both write.
         for key in sorted(keys, key=lambda key: key[2] not in alone):
             sign = 1 if rest[key] > 0 else -1
             taken = min(abs(rest[key]), left[sign])

@@ -13,9 +13,15 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Known, Selection, analysis
-from dialframe.analytics.attempt.attempt_table import count_attempts, mapping_warnings
+from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
-from dialframe.analytics.attempt.classify import Classes, class_table, classes, unmapped_codes
+from dialframe.analytics.attempt.classify import (
+    Classes,
+    class_table,
+    classes,
+    mapping_warnings,
+    unmapped_codes,
+)
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     HOUR_US,
@@ -138,6 +144,7 @@ def match(
         },
         index=calls.index,
     )
+    # Every quality has its row, those without a call too: the table has the same rows for every account.
     counts = sums(matched.quality, len(QUALITIES))
     qualities = table({"match_quality": list(QUALITIES), "calls": counts})
     return _of_every_call(
@@ -181,6 +188,7 @@ def conflicts(
     """
     attempts = count_attempts(calls, leads, **selection)
     odd = attempts.classes.conflict[attempts.rows]
+    # Ids, so that each contradiction can be looked up where the calls are.
     rows = attempts.rows[odd]
     names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
     conflicting = table(
@@ -307,6 +315,7 @@ def late_dispositions(
     require(calls, ("id",), "calls")
     attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
     known = known_then(calls, instant("as_of", selection.get("as_of")))
+    # A reading sees the change itself; an event says when. Where both tell of a call the reading stands.
     parts = [_reread(known, earlier), _told(known, events, late_h)]
     late_calls = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
     frame = late_calls.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
@@ -325,6 +334,7 @@ def _reread(calls: pd.DataFrame, earlier: pd.DataFrame | None) -> pd.DataFrame:
     if earlier is None:
         return _changes([], [], [], [], [])
     require(earlier, ("id", "disposition"), "earlier")
+    # Of rows that repeat an id the first one counts, here as everywhere.
     before = earlier.drop_duplicates("id", keep="first").set_index("id")["disposition"]
     seen_before = calls[calls["id"].isin(before.index)]
     was = before.reindex(seen_before["id"]).astype("str").fillna("").to_numpy(dtype=object)
@@ -399,6 +409,7 @@ def completeness(
         known, leads, **selection, include_no_campaign=True
     ).matched.lead  # fmt: skip
     made = micros(known["created_at"])
+    # Weekdays of UTC: calling days nearly everywhere, so that one without any call asks for a reason.
     days = np.unique(made[made != NO_TIME] // DAY_US)
     every_day = np.arange(days[0], days[-1] + 1) if len(days) else days
     missing = np.setdiff1d(every_day, days).astype("datetime64[D]")
@@ -443,6 +454,7 @@ def _call_checks(calls: pd.DataFrame, as_of: datetime | None) -> list[_Check]:
     ) else np.full(len(calls), np.nan)  # fmt: skip
     ids = calls["id"] if "id" in calls.columns else pd.Series(dtype="str")
     blank = np.asarray(calls["to_number"].isna(), dtype=bool)
+    # A day is longer than any call: what has no end by then is stuck, or was not read again.
     open_ = (
         ~has_time["ended"]
         & has_time["made"]

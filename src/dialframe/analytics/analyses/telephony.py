@@ -69,6 +69,7 @@ def carriers(
         return sums(np.where(mask, code, -1), size)
 
     answered, user = attempts.flag("answered"), rejected(attempts)
+    # Who rejects a call was reached by the network; a block on the way is its failure.
     blocked = attempts.is_class("blocked_or_rejected") & ~user
     known = answered & ~np.isnan(attempts.talk_s)
     short = known & (np.nan_to_num(attempts.talk_s, nan=np.inf) <= short_s)
@@ -131,6 +132,7 @@ def causes(
     attempts = count_attempts(calls, leads, **selection)
     code, names = attempts.text("hangup_cause")
     n = sums(code, len(names))
+    # Most frequent first, by name where equal: the order does not hang on the rows.
     order = sorted(range(len(names)), key=lambda i: (-n[i], names[i]))
     kinds = [attempts.taxonomy.outcome("hangup_cause", names[i]) or "unmapped" for i in order]
     kinds = [
@@ -176,6 +178,7 @@ def ring_times(
     }
     kept = ~np.any(list(odd.values()), axis=0)
     answered, human, machine = (attempts.flag(n) for n in ("answered", "human", "machine"))
+    # An answer that nothing is known of is a kind by itself, not a person and not a machine.
     who = np.select([~answered, human, machine], [3, 0, 1], default=2)
     names = ("person", "machine", "unknown", "nobody")
     band = np.searchsorted(np.array(RING_EDGES, float), ring, side="right") - 1
@@ -329,6 +332,7 @@ def durations(
          "median_off_talk_s": float, "median_off_whole_s": float},
         rows,
     )  # fmt: skip
+    # What most groups mean is the account's way; the others are the exceptions that are named.
     kinds = [str(kind) for kind in frame["means"] if kind != "unclear"]
     most = max(set(kinds), key=kinds.count) if kinds else "unclear"
     odd = [
@@ -386,6 +390,7 @@ def machines(
         np.searchsorted(np.array(edges), np.nan_to_num(times), side="right")
         for edges, times in ((_RING_EDGES, attempts.ring_s), (_TALK_EDGES, attempts.talk_s))
     )
+    # Ringing and talk together: machines answer after a fixed number of rings, and talk as long as they let one.
     looks = np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
     size = (len(_RING_EDGES) + 1) * (len(_TALK_EDGES) + 1)
     as_machine, as_human = (sums(np.where(m, looks, -1), size) for m in (machine, human))

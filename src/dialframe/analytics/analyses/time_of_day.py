@@ -167,6 +167,7 @@ class _Times:
         reached = int(self.human.sum())
         if not 0 < reached < len(self.attempts):
             return
+        # An hour with a hundredth of the calls is no hour that anybody works: it is not ranked.
         least = max(min_calls, round(0.01 * len(self.attempts)))
         used = {
             name: pooled(level, len(_NAMES[name]), least) for name, level in self.levels.items()
@@ -250,6 +251,7 @@ def shrunk(k: Ints, n: Ints) -> Floats:
     weight = total - float((n[used] ** 2).sum()) / total
     base = mean * (1 - mean)
     between = (spread - base * (cells - 1)) / weight if weight > 0 else 0.0
+    # Of a beta distribution with this mean and variance, the sum of its two parameters.
     prior = base / between - 1 if between > 1e-12 and base > 0 else 1e9
     prior = min(max(prior, 1.0), 1e9)
     return np.where(used, (k + prior * mean) / (n + prior), np.nan)
@@ -304,6 +306,7 @@ def dayparts(
     tried = tried[:-1]
     over = attempts.leads_with(attempts.flag("human") | attempts.flag("final"))
     once = (tried > 0).sum(axis=1) == 1
+    # Tried in earnest in one part of the day only, never reached and still open: another part is untried.
     alone = once & (tried.sum(axis=1) >= min_attempts) & ~over
     only = tried.argmax(axis=1)
     # On leads that no attempt reached before, as the leads are that this is about.
@@ -319,6 +322,7 @@ def dayparts(
     verdict = levels_judged(waiting, {"part": part[later]}, size, min_calls, alpha, shape="named",
                             factors=usual_factors(waiting, "hour"))  # fmt: skip
     adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]
+    # Where the parts do not certainly differ no other part is named, however much the raw rates do.
     other = [_best_other(adjusted, i) if verdict is not None and verdict.differs else -1
              for i in range(size)]  # fmt: skip
     leads_in = sums(np.where(alone, only, -1), size)

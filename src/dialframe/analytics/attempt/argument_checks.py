@@ -114,6 +114,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        # Python's own TypeError names neither the analysis nor what it takes.
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -122,6 +123,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         arguments = bound.arguments
         for name in arguments:
             arguments[name] = _read(name, arguments[name], signature.parameters[name])
+        # Half of all slips: both frames are frames, and only their columns tell which is which.
         refuse_swapped(arguments.get("calls"), arguments.get("leads"))
         _from_attempts(arguments, signature)
         as_of = arguments.get("as_of")
@@ -273,6 +275,7 @@ def plain_value(name: str, value: object, kind: str) -> None:
 
 def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
     """Why a value is no number that an analysis can use; empty where it is one."""
+    # True is 1 to Python, and no threshold that anybody means.
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return "is not a number; write it without quotes"
     if not isinstance(value, int) and (np.iscomplexobj(value) or not math.isfinite(value)):
@@ -280,6 +283,7 @@ def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
     if whole and value != int(value):
         return "is not a whole number; use one without a fraction"
     least, most = _BOUNDS.get(name, (0, _MOST_WHOLE if whole else _MOST))
+    # At 0 nothing is ever certain, at 1 everything: neither is a level.
     if name == "alpha" and not least <= value < most:
         return "is no probability; use 0.05, for instance"
     return "" if least <= value <= most else f"is out of bounds; use {least:,} to {most:,}"
@@ -322,11 +326,13 @@ def calls_and_leads(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         if attempt_name in frame
     }
     calls = pd.DataFrame(columns).reset_index(drop=True)
+    # A frame of attempts has outbound calls alone.
     calls.insert(1, "direction", pd.array(["outbound"] * len(calls), dtype="str"))
     calls[NUMBERED] = frame["attempt"].array
     calls[GIVEN_LEAD] = frame["lead_id"].array
     calls["match_quality"] = frame["match_quality"].array
     lead_rows = frame[frame["lead_id"].notna()].drop_duplicates("lead_id")
+    # Written back as the service keeps it (contract, Lead input fields), so that the same code reads it.
     source = [
         json.dumps({} if s == NO_GROUP else {SOURCE: s})
         for s in lead_rows["source"].fillna(NO_GROUP)
@@ -360,6 +366,7 @@ def as_frame(name: str, value: object) -> pd.DataFrame:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ConfigError(f"the {name} frame has the column {twice!r} twice; drop one of them")
     changed: dict[Hashable, Any] = {}
+    # Column by column: a frame that is right already is given back as it is, without a copy.
     for column, dtype in frame.dtypes.items():
         values = frame[column]
         if isinstance(dtype, pd.ArrowDtype):
@@ -371,6 +378,7 @@ def as_frame(name: str, value: object) -> pd.DataFrame:
             changed[column] = mended
     if not changed:
         return frame
+    # Shallow, so that the caller's frame keeps its own columns and no data is copied.
     frame = frame.copy(deep=False)
     for column, mended in changed.items():
         frame[column] = mended
@@ -406,6 +414,7 @@ def _of_arrow(values: pa.ChunkedArray) -> Any:
         parts = [part.dictionary.cast(whole).take(part.indices) for part in values.chunks]
         values, kind = pa.chunked_array(parts, whole), whole
     if pa.types.is_timestamp(kind):
+        # Microseconds are what the frames of an account have; a finer unit cannot hold every year.
         at = pd.Series(
             values.cast(pa.timestamp("us", "UTC" if kind.tz else None), safe=False).to_pandas()
         )
@@ -449,6 +458,7 @@ def _as_text(values: pd.Series, name: str) -> Any:
     if pd.api.types.is_object_dtype(words.dtype):
         # A number that is no text has lost its plus sign, and would be nobody's.
         kinds = sorted({type(word) for word in words[words.notna()]}, key=str)
+        # Other cells are written as text: a code 7 and a code "7" are one code to every dialer.
         allowed = str if phone else _WORDS
         held = next((kind.__name__ for kind in kinds if not issubclass(kind, allowed)), "")
     elif isinstance(words.dtype, pd.StringDtype) or not values.notna().any():
@@ -477,6 +487,7 @@ def _as_day(values: pd.Series, name: str) -> Any:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return values.dt.strftime("%Y-%m-%d").astype("str").array
     if pd.api.types.is_object_dtype(values.dtype):
+        # A day has no zone, so that it is text and no instant.
         days = [str(cell) if isinstance(cell, date) else cell for cell in values]
         values = pd.Series(days, dtype=object, name=values.name)
     return _as_text(values, name)

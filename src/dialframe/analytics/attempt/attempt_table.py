@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
-from dialframe.analytics.attempt.classify import Classes, classes, unmapped_codes
+from dialframe.analytics.attempt.classify import Classes, classes, mapping_warnings
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     HOUR_US,
@@ -152,6 +152,7 @@ class Attempts:
 
         It may be the memory of the frame itself, so that others who count the same calls do not share it.
         """
+        # Not shared: it may be a view of the frame, which would keep the whole frame alive.
         return self.of_rows(micros(self.calls["created_at"]))
 
     @_Shared
@@ -167,6 +168,7 @@ class Attempts:
         """Seconds from answer to end; NaN where not answered, not known or negative."""
         answered = self.of_rows(micros(self.calls["answered_at"]))
         talk = seconds(self.of_rows(micros(self.calls["ended_at"])), answered)
+        # An end before the answer is a fault of the record, and no talk of any length.
         return np.where(talk >= 0, talk, np.nan)
 
     @_Shared
@@ -174,6 +176,7 @@ class Attempts:
         """What attempts resemble each other by: the lead, or the number where there is none."""
         if (self.lead >= 0).all():
             return self.lead.astype(np.int64)
+        # Numbers behind the leads in one numbering: without leads, calls to one number still go together.
         alone = len(self.leads) + placed(self.calls["to_number"])[0][self.rows].astype(np.int64)
         return np.where(self.lead >= 0, self.lead, alone)
 
@@ -266,6 +269,7 @@ class Attempts:
         )
         total = np.cumsum(answered_of, axis=1)
         old = total > total[:, -1:] / 2
+        # Few calls of a campaign borrow from all campaigns: five calls at the usual share are added.
         usual = (open_of * old).sum() / max((answered_of * old).sum(), 1.0)
         usual = ((open_of * old).sum(axis=1) + 5 * usual) / ((answered_of * old).sum(axis=1) + 5)
         usual = np.clip(usual, 0.005, 0.9)[:, None]
@@ -340,6 +344,7 @@ class Attempts:
         if (code < 0).any():
             names = names if NO_GROUP in names else [*names, NO_GROUP]
             code = np.where(code < 0, names.index(NO_GROUP), code)
+        # Sorted, so that the order of rows in a frame changes no table.
         rank = sorted(range(len(names)), key=names.__getitem__)
         new_code = np.empty(len(rank), dtype=np.int64)
         new_code[rank] = np.arange(len(rank))
@@ -369,8 +374,9 @@ class Attempts:
     def only(self, keep: Mask) -> Attempts:
         """The same with some of the attempts, which keep their numbers; nothing is set aside again."""
         history = self.rows if self.history is None else self.history
-        part = replace(self, rows=self.rows[keep], history=history, arrays={})
         # What was worked out for all of them is not worked out again.
+        arrays = {name: self.arrays[name].take(keep) for name in ("clock",) if name in self.arrays}
+        part = replace(self, rows=self.rows[keep], history=history, arrays=arrays)
         vars(part)["ever"] = self.ever
         return part
 
@@ -476,6 +482,7 @@ def count_attempts(
             work_out,
             _MOST_COUNTS,
         )
+    # Without a window the history is what is counted: nothing more is kept of it.
     whole = begin is None and end is None
     return Attempts(
         calls=calls,
@@ -516,17 +523,6 @@ def _worked_out(
     lead = match_rows(calls, leads, events=events, started=given).lead
     quality = word_of(calls["match_quality"], QUALITIES)
     return classified, Matched(lead, np.where(quality < 0, QUALITY_PLACE["none"], quality))
-
-
-def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple[str, ...]:
-    """What to do about calls whose codes the taxonomy does not have; nothing without any."""
-    if not odd:
-        return ()
-    codes = unmapped_codes(calls, taxonomy)
-    return (
-        f"{odd:,} calls carry codes that the taxonomy does not have; save this, replace each "
-        f'"?" by a class and pass taxonomy.with_file(path):\n{codes.attrs["stub"].rstrip()}',
-    )
 
 
 #: Attempts are told apart up to this one.

@@ -104,10 +104,12 @@ def scope(
         ended = micros(calls["ended_at"]) if "ended_at" in calls.columns else None
         if ended is not None:
             reasons["in_progress"] |= ended > micros_of(as_of)
+    # What is outside the window is of the history all the same, or attempts would be numbered anew in each window.
     history = np.ones(len(calls), dtype=bool)
     for reason, mask in reasons.items():
         if reason != "outside_window":
             history &= ~mask
+    # Each call has one reason, the first that applies, so that counted and set aside sum to the calls.
     open_ = np.ones(len(calls), dtype=bool)
     set_aside = {}
     for reason in REASONS:

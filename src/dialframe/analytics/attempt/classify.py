@@ -153,6 +153,7 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
     business = _classes(calls["disposition"], "disposition", taxonomy)
 
     case = np.empty(len(calls), dtype=np.uint16)
+    # Answer, cause, status and disposition in one number: a few thousand ways, decided once (`_every_case`).
     for rows in blocks(len(calls)):
         part = answered[rows].astype(np.int32)
         for fields in (cause, status, business):
@@ -205,12 +206,24 @@ def unmapped_codes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.Data
     return frame
 
 
+def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple[str, ...]:
+    """What to do about calls whose codes the taxonomy does not have; nothing without any."""
+    if not odd:
+        return ()
+    codes = unmapped_codes(calls, taxonomy)
+    return (
+        f"{odd:,} calls carry codes that the taxonomy does not have; save this, replace each "
+        f'"?" by a class and pass taxonomy.with_file(path):\n{codes.attrs["stub"].rstrip()}',
+    )
+
+
 def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
     places, codes = encoded(values)
     class_of_code = []
     for code in codes:
         outcome = taxonomy.outcome(field, code)
+        # A blank is no code: it says nothing, while a strange code says that a mapping is missing.
         known = _UNMAPPED if outcome is None else PLACE[outcome]
         class_of_code.append(known if code.strip() else _NOTHING)
     return np.asarray(np.array([*class_of_code, _NOTHING], dtype=np.int8)[places])
@@ -233,6 +246,7 @@ def _every_case() -> Decided:
     outcome = np.where(decides, business, telephony)
     conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
     conflict |= _contradicts(answered, status)
+    # A strange cause beside an outcome that is known would have decided nothing: it is not held against the call.
     silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
     unmapped_ = (business == _UNMAPPED) | silent
     return Decided(outcome, telephony, business, decides, answered, conflict, unmapped_)

@@ -202,6 +202,7 @@ def _placed(values: pa.Array) -> tuple[npt.NDArray[np.integer], pa.Array]:
     """
     # Campaigns and codes are few, numbers and ids are many: the two are put in place in two ways.
     first = values.slice(0, _BLOCK).dictionary_encode()
+    # Many distinct ones: a dictionary of the whole is faster than one of each part put together.
     if len(first.dictionary) > _BLOCK // 16:
         whole = values.dictionary_encode()
         places = np.asarray(whole.indices.fill_null(len(whole.dictionary)))
@@ -273,6 +274,7 @@ def whole_numbers(texts: pa.Array) -> Ints | None:
         part = digits[rows]
         word = np.ascontiguousarray(part[:, 4:]).view("<u8").ravel() ^ _ZEROS
         first = part[:, 1:4] - np.uint8(ord("0"))
+        # A byte that is no digit shows in its highest bit: eight letters are looked at in one step.
         odd = ((word + _PAST_NINE) | word) & _HIGH_BITS
         if (
             odd.any() or (part[:, 0] != ord("+")).any() or (first > 9).any() or not first[:, 0].all()
@@ -391,6 +393,7 @@ def first_days(at: Ints, period: str) -> npt.NDArray[np.datetime64]:
 
 def earliest(code: npt.NDArray[np.integer], at: Ints, size: int) -> Ints:
     """The first instant of each code, `NEVER` without one; negative codes are left out."""
+    # One place more at the end, which code -1 finds: who has no lead is looked for by nobody.
     first = np.full(size + 1, NEVER)
     np.minimum.at(first, code, at)
     return first[:-1]

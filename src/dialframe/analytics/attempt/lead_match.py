@@ -96,6 +96,7 @@ def match_rows(
         + [leads[name] for name in ("phone", "campaign_id")],
         lambda: _by_number(calls, leads),
     )
+    # The event comes last, and so has the last word: it says what the call was logged on.
     named = (("click_to_call", started), ("event", None if events is None else logged(events)))
     for name, pairs in named:
         if pairs is not None and len(pairs):
@@ -150,6 +151,7 @@ def _by_number(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
     numbers, phone = called_numbers(calls), arrow(leads["phone"])
     # Whole numbers are found twice as fast as text, where all of both can be such.
+    # Both or neither: a whole number is never equal to a text.
     whole, whole_phone = _whole(numbers), _whole(phone)
     if whole is not None and whole_phone is not None:
         numbers, phone = whole, whole_phone
@@ -303,6 +305,7 @@ def lead_groups(leads: pd.DataFrame, by: str | None) -> tuple[Ints, list[str]]:
         code, names = in_order(values.fillna(NO_GROUP))
         return frozen(code), names
 
+    # Reading the JSON of custom fields takes longer than most analyses of them.
     code, names = once(("groups", by), [leads[column]], make)
     return code, list(names)
 

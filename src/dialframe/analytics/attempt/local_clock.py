@@ -136,6 +136,7 @@ def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Int
         days = np.arange(first, last + 1) if last - first < _MANY_DAYS else (
             np.unique(known // _DAY_US)
         )  # fmt: skip
+    # Every clock of the world stands still for a quarter of an hour: one column of the tables for each.
     begins = (days[:, None] * _QUARTERS + np.arange(_QUARTERS)).ravel() * _QUARTER_US
     starts = pd.DatetimeIndex(begins.astype("datetime64[us]"), tz="UTC")
     tables = [np.empty((len(names) + 1, len(starts)), np.int16) for _ in range(3)]
@@ -165,6 +166,7 @@ def _cases(values: pd.Series) -> tuple[npt.NDArray[np.int16], list[tuple[str, ..
     numbers = arrow(values)
     code, count = _heads(numbers, kept_numbers(values))
     # One number stands for all that begin alike; the length decides what kind it is.
+    # Numbers that begin alike lie in one place: one of each is asked for its zones (libphonenumber).
     first = np.full(count + 1, -1, dtype=np.int64)
     first[code] = np.arange(len(code))
     used = np.flatnonzero(first[:-1] >= 0)

@@ -240,6 +240,7 @@ class Taxonomy:
         }
         for field, code, outcome in (row for preset in chosen for row in _spellings(preset)):
             table[field, code_key(field, code)] = outcome
+        # Sorted, so that two taxonomies of the same codes are equal and have one hash.
         return cls("+".join(chosen), _sorted(table))
 
     def __repr__(self) -> str:
@@ -269,6 +270,7 @@ class Taxonomy:
             code: The code as it was written.
         """
         key = code_key(field, code)
+        # Of the 5xx answers few have a name (RFC 3261, section 21.5); all are failures of a server.
         if field == "hangup_cause" and key.startswith("sip:5"):
             return self._table[field].get(key, SIP_5XX)
         return self._table[field].get(key)
@@ -299,6 +301,7 @@ class Taxonomy:
         table = {(field, key): outcome for field, key, outcome in self.codes}
         for field, codes in added:
             table |= _own(field, codes)
+        # Whoever reads a result sees that the codes are not those of the package alone.
         name = self.name if self.name.endswith("+own") else f"{self.name}+own"
         return Taxonomy(name, _sorted(table))
 
@@ -374,6 +377,7 @@ class Taxonomy:
 
 
 def _numeric_cause(text: str) -> str | None:
+    # SIP before Q.850 before bare numbers: `SIP 486` and `486` are one, `cause 17` and `17` too.
     if match := _SIP.match(text):
         return f"sip:{match[1]}"
     if match := _Q850.match(text):

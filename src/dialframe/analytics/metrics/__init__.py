@@ -80,6 +80,7 @@ class Metrics(Result):
         """
         if self.cut is None or self.inputs is None:
             raise ConfigError("these metrics were not cut; pass by= or period= to compute")
+        # Measured once more: the rows of every metric would be as many arrays as long as the calls.
         rows = metric(name).measure(self.inputs).rows
         if rows is None or rows.unit != "call":
             raise ConfigError(f"{name} is not counted in calls")
@@ -203,6 +204,7 @@ def _cut(
             )
             continue
         cells = cells_of(row.name, rows, where, _design_effect(value))
+        # A metric without a row in any cell says so, or it would be missing without a word.
         if not len(cells):
             left_out[row.name] = f"has nothing to divide by here: no {row.denominator}"
             continue
@@ -221,6 +223,7 @@ def _design_effect(value: Metric) -> float:
     bounds = wilson(int(value.numerator), int(value.denominator))
     if bounds is None or bounds[1] <= bounds[0]:
         return 1.0
+    # The square of how much wider an interval is tells by how many trials fewer it was made.
     return max(1.0, ((value.high - value.low) / (bounds[1] - bounds[0])) ** 2)
 
 

@@ -46,6 +46,7 @@ def caller_id_answer_drop(inputs: Inputs) -> Measure:
     if not len(attempts):
         return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
     code, names = attempts.text("from_number")
+    # Over the whole time: inside a week the week itself would take up what a number lost lately.
     chance = caller_model(attempts, weekly=False).expected
     recent = attempts.when > inputs.attempts.as_of_us - int(choices.recent_days * DAY_US)
     human, size = attempts.flag("human"), len(names)
@@ -58,6 +59,7 @@ def caller_id_answer_drop(inputs: Inputs) -> Measure:
     )  # fmt: skip
     meant = lately.expected * ratio(before.people, before.expected)
     judged = (lately.dials >= choices.min_calls) & (before.dials >= choices.min_calls)
+    # A number that reached nobody before cannot have lost anything.
     judged &= (before.people > 0) & (np.array(names, dtype=object) != NO_GROUP)
     low, high = _drop_bounds(lately, before, int(judged.sum()))
     detail = table({"from_number": names, "people": lately.people, "dials": lately.dials,
@@ -188,6 +190,7 @@ def appointment_show(inputs: Inputs) -> Measure:
         is_due = _of_campaign(appointments["phone"], inputs)
         elsewhere = {"appointments_elsewhere": int((~is_due).sum())}
     status = appointments["status"][is_due].astype("str").str.casefold()
+    # The contract writes `no-show` and does not know all states (States: Appointment).
     status = status.str.replace("_", "-", regex=False)
     by_status = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
@@ -253,6 +256,7 @@ def _whole_days(report: pd.DataFrame, inputs: Inputs) -> Mask:
     require(report, ("date",), "dispositions report")
     if inputs.since is None and inputs.until is None:
         return inside
+    # A day that the window cuts has a count that nobody can divide.
     day = pd.to_datetime(report["date"].astype("str"), utc=True, errors="coerce")
     if inputs.since is not None:
         inside &= np.asarray(day >= inputs.since, dtype=bool)
@@ -270,6 +274,7 @@ def dnc_coverage(inputs: Inputs) -> Measure:
     if isinstance(audit, str):
         return Measure(None, None, None, why_null=audit)
     summary = audit.coverage.summary
+    # Whoever is called without being a lead any more is of the population too.
     row = summary[(summary["population"] == "callable or called").to_numpy(dtype=bool)].iloc[0]
     fresh, numbers = int(row["fresh"]), int(row["numbers"])
     return Measure(
@@ -292,6 +297,7 @@ def graded(check: str, grade: str) -> Callable[[Inputs], Measure]:
         row = rows.iloc[0]
         part, whole = int(row[grade]), int(row["checked"])
         open_counts = {name: int(row[name]) for name in _OPEN}
+        # Where nothing could be judged a share of violations would be 0, and would look like an answer.
         judged = whole - open_counts["not_evaluable"] - open_counts["not_asked"]
         why = (
             "" if judged or not whole else f"the audit could judge none of {whole:,} {row['unit']}"

@@ -136,6 +136,7 @@ class Inputs:
             raise ConfigError(
                 f"audit is {type(self.audit).__name__}; pass what dialframe.audit(account) gave"
             )
+        # By the day on which they are due, not on which they were made: a window asks what was to happen in it.
         for name, column in DATED.items():
             frame = getattr(self, name)
             if frame is not None and column in frame.columns:
@@ -172,6 +173,7 @@ class Inputs:
     def under(self, taxonomy: Taxonomy) -> Inputs:
         """The same under another taxonomy; what does not depend on one is not worked out again."""
         changed = replace(self, taxonomy=taxonomy)
+        # Leads, times and their order do not depend on what codes mean.
         first, second = self.attempts, changed.attempts
         if np.array_equal(first.rows, second.rows):
             second.arrays.update({k: v for k, v in first.arrays.items() if k in _BY_CALL})

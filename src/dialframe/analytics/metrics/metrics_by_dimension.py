@@ -81,6 +81,7 @@ class Cut:
         """Levels of rows of another frame: of its own columns, else of their leads."""
         parts = []
         for name, labels, of_lead in zip(self.by, self.labels, self.lead, strict=False):
+            # A row of another frame has its own campaign, or that of its lead, or none: it is never dropped.
             none = labels.index(NO_GROUP)
             if rows.frame is not None and name in rows.frame.columns:
                 code, names = in_order(rows.frame[name].astype("str").fillna(NO_GROUP))
@@ -170,6 +171,7 @@ def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
 def _of_first_attempt(attempts: Attempts, code: Ints, none: int) -> Ints:
     """The level of each lead's first attempt."""
     level = np.full(len(attempts.leads) + 1, none, dtype=np.int64)
+    # Backwards, so that the first attempt of each lead is the one that stays.
     order = attempts.order[::-1]
     level[attempts.lead[order]] = code[order]
     return level[:-1]
@@ -209,6 +211,7 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
     }
     low, high, center, lcl, ucl = (np.full(len(used), np.nan) for _ in range(5))
     if rows.statistic in ("share", "distinct"):
+        # As many trials as they are worth (Rao and Scott, 1992): a cell has too few leads for an effect of its own.
         _, low, high = wilson_bounds(k / effect, n / effect)
         if where.period is not None:
             center, lcl, ucl = _limits(k, n, levels, where.shape, effect)
@@ -244,6 +247,7 @@ def _summed(
         order = np.lexsort((above, cell))
         cell, above = cell[order], above[order]
         first, last = (np.searchsorted(cell, used, side) for side in ("left", "right"))
+        # The middle one, or the mean of the two in the middle, of each cell in one pass.
         medians = (above[(first + last - 1) // 2] + above[(first + last) // 2]) / 2
         return used, np.asarray(medians), np.full(len(used), np.nan), n[used]
     if rows.key is not None:

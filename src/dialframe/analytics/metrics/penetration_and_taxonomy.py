@@ -120,6 +120,7 @@ def taxonomy_effect(
     new = old if same else every(changed).table
     both = old[["metric", "value"]].merge(new[["metric", "value"]], on="metric")
     values = [both[name].to_numpy(float, na_value=np.nan) for name in ("value_x", "value_y")]
+    # A number that was worked out in another order may differ in its last digit, and has not changed.
     moved: Mask = ~np.isclose(values[0], values[1], rtol=1e-12, atol=0, equal_nan=True)
     frame = table(
         {
