@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dialframe import leads
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import ColumnMap, map_columns
+from leads import tables
+from rows import every_row
 
+COLUMNS = tables.table("columns")
 PHONES = ("212-555-0142", "(312) 555-0111", "+1 206 555 0177", "404.555.0101")
 FAXES = ("212-555-0190", "312-555-0191", "206-555-0192", "404-555-0193")
 
@@ -51,61 +52,20 @@ def test_an_unnamed_column_full_of_numbers_is_the_phone(lead_file):
     assert columns.confidence["phone"] < 0.8
 
 
-def test_two_unnamed_columns_of_numbers_are_asked_about(lead_file):
-    """One of them may be a fax, so none is dialed."""
-    with pytest.raises(LeadFileError, match="column_1 and column_2 both look like phone"):
-        map_columns(lead_file(table(PHONES, FAXES), header="none"), region="US")
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        ("id", "2125550101", "2125550102", "2125550103", "2125550104"),
-        ("zip", "10001", "60601", "77002", "98101"),
-        ("since", "2024-01-05", "2024-02-06", "2024-03-07", "2024-04-08"),
-        (
-            "iban",
-            "DE89370400440532013000",
-            "DE02120300000000202051",
-            "DE02500105170137075030",
-            "DE1",
-        ),
-        ("ssn", "078-05-1120", "219-09-9999", "457-55-5462", "123-45-6789"),
-        ("where", "51.5074", "40.7128", "41.8781", "47.6062"),
-    ],
-)
+@every_row("column", COLUMNS["no_phones"])
 def test_other_numbers_are_no_phones(lead_file, column):
     """Ids, post codes, dates, accounts, social security numbers, coordinates."""
     with pytest.raises(LeadFileError, match="no column that is known as a phone"):
         map_columns(lead_file(table(column, ("name", "Ann", "Bob", "Cy", "Di"))))
 
 
-#: Headers beside a phone, and the fields of the name.
-NAMES = [
-    (("nombre",), ("Ann Lee",), {"full_name": "nombre"}),
-    (("nombre", "apellido"), ("Ann", "Lee"), {"first_name": "nombre", "last_name": "apellido"}),
-    (("nom", "prénom"), ("Lee", "Ann"), {"last_name": "nom", "first_name": "prénom"}),
-    (("nom",), ("Ann Lee",), {"full_name": "nom"}),
-    (("Vorname", "Name"), ("Ann", "Lee"), {"first_name": "Vorname", "last_name": "Name"}),
-    (("Vorname", "Name"), ("Ann", "Ann Lee"), {"first_name": "Vorname", "full_name": "Name"}),
-    (("Name",), ("Ann Lee",), {"full_name": "Name"}),
-    (("Jméno",), ("Jiří Dvořák",), {"full_name": "Jméno"}),
-    (("Имя",), ("Иван Петров",), {"full_name": "Имя"}),
-    (("Ad",), ("Gülşen",), {"first_name": "Ad"}),
-    (("Ad", "Soyad"), ("Ayşe Gül", "Kaya"), {"first_name": "Ad", "last_name": "Soyad"}),
-    (("nome", "apelido"), ("Ann", "Lee"), {"first_name": "nome", "last_name": "apelido"}),
-    (("姓", "名"), ("山田", "太郎"), {"last_name": "姓", "first_name": "名"}),
-    (("Name", "County Name"), ("Ann Lee", "Kent"), {"full_name": "Name"}),
-]
-
-
-@pytest.mark.parametrize(("names", "values", "expected"), NAMES)
+@every_row("names, values, expected", COLUMNS["names"])
 def test_names_mean_what_they_mean_in_their_language(lead_file, names, values, expected):
     """What a word means depends on the columns beside it."""
     columns = [(name, *[value] * 4) for name, value in zip(names, values, strict=True)]
-    found = map_columns(lead_file(table(*columns, ("tel", *PHONES)))).fields()
+    fields = map_columns(lead_file(table(*columns, ("tel", *PHONES)))).fields()
 
-    assert {name: found[name][0] for name in found if name.endswith("_name")} == expected
+    assert {name: fields[name][0] for name in fields if name.endswith("_name")} == expected
 
 
 def test_leftovers_are_everything_else_in_order(lead_file):
@@ -136,17 +96,6 @@ def test_a_weak_id_must_be_unique(lead_file):
 
     assert map_columns(repeated).external_id is None
     assert map_columns(unique).external_id == "group id"
-
-
-def test_doubt_is_told(lead_file):
-    """A second column that fits nearly as well is named."""
-    mails = [f"{n}@example.com" for n in "abcd"]
-    columns = map_columns(
-        lead_file(table(("phone", *PHONES), ("email", *mails), ("mail", *mails)))
-    )
-
-    assert columns.email == "email"
-    assert columns.uncertain == {"email": "mail"}
 
 
 def test_columns_can_be_told(lead_file):
@@ -191,37 +140,13 @@ def test_the_error_about_a_missing_phone_is_short(lead_file):
     assert len(str(error.value)) < 2500
 
 
-@pytest.mark.parametrize(
-    ("header", "cell"),
-    [
-        ("No Consent", "Yes"),
-        ("Consent Withdrawn", "Yes"),
-        ("Einwilligung widerrufen", "ja"),
-        ("Do Not Call or Text", "Yes"),
-        ("On DNC List", "Yes"),
-        ("SMS/Call Opt Out", "Yes"),
-        ("DNC Date", "2026-01-02"),
-        ("Opted Out At", "2026-01-02"),
-        ("DONOTCALL", "Yes"),
-        ("Suppressed", "Yes"),
-        ("TPS", "Yes"),
-        ("電話拒否", "はい"),
-        ("Okay to call", "No"),
-        ("Can we call?", "No"),
-        ("Call allowed", "No"),
-        ("電話可否", "否"),
-    ],
-)
-def test_who_does_not_want_to_be_called_is_never_clean(
-    tmp_path: Path, header: str, cell: str
-) -> None:
+@every_row("header, cell", COLUMNS["prohibitions"])
+def test_who_does_not_want_to_be_called_is_never_clean(lead_file, header, cell):
     """A prohibition counts however its column is called, whichever way round it is asked."""
-    path = tmp_path / "list.csv"
-    path.write_text(f"Name,Phone,{header}\nAda,(212) 555-0142,{cell}\n", encoding="utf-8")
-    cleaned = leads.clean(leads.read(path), region="US", force_region=True)
+    file = lead_file(f"Name,Phone,{header}\nAda,(212) 555-0142,{cell}\n")
+    cleaned = leads.clean(file, region="US", force_region=True)
 
-    assert len(cleaned.do_not_call) == 1
-    assert len(cleaned.clean) == 0
+    assert (len(cleaned.do_not_call), len(cleaned.clean)) == (1, 0)
 
 
 def test_a_column_is_no_rival_of_itself(lead_file):

@@ -9,36 +9,28 @@ from hypothesis import strategies as st
 from dialframe import leads
 from dialframe.leads.columns.country_names import named_regions, read_region
 from leads.national_lists import COUNTRIES
+from leads.tables import table
+from rows import every_row
 
-#: Region to spellings.
-SPELLINGS = {
-    "US": "US|us|USA|U.S.A.|United States|United States of America|Estados Unidos|EE.UU.|États-Unis"
-    "|Vereinigte Staaten|アメリカ|米国|+1|1|001|1.0|1-242|United States (US)|America",
-    "GB": "GB|UK|GBR|United Kingdom|England|Scotland|Great Britain|Reino Unido|Royaume-Uni"
-    "|Großbritannien|イギリス|英国|+44|0044|44|UK (+44)",
-    "DE": "DE|DEU|GER|D|Germany|Deutschland|Alemania|Allemagne|Alemanha|ドイツ|+49|49|DE - Germany",
-    "FR": "FR|FRA|France|Francia|Frankreich|França|フランス|+33|33",
-    "ES": "ES|ESP|Spain|España|Espagne|Spanien|Espanha|スペイン|+34",
-    "BR": "BR|BRA|Brazil|Brasil|Brésil|Brasilien|ブラジル|+55",
-    "JP": "JP|JPN|Japan|Japón|Japon|Japão|日本|+81",
-    "CI": "Côte d'Ivoire|CIV",
-    "CH": "Schweiz|Suisse|Svizzera|Switzerland|CHE",
-    "PE": "Perú|Peru|Pérou|ペルー|Perú (PE)",
-}
+NAMES = table("country_names")
 
 
-@pytest.mark.parametrize("region", sorted(SPELLINGS))
-def test_a_country_in_every_spelling(region):
+@every_row("region, names", NAMES["spellings"].items())
+def test_a_country_in_every_spelling(region, names):
     """Codes, dialing codes, and names in the languages of the package."""
-    found = {name: read_region(name) for name in SPELLINGS[region].split("|")}
+    regions = {name: read_region(name) or "none" for name in names.split("|")}
 
-    assert {name: got for name, got in found.items() if got != region} == {}
+    assert {name: got for name, got in regions.items() if got != region} == {}
+    assert read_region("") is None
 
 
-@pytest.mark.parametrize("cell", ["", "Atlantis", "Rural", "x", "840", "+999", "DE or FR", "n/a?"])
-def test_what_nobody_knows_is_none(cell):
-    """So that a national number of it is refused, not read as another country's."""
-    assert read_region(cell) is None
+def test_headers_name_countries_and_not_everything_in_capitals():
+    """`No`, `Nr`, `ID` and little words are no countries."""
+    named = {header: "".join(named_regions(header)) for header in NAMES["headers"]}
+
+    assert named == NAMES["headers"]
+    for country in COUNTRIES.values():
+        assert not any(map(named_regions, country.headers))
 
 
 @given(st.text(max_size=80))
@@ -66,21 +58,6 @@ def test_a_phone_column_of_another_country_is_held(lead_file, header, region, ce
     assert leads.clean(file, region=region).clean["phone"].tolist() == ["+41793456789"]
     insisted = leads.clean(file, region=region, force_region=True)
     assert len(insisted.clean) == len(cells) + 1
-
-
-def test_headers_name_countries_and_not_everything_in_capitals():
-    """`No`, `Nr`, `ID` and little words are no countries."""
-    named = "Mobil CH,Tel. (UK),Celular MX,phone_us,us_phone,Phone (+44),Tel DE (mobil),celular_co"
-    plain = (
-        "Phone No,PHONE NO.,Tel. Nr,Phone ID,telefono de casa,TELÉFONO DE CASA,my phone,Home PH"
-    )
-
-    assert [sorted(named_regions(header)) for header in named.split(",")] == [
-        ["CH"], ["GB"], ["MX"], ["US"], ["US"], ["GB"], ["DE"], ["CO"]
-    ]  # fmt: skip
-    assert not any(named_regions(header) for header in plain.split(","))
-    for country in COUNTRIES.values():
-        assert not any(map(named_regions, country.headers))
 
 
 def test_an_opt_out_reaches_a_number_in_the_country_of_its_header(lead_file):

@@ -68,6 +68,7 @@ def test_a_close_second_is_a_question_that_may_wait(lead_file):
     decision = decide(lead_file(rows(("Phone", *NUMBERS), ("email", *mails), ("mail", *mails))))
 
     assert decision.settled().email == "email"
+    assert decision.settled().uncertain == {"email": "mail"}
     (question,) = decision.questions
     assert (question.field, question.required) == ("email", False)
     assert [one.column for one in question.candidates] == ["email", "mail"]

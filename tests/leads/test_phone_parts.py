@@ -10,30 +10,13 @@ from hypothesis import strategies as st
 from dialframe.leads import map_columns
 from dialframe.leads.columns.split_phones import find_joined, join_parts, phone_columns
 from dialframe.leads.judging.phone_cells import read_phone
+from leads.tables import table
+from rows import every_row
 
-#: Cells from left to right, and the text.
-ROWS = [
-    (("212", "555-0142"), "212 555-0142"),
-    (("(212)", "5550142"), "(212) 5550142"),
-    (("212.0", "5550142.0"), "212 5550142"),
-    (("212", "555", "0142"), "212 555 0142"),
-    (("030", "23125123"), "030 23125123"),
-    (("", "555-0142"), "? 555-0142"),
-    (("212", "", "0142"), "? 0142"),
-    (("n/a", "555-0142"), "? 555-0142"),
-    (("212", ""), ""),
-    (("", ""), ""),
-    (("212", "n/a"), ""),
-    (("212", "(312) 555-0142"), "(312) 555-0142"),
-    (("212", "2125550142"), "2125550142"),
-    (("030", "030 23125123"), "030 23125123"),
-    (("030", "+49 30 23125123"), "+49 30 23125123"),
-    (("", "+1 212 555 0142"), "+1 212 555 0142"),
-    (("", "030 23125123"), "030 23125123"),
-]
+PARTS = table("phone_parts")
 
 
-@pytest.mark.parametrize(("cells", "text"), ROWS)
+@every_row("cells, text", PARTS["joined"])
 def test_cells_are_joined(cells, text):
     """Whole numbers stay, missing first digits are marked, blanks stay blank."""
     assert join_parts(cells) == text
@@ -62,39 +45,13 @@ def test_joined_columns_are_one_phone_column():
     }
 
 
-def frame(**columns: list[str]) -> pd.DataFrame:
-    """Text columns."""
-    return pd.DataFrame(columns, dtype="str")
-
-
-@pytest.mark.parametrize(
-    ("table", "group"),
-    [
-        (
-            frame(**{"Area Code": ["212", "312"], "Phone": ["555-0142", "555-0143"]}),
-            ("Area Code", "Phone"),
-        ),
-        (frame(Phone=["555-0142"], Area=["212"]), ("Area", "Phone")),
-        (frame(p1=["212"], p2=["555"], Phone=["0142"]), None),
-        (
-            frame(**{"Phone 1": ["212"], "Phone 2": ["555"], "Phone 3": ["0142"]}),
-            ("Phone 1", "Phone 2", "Phone 3"),
-        ),
-        (
-            frame(市外局番=["212"], 市内局番=["555"], 番号=["0142"]),
-            ("市外局番", "市内局番", "番号"),
-        ),
-        (frame(**{"Area Code": ["212"], "Phone": ["212-555-0142"]}), None),
-        (frame(Area=["North"], Phone=["555-0142"]), None),
-        (frame(Area=["7"], Phone=["555-0142"]), None),
-        (frame(**{"Area Code": [""], "Phone": [""]}), None),
-    ],
-)
-def test_split_numbers_are_found_by_header_and_by_trying(table, group):
+@every_row("columns", PARTS["columns"])
+def test_split_numbers_are_found_by_header_and_by_trying(columns):
     """Only where what is joined are valid numbers, and where joining changes something."""
-    found = find_joined(table, list(table.columns), "US", None)
+    frame = pd.DataFrame(columns["table"], dtype="str")
+    groups = [list(group) for group, _ in find_joined(frame, list(frame.columns), "US", None)]
 
-    assert [columns for columns, _ in found] == ([] if group is None else [group])
+    assert groups == ([columns["group"]] if columns["group"] else [])
 
 
 @pytest.mark.parametrize(

@@ -308,16 +308,16 @@ class _Ends(NamedTuple):
     """How many numbers of a plan end behind each of its states.
 
     Attributes:
-        states: The states of the plan, in order.
-        counts: Numbers by digits that are left, state and type.
+        places: Place of each state of the plan in `counts`.
+        counts: Numbers by digits that are left, place of the state, and type.
     """
 
-    states: NDArray[np.intp]
+    places: dict[int, int]
     counts: NDArray[np.float64]
 
     def behind(self, left: int, state: int, kind: int) -> float:
         """How many numbers of a type have so many digits left behind a state."""
-        return float(self.counts[left, np.searchsorted(self.states, state), _TYPES.index(kind)])
+        return float(self.counts[left, self.places[state], _TYPES.index(kind)])
 
 
 @cache
@@ -338,4 +338,4 @@ def _ends(code: int) -> _Ends:
     places = np.searchsorted(states, plan.step[states, :10])
     for left in range(1, LONGEST + 1):
         counts[left] = counts[left - 1][places].sum(axis=1)
-    return _Ends(states, counts)
+    return _Ends({state: place for place, state in enumerate(states.tolist())}, counts)
