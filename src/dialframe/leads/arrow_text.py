@@ -28,6 +28,7 @@ def constant(text: str, rows: int) -> pa.Array:
 
 def of_series(series: pd.Series) -> pa.Array:
     """The column of a frame, without nulls."""
+    # pandas keeps text as Arrow does, in offsets of 32 or 64 bits.
     found = pc.cast(pa.array(series, from_pandas=True), TEXT)
     whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     return whole.fill_null("") if whole.null_count else whole
@@ -51,6 +52,7 @@ def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     if starts is None or not len(starts):
         starts = np.zeros(1, np.int64)
     content = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
+    # The bytes are the column's own, which others read, too.
     starts.flags.writeable = content.flags.writeable = False
     return content, starts
 
@@ -82,6 +84,7 @@ def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
     """The texts of some rows, each once and in order."""
     if len(rows) == len(texts):
         return texts
+    # A run of rows costs nothing: a slice shares the bytes.
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
         return texts.slice(rows[0], len(rows))
     return texts.take(pa.array(rows))
@@ -105,6 +108,7 @@ def rows_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarray, list[Value]]:
     """`read` of each distinct text, and for each row which of them it is."""
+    # Names, cities and answers repeat; reading a text takes longer than finding it again.
     encoded = texts.dictionary_encode()
     values = [read(text) for text in encoded.dictionary.to_pylist()]
     return encoded.indices.to_numpy(zero_copy_only=False), values

@@ -102,6 +102,7 @@ class Decisions:
     @property
     def confidence(self) -> float:
         """The least sure of the three decisions that are guesses: encoding, delimiter, header."""
+        # Each is wrong by itself: a sure encoding does not mend a doubtful header.
         return min(self.encoding_confidence, self.delimiter_confidence, self.header_confidence)
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,6 +163,7 @@ class LeadFile:
         return len(self.frame) + int(self.skipped["_row"].notna().sum())
 
     def __repr__(self) -> str:
+        # No cell and no header: a repr stands in logs.
         shape = f"{len(self.frame)} rows x {self.frame.shape[1]} columns"
         return f"LeadFile({self.name!r}, {shape}, {self.decisions.format})"
 
@@ -188,6 +190,7 @@ class Rows:
     def repeated(self, source: np.ndarray) -> Rows:
         """Some of these records, in order, perhaps several times each."""
 
+        # Most blocks have no fault and no warning at all.
         def each(found: Mapping[int, Any]) -> dict[int, Any]:
             if not found:
                 return {}
@@ -218,8 +221,10 @@ def unique_names(header: tuple[str, ...] | None, width: int) -> list[str]:
     check_width(width)
     raw = [*(header or ()), *[""] * width][:width]
     names: list[str] = []
+    # Columns of this package stand beside them in every file that is written.
     taken = set(META)
     for place, text in enumerate(raw, start=1):
+        # A line end inside a header would tear every file that is written with it.
         wanted = " ".join(text.replace("\ufeff", "").split()) or f"column_{place}"
         name, copy = wanted, 2
         while name in taken:
@@ -274,12 +279,14 @@ class Shape:
 
     def begins(self, cells: Sequence[str]) -> bool:
         """Whether the cells may be a record of their own, not a line inside a cell."""
+        # Inside a quoted note a line has fewer cells than a record.
         return len(cells) >= self.width > 1 or self.resembles(cells)
 
     def resembles(self, cells: Sequence[str]) -> bool:
         """Whether the cells are a record of their own, perhaps with some too few or too many."""
         if self.width < 2:
             return False
+        # Two or three words with commas between them are as often a sentence.
         if not self.digits and not self.ats:
             return len(cells) == self.width > 3
         telling = (*self.digits, *self.ats)
@@ -299,6 +306,7 @@ class Lines:
 
     def raw(self, start: int, stop: int) -> str:
         """Lines `start` to `stop` as they stand in the file, without the last one's end."""
+        # With the ends that they have: a reject file gives back what was sent.
         inner = range(start, stop - 1)
         return "".join(self.texts[at] + self.ends[at] for at in inner) + self.texts[stop - 1]
 
@@ -329,6 +337,7 @@ class Records:
         """The record's own text; cells joined by tabs where the format has no lines of text."""
         if record in self.raws:
             return self.raws[record]
+        # A row of a sheet; tabs are what pasting it elsewhere gives.
         if not self.lines.texts:
             return "\t".join(self.cells[record]).rstrip("\t")
         return self.lines.raw(self.starts[record], self.stops[record])
@@ -338,6 +347,7 @@ def split_lines(text: str) -> Lines:
     """Physical lines, ended by CR LF, LF or CR, mixed as they come."""
     texts = LINE_END.split(text)
     ends = [*LINE_END.findall(text), ""]
+    # What stands behind the last line end is no line (POSIX, 3.206).
     if texts[-1] == "":
         texts.pop()
         ends.pop()

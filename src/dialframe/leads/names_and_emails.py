@@ -62,6 +62,7 @@ def is_nothing(text: str) -> bool:
 def read_name(cell: str) -> str:
     """A name, id or source as the service takes it: tidied, composed, empty for nothing."""
     text = tidy(cell)
+    # Composed, as the web writes it: two forms of `é` would be two names (Unicode Standard Annex 15).
     return "" if is_nothing(text) else unicodedata.normalize("NFC", text)
 
 
@@ -91,12 +92,14 @@ def read_email(cell: str) -> EmailReading:
         return EmailReading(text)
     warnings: tuple[str, ...] = ("email_repaired",)
     angle = _ANGLE.fullmatch(text)
+    # `Ann Lee <ann@example.com>` is the form of a mail program (RFC 5322, 3.4).
     bare = _AROUND_AT.sub("@", angle[1] if angle else text)
     parts = [part.strip(" .,;:<>()[]\"'") for part in _EMAIL_SEPARATOR.split(bare)]
     parts = [part.removeprefix("mailto:").removeprefix("MAILTO:") for part in parts]
     found = [part for part in parts if _is_email(part)]
     if len(found) > 1:
         warnings = ("email_split",)
+    # Words beside an address may say that it is not the lead's.
     if found and len([part for part in parts if part]) == len(found):
         return EmailReading(found[0], None, warnings)
     too_long = len(text) > EMAIL_CHARS and "@" in text

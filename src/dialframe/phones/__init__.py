@@ -78,6 +78,7 @@ def normalize(
     """
     if isinstance(values, str):
         raise ConfigError("values is one text; pass a list of phone numbers, as in [value]")
+    # A frame of the answer joins the frame that it was asked about.
     index = values.index if isinstance(values, pd.Series) else None
     if not isinstance(values, Sequence | pd.Series):
         values = list(values)
@@ -92,6 +93,7 @@ def normalize(
         )
     texts = _arrow(values)
     if texts is not None:
+        # Text that Arrow cannot hold is read one by one below.
         return _column_frame(read_column(texts, regions), index)
     each = regions if isinstance(regions, list) else [regions] * len(values)
     readings = [read_number(*pair) for pair in zip(map(_text, values), each, strict=True)]
@@ -129,12 +131,14 @@ def _text(value: object) -> str | None:
         return value
     if value is None or value is pd.NA or value is pd.NaT:
         return None
+    # numpy's and Python's, and no text of them with a sign or separators.
     if isinstance(value, Integral):
         return str(int(value))
     if isinstance(value, Real):
         number = float(value)
         if number != number:
             return None
+        # Above, neighbors of a number are no numbers (IEEE 754, binary64): its digits are not the typed ones.
         exact = number.is_integer() and abs(number) < _EXACT_FLOAT
         return f"{number:.0f}" if exact else repr(number)
     return str(value)
@@ -142,6 +146,7 @@ def _text(value: object) -> str | None:
 
 def _column_frame(column: Column, index: pd.Index | None) -> pd.DataFrame:
     missing = column.outcome == outcomes.MISSING
+    # By type a place in the names, -1 for what is no number.
     kinds = np.full(outcomes.NO_TYPE + 1, -1, np.int8)
     kinds[list(TYPES)] = range(len(TYPES))
     reasons = tuple(filter(None, REASONS.values()))

@@ -87,6 +87,7 @@ def pays(texts: int) -> bool:
     Measured: phonenumbers takes 45 microseconds for one; loading the kernel takes 1.2 s and compiling it
     8 s of CPU time, once after installation.
     """
+    # Blocks of one list are counted together: compiling pays for all of them or for none.
     _read_without.texts += texts
     seen = _read_without.texts
     if not texts or seen < MANY or not is_available():
@@ -168,6 +169,7 @@ def _by_tables(
         possible=np.zeros(count, np.bool_),
         regions=REGIONS,
     )
+    # phonenumbers is done with so few before the plan is read from disk.
     if count < SHORT and not plan.cache_info().currsize:
         return column
     usual = read_usual(texts, regions, spell=spell)
@@ -179,6 +181,7 @@ def _by_tables(
     column.region[rows] = np.where(
         usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
     )
+    # As `is_possible_number` has it: a local number can be dialed from next door.
     column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
     if not spell:
         return column
@@ -197,6 +200,7 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
     wrong = np.flatnonzero(~usual.valid)
     spoken = usual.e164.take(pa.array(wrong))
     is_suspect = pc.is_in(pc.utf8_slice_codeunits(spoken, -_TAIL, 100), value_set=_ENDS)
+    # Of short ones a repeated digit may stand before others.
     is_suspect = pc.or_(is_suspect, pc.less(pc.binary_length(spoken), 2 * _TAIL))
     rows = usual.rows[wrong[is_suspect.to_numpy(zero_copy_only=False)]]
     cells = texts.take(pa.array(rows)).to_pylist()
@@ -254,6 +258,7 @@ def _read_only(buffer: Any, dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
+    # Validity as Arrow keeps it: a bit for each row, the first one lowest (Arrow columnar format).
     bits = np.packbits(known, bitorder="little")
     buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_string(), len(known), buffers)

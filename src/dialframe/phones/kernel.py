@@ -138,6 +138,7 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
             outcome[row] = outcomes.HANDED_OVER
             continue
         status, code, begin, end, state = _resolved(digits, count, plus, home)
+        # What was read is said of invalid numbers, too: their length and their region.
         if status == _READ:
             verdict = _length_verdict(_MAIN[code], end - begin)
             possible[row] = verdict in (_POSSIBLE, _LOCAL_ONLY)
@@ -200,6 +201,7 @@ def _number(digits, stop, plus, home):
     """Parse `digits[:stop]` as written by somebody at home; returns status, code, start, stop."""
     if home == ABROAD and not plus:
         return _INVALID_COUNTRY_CODE, 0, 0, stop
+    # As `_maybe_extract_country_code` in phonenumbers, step by step.
     status, code, start, stop = _without_code(digits, stop, plus, home)
     if status == _INVALID_COUNTRY_CODE and plus:
         # No such code: perhaps the plus was a slip.
@@ -217,6 +219,7 @@ def _number(digits, stop, plus, home):
         return _TOO_SHORT_NSN, 0, 0, stop
     shorter, end = _without_national_prefix(digits, start, stop, slot)
     verdict = _length_verdict(slot, end - shorter)
+    # phonenumbers keeps the prefix where taking it off makes the number too short.
     if verdict in (_POSSIBLE, _TOO_LONG):
         start, stop = shorter, end
     if stop - start < _SHORTEST:
@@ -279,6 +282,7 @@ def _without_home_code(digits, stop, home):
     if written != code:
         return _READ, 0, 0, stop
     start, end = _without_national_prefix(digits, width, stop, home)
+    # A local number may begin with the digits of its own calling code.
     better = not _is_general(digits, 0, stop, home) and _is_general(digits, start, end, home)
     if better or _length_verdict(home, stop) == _TOO_LONG:
         return _READ, code, start, end
@@ -305,6 +309,7 @@ def _without_national_prefix(digits, start, stop, slot):
 @numba.njit
 def _rewritten(digits, start, stop, end, event, slot):
     """What is inserted, the kept group of the prefix and the rest, in the next room."""
+    # A span of its own: what was there is still asked whether it is a number.
     first = _ROOM * (start // _ROOM + 1)
     last = first
     for at in range(_INSERT[slot, 0]):
@@ -383,6 +388,7 @@ def judged(data, start, stop, status, no_home):
         digits += 1
     if is_blank:
         return outcomes.MISSING
+    # In the order of `parse_number.judged`.
     if has_exponent and _is_scientific(data, start, stop):
         return outcomes.PRECISION_LOST
     if _is_placeholder(digits, same, up, down, first):

@@ -73,6 +73,7 @@ def nodes(pattern: str) -> tuple[Node, ...]:
 
 def chain(items: tuple[Node, ...], rest: Continuation = None) -> Continuation:
     """The continuation that matches the nodes and then the rest."""
+    # From the end, so that what is left is one value that can be looked up.
     for node in reversed(items):
         rest = (node, rest)
     return rest
@@ -91,6 +92,7 @@ def leaves(continuation: Continuation, span: Span = NO_SPAN, at: int = 0) -> tup
             return tuple(
                 leaf for branch in branches for leaf in leaves(chain(branch, rest), span, at)
             )
+        # Only the last group of a pattern is kept by the rules of national prefixes.
         case ("open",):
             return leaves(rest, Span(at, -1), at)
         case ("close",):
@@ -98,6 +100,7 @@ def leaves(continuation: Continuation, span: Span = NO_SPAN, at: int = 0) -> tup
         case ("end",):
             return (Leaf(MATCHED_AT_END, None, span),)
         case (_, least, most, body):
+            # Greedy: once more is tried before what stands behind, as `re` does.
             again = ("repeat", max(least - 1, 0), most - 1, body)
             more = leaves(chain(body, (again, rest)), span, at) if most else ()
             return more + (() if least else leaves(rest, span, at))
@@ -116,6 +119,7 @@ def prefix_automaton(pattern: str) -> list[State]:
         steps, match, match_at_end = _ordered_steps(threads, at)
         following = []
         for digit in range(10):
+            # In their order and once each: of two equal threads the first one wins.
             threads_after = dict.fromkeys(
                 (leaf.rest, leaf.span) for leaf in steps if leaf.digits >> digit & 1
             )
@@ -138,6 +142,7 @@ def _ordered_steps(threads: Threads, at: int) -> tuple[list[Leaf], Span | None, 
     at_end: Span | None = None
     for rest, span in threads:
         for leaf in leaves(rest, span, at):
+            # Threads behind a match are less preferred, and never get to speak.
             if leaf.digits == MATCHED:
                 return steps, leaf.span, at_end
             if leaf.digits == MATCHED_AT_END:
@@ -157,6 +162,7 @@ def _convert(tree: Any, last_group: int) -> tuple[Node, ...]:
         elif op is ops.BRANCH:
             out.append(("either", tuple(_convert(branch, last_group) for branch in value[1])))
         elif op is ops.SUBPATTERN:
+            # Other groups part alternatives only.
             body = _convert(value[3], last_group)
             out.extend((("open",), *body, ("close",)) if value[0] == last_group else body)
         elif op is ops.MAX_REPEAT:
@@ -277,6 +283,7 @@ class _Code:
         for alike in _parted({digits for digits, _ in leading}):
             after = frozenset(thread for digits, thread in leading if digits & alike)
             if depth == LONGEST:
+                # Patterns of leading digits go on without end, and say nothing of a length.
                 if any(self._threads[thread].name != _LEADING for thread in after):
                     raise ValueError(f"a numbering plan has numbers of over {LONGEST} digits")
             else:
@@ -284,6 +291,7 @@ class _Code:
                 for digit in range(10):
                     if alike >> digit & 1:
                         steps[digit] = state
+        # States that lead on and end alike are one state.
         row = (tuple(steps), self._outcome(depth, threads & self._done))
         if row not in self._known:
             self._known[row] = len(self._states)
@@ -292,6 +300,7 @@ class _Code:
         return self._known[row]
 
     def _outcome(self, depth: int, done: frozenset[int]) -> Outcome:
+        # What is matched, and of which member, not by which thread.
         matched = frozenset(self._threads[thread][:2] for thread in done)
         if (depth, matched) not in self._outcomes:
             self._outcomes[depth, matched] = _outcome(depth, matched, self._metas, self._places)
@@ -324,6 +333,7 @@ def _parted(masks: set[int]) -> list[int]:
     """The digits of some sets as sets of which each lies in or outside of each, by their first digit."""
     union = functools.reduce(int.__or__, masks, 0)
     parts = [union] if union else []
+    # Digits that no pattern tells apart lead to one state, which is found once.
     for mask in masks:
         parts = [piece for part in parts for piece in (part & mask, part & ~mask) if piece]
     return sorted(parts, key=lambda part: part & -part)
@@ -346,6 +356,7 @@ def _outcome(
     for member, meta in enumerate(metas):
         kind = _kind(depth, {name for m, name in matched if m == member}, meta)
         if len(metas) > 1:
+            # `region_code_for_number` asks leading digits where a region has them, and its patterns else.
             if meta.leading_digits and (member, _LEADING) not in matched:
                 continue
             if not meta.leading_digits and kind == PhoneNumberType.UNKNOWN:

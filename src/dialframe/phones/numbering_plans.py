@@ -99,6 +99,7 @@ def compile_plan() -> Plan:
     """
     regions = (*sorted(SUPPORTED_REGIONS), WORLD)
     numbering, prefixes, plan = Numbering(), _Prefixes(), _blank(regions)
+    # In a fixed order, so that equal metadata make equal tables and one fingerprint.
     for code, members in sorted(COUNTRY_CODE_TO_REGION_CODE.items()):
         metas = [_metadata(code, region) for region in members]
         within = [regions.index(region) for region in members]
@@ -107,6 +108,7 @@ def compile_plan() -> Plan:
         ]
         plan.root[code] = numbering.add(metas, within)
         plan.lone_region[code] = within[0] if len(members) == 1 else NOWHERE
+        # phonenumbers names the main region of a code first.
         plan.main[code] = places[0]
         for number, (place, meta) in enumerate(zip(places, metas, strict=True)):
             plan.bit[place], plan.code[place] = 1 << number, code
@@ -121,12 +123,14 @@ def compile_plan() -> Plan:
         prefix_match=np.array(prefixes.matches, np.int32),
         prefix_end=np.array(prefixes.ends, np.int32),
     )
+    # Its keys are nested continuations, which nobody needs again.
     leaves.cache_clear()
     return plan._replace(home=_home(plan))
 
 
 def length_verdict(digits: int, desc: Any) -> int:
     """The `ValidationResult` of a number of so many digits."""
+    # The order of `_test_number_length` in phonenumbers.
     if digits in desc.possible_length_local_only:
         return int(ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
     if digits in desc.possible_length:
@@ -193,6 +197,7 @@ class _Prefixes:
         if not pattern:
             return 0
         if (pattern, keeps_group) not in self._known:
+            # State 0 is dead in each automaton, and one for all of them.
             base = len(self.steps) - 1
             self._known[pattern, keeps_group] = base + 1
             for state in prefix_automaton(pattern)[1:]:
@@ -205,6 +210,7 @@ class _Prefixes:
 def _event(span: Span | None, *, keeps_group: bool) -> int:
     if span is None:
         return -1
+    # A transform rule puts the group back; without one the prefix is taken off whole.
     if not keeps_group or span.stop < 0:
         return 0
     return 1 | span.start << 8 | span.stop << 16
@@ -217,6 +223,7 @@ def _inserted(meta: Any) -> list[int]:
         return []
     match = _RULE.fullmatch(rule)
     last = re.compile(meta.national_prefix_for_parsing).groups
+    # Raised while compiling, never a wrong number later.
     if match is None or int(match[2]) != last:
         raise ValueError(f"the rule {rule!r} of {meta.id} is none that plans used before")
     return [int(digit) for digit in match[1]]
@@ -225,6 +232,7 @@ def _inserted(meta: Any) -> list[int]:
 def _wide(steps: list[tuple[int, ...]]) -> NDArray[np.uint16]:
     if len(steps) > np.iinfo(np.uint16).max:
         raise ValueError(f"{len(steps)} states are more than the tables can number")
+    # Sixteen columns for ten digits, so that a row is a shift by four.
     table = np.zeros((len(steps), 16), np.uint16)
     table[:, :10] = steps
     return table
@@ -239,6 +247,7 @@ def _home(plan: Plan) -> NDArray[np.uint16]:
     for place, code in enumerate(plan.code[: len(plan.regions)]):
         if not code:
             continue
+        # Three digits that begin with the calling code may have it before the number.
         free = first_three // 10 ** (_CODE_DIGITS - len(str(code))) != code
         for root in (plan.international[place], plan.national[place]):
             state = np.full(CODES, root)
@@ -268,6 +277,7 @@ def load_plan(folder: Path | None = None) -> Plan:
     Args:
         folder: Where to keep it; `cache_folder()` if not given.
     """
+    # Numbering plans change with each release of phonenumbers.
     path = (folder or cache_folder()) / f"numbering-{phonenumbers.__version__}-{LAYOUT}.npz"
     try:
         return _read(path)
@@ -296,6 +306,7 @@ def fingerprint(plan: Plan, *modules: ModuleType) -> int:
 def _read(path: Path) -> Plan:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as tables:
         plan = Plan(**{name: tables[name] for name in Plan._fields})
+        # What is read here decides who is dialed: half a file must not pass.
         if int(tables["fingerprint"]) != fingerprint(plan):
             raise ValueError(f"{path} is damaged")
     return plan
@@ -303,5 +314,6 @@ def _read(path: Path) -> Plan:
 
 def _write(path: Path, plan: Plan) -> None:
     tables = {"fingerprint": np.int64(fingerprint(plan)), **plan._asdict()}
+    # Readable by its owner alone: code is compiled with these tables.
     files.folder(path.parent)
     files.publish({path: files.stage(path, lambda file: np.savez(file, **tables))})

@@ -108,6 +108,7 @@ def read_number(text: str | None, region: str | None) -> Reading:
 
 
 def _read(text: str, region: str | None) -> Reading:
+    # phonenumbers compiles its patterns anew otherwise, which takes longer than the rest.
     re_util.enable_pattern_cache()
     try:
         number = phonenumbers.parse(text, region)
@@ -116,6 +117,7 @@ def _read(text: str, region: str | None) -> Reading:
         return Reading(valid=False, possible=False, reason=REASONS[outcome])
     # Of a code that many regions share, finding the region is most of the work.
     place = phonenumbers.region_code_for_number(number)
+    # By its own region: a number of Jersey is none of Britain, though they share a code.
     if valid := place is not None and phonenumbers.is_valid_number_for_region(number, place):
         outcome, kind = outcomes.VALID, phonenumbers.number_type(number)
     else:
@@ -186,6 +188,7 @@ def is_placeholder(text: str, *, loose: bool = False) -> bool:
         >>> is_placeholder('0000000'), is_placeholder('020 7946 0018')
         (True, False)
     """
+    # Four digits are an extension, or a short code.
     digits = "".join(char for char in text if char.isdecimal())
     if len(digits) < _PLACEHOLDER_DIGITS:
         return False

@@ -160,6 +160,7 @@ def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[s
     if area is not None and area.overlay_of and not area_state:
         area_state = area_codes()[area.overlay_of].state
     regions = ("US", *sorted({f"US-{known}" for known in (*codes, area_state) if known}))
+    # The number came along when its owner moved, or the account is wrong: both states' rules may hold.
     doubtful = (f"US-{area_state}",) if area_state and codes and area_state not in codes else ()
     if not of_area and not of_state:
         return Zones((), "none", "none", NO_ZONE, _sentence(reasons), regions)
@@ -193,6 +194,7 @@ def _of_office(code: str, office: str) -> frozenset[str]:
     names = time_zones_for_geographical_number(
         PhoneNumber(country_code=1, national_number=national)
     )
+    # All zones of a country are no evidence of a place in it.
     known = len(names) < _COUNTRY_WIDE
     return frozenset(zone for zone in names if known and zone != "Etc/Unknown")
 
@@ -216,6 +218,7 @@ def _abroad_case(head: str, length: int, region: str, kind: int, names: tuple[st
         where = f" of {region}" if region else ""
         why = f"the number{where} has no place, or is not a number of its plan"
         return Zones((), "none", "none", NO_ZONE, why, regions, line_type=line)
+    # Mobile numbers have no place but their country.
     placed = kind not in (PhoneNumberType.MOBILE, PhoneNumberType.UNKNOWN)
     level: Confidence = "high" if placed and len(names) == 1 else "medium"
     if kind == PhoneNumberType.UNKNOWN:
@@ -232,6 +235,7 @@ def _abroad(head: str, length: int, phone: str) -> Zones:
         return Zones((), "none", "none", NO_ZONE, why)
     kind = phonenumbers.number_type(number)
     region = phonenumbers.region_code_for_number(number)
+    # `001` is a number of no country.
     if region is None or not region.isalpha():
         region = phonenumbers.region_code_for_country_code(number.country_code or 0)
     zones = time_zones_for_number(number)
@@ -288,6 +292,7 @@ def state_code(text: str) -> str | None:
     A ZIP code is five digits, or nine with or without the dash; its first three name the state.
     """
     zip_code = _ZIP.fullmatch(text.strip())
+    # ZIP codes: five digits, or nine (USPS, ZIP+4).
     if zip_code is not None:
         return _zips().get(zip_code[1])
     plain = re.sub(r"[^A-Z]+", " ", text.upper().removeprefix("US-")).strip()
@@ -395,6 +400,7 @@ def place(phones: pd.Series | Ints, states: Mapping[str, str] | pd.Series | None
         E.164 number, and null, have a place of their own without zones.
     """
     numbers = as_integers(phones) if isinstance(phones, pd.Series) else phones
+    # Twenty million numbers have a few thousand prefixes.
     heads, group = _grouped(numbers)
     known = states_by_number(states)
     if known:
@@ -456,6 +462,7 @@ def _digits(bounds: Ints, data: npt.NDArray[np.uint8]) -> Ints:
     starts, lengths = bounds[:-1], np.diff(bounds) - 1
     numbers = np.full(len(starts), NOT_E164, dtype=np.int64)
     rows = np.flatnonzero((lengths >= _SHORTEST) & (lengths <= _LONGEST))
+    # E.164 has a plus in writing, and no calling code begins with 0 (ITU-T E.164 and E.123).
     rows = rows[(data[starts[rows]] == _PLUS) & (data[starts[rows] + 1] != _ZERO)]
     for first in range(0, len(rows), _BLOCK):
         block = rows[first : first + _BLOCK]
@@ -475,6 +482,7 @@ def _areas(numbers: Ints) -> tuple[Codes, Ints, Ints]:
     """Group numbers of the North American plan by area code; rows of others are given back."""
     american = (numbers >= _NANP_FIRST) & (numbers <= _NANP_LAST)
     rows = np.flatnonzero(american)
+    # The three digits behind the 1.
     areas = (numbers[rows] - _NANP_FIRST) // _OF_AREA
     first = np.full(_AREAS, len(numbers), dtype=np.int64)
     np.minimum.at(first, areas, rows)
@@ -489,5 +497,6 @@ def _areas(numbers: Ints) -> tuple[Codes, Ints, Ints]:
 def _keys(numbers: Ints) -> Ints:
     """First digits and length of numbers as one integer, -1 for no number."""
     lengths = np.searchsorted(_POWERS, numbers, side="right")
+    # With the length, since a shorter number of the same digits may be of another kind.
     heads = numbers // _POWERS[np.maximum(lengths - _HEAD, 0)]
     return np.where(numbers < 0, NOT_E164, heads * 16 + lengths)

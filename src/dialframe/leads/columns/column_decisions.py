@@ -59,10 +59,12 @@ def close_seconds(mapped: ColumnMap, claims: Sequence[Claim]) -> tuple[Question,
 
 def strange_words(lead_file: LeadFile, mapped: ColumnMap) -> tuple[Question, ...]:
     """Opt-out and consent columns whose cells are mostly no answer, so that nobody would be called."""
+    # An unknown word in such a column forbids the call, so a column of other words would hold everybody.
     kinds = {"opt_out": opt_outs.read_answer, "consent": opt_outs.read_consent}
     questions = []
     for name, read in kinds.items():
         for column in getattr(mapped, name):
+            # Spread over the file: a list may begin with the records of one source.
             sample = lead_file.frame[column].iloc[:: max(1, len(lead_file.frame) // _SAMPLE_ROWS)]
             answers = [read(str(cell)) for cell in sample.unique()]
             filled = [answer for answer in answers if answer != "blank"]
@@ -156,6 +158,7 @@ def decide(
     Example:
         decision = dialframe.leads.decide(dialframe.leads.read("autumn.csv"), region="US")
     """
+    # What a person said is not weighed against anything.
     answered, joined = _told(lead_file, mapping)
     region = check_region(region) or decide_region(lead_file).region
     columns = [str(name) for name in lead_file.frame.columns]
@@ -165,12 +168,14 @@ def decide(
     evidence = {
         column: examine(lead_file.frame[column], region)
         for column in columns
+        # A saved map answers for every field, and then no column has to be looked into.
         if column not in used and len(answered) < len(FIELDS)
     }
     claims = claim_columns(lead_file, evidence, answered)
     chosen = assign(claims) | {
         name: [_sure(column, name) for column in answered[name]] for name in answered
     }
+    # After the choice: what `Name` means depends on which other names were found.
     chosen = untangle(chosen, evidence, answered)
     if "phone" not in answered:
         chosen, joined = _join(lead_file, region, chosen, evidence)
@@ -179,6 +184,7 @@ def decide(
         if isinstance(claim, Question):
             return MappingDecision(lead_file.name, lead_file.path, None, (claim,))
         chosen["phone"] = [claim]
+    # Behind a header, a column of mails that does not say so may be those of somebody else.
     if "email" not in chosen and lead_file.header is None:
         chosen["email"] = _email_by_content(evidence, chosen)
     mapped = _column_map(columns, chosen, claims, joined)
@@ -194,6 +200,7 @@ def _told(
     lead_file: LeadFile, mapping: ColumnMap | Mapping[str, Columns] | None
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Columns of the fields that the caller decided, by their names in the frame; joined ones."""
+    # A saved map is whole: a field that it leaves empty is to stay empty.
     if isinstance(mapping, ColumnMap):
         given = {name: mapping.fields().get(name, ()) for name in FIELDS}
         parts = dict(mapping.joined)
@@ -201,6 +208,7 @@ def _told(
         given = {name: _several(columns) for name, columns in (mapping or {}).items()}
         parts = {}
     check_fields(given)
+    # Nothing can be called without one, so nobody means this.
     if "phone" in given and not given["phone"]:
         raise LeadFileError(_no_phone(lead_file, ()).why, path=lead_file.path)
     joined: dict[str, tuple[str, ...]] = {}
@@ -230,6 +238,7 @@ def _phone_column(
 ) -> str:
     """A phone column of the file, or the name of one that is put together; noted in `joined`."""
     pieces = parts.get(wanted) or tuple(piece.strip() for piece in wanted.split(JOINED.strip()))
+    # A column may be called `Area + Phone` itself.
     if wanted in map(str, lead_file.frame.columns) or len(pieces) < 2:
         return _column(lead_file, wanted)
     columns = tuple(_column(lead_file, piece) for piece in pieces)
@@ -241,6 +250,7 @@ def _column(lead_file: LeadFile, wanted: str) -> str:
     columns = [str(name) for name in lead_file.frame.columns]
     if wanted in columns:
         return wanted
+    # `phone number` for `Phone_Number`: but only where one column can be meant.
     alike = [column for column in columns if plain(column) and plain(column) == plain(wanted)]
     if len(alike) == 1:
         return alike[0]
@@ -270,6 +280,7 @@ def _join(
     if not groups:
         return chosen, {}
     parts = {part for group, _ in groups for part in group}
+    # `555-0142` alone is a valid number in some other town: a part is never dialed by itself.
     phones = [claim for claim in chosen.get("phone", []) if claim.column not in parts]
     places = {column: index for index, column in enumerate(evidence)}
     ranks = {claim.column: phone_rank(claim.column) for claim in phones}
@@ -277,6 +288,7 @@ def _join(
         score = HEADER_WEIGHT + CONTENT_WEIGHT * share
         name = joined_name(group)
         phones.append(Claim(round(score, 4), "phone", name, places[group[-1]]))
+        # `Area Code` and `Mobile` make a mobile phone.
         ranks[name] = min(phone_rank(part) for part in group)
     phones.sort(key=lambda claim: (ranks[claim.column], claim.place))
     return {**chosen, "phone": phones}, {joined_name(group): group for group, _ in groups}
@@ -290,6 +302,7 @@ def _phone_by_content(
     possible = sorted(
         (-seen.phone, index, column)
         for index, (column, seen) in enumerate(evidence.items())
+        # Ids that count up are valid numbers of many plans.
         if column not in used and seen.phone and not seen.counting and not is_not_phone(column)
     )
     likely = [
@@ -302,6 +315,7 @@ def _phone_by_content(
     )
     if not likely:
         return _no_phone(lead_file, candidates)
+    # Shares stand there negative, so that the fullest comes first.
     if len(likely) > 1 and likely[1][0] - likely[0][0] < _LEAD:
         names = " and ".join(column for _, _, column in likely[:2])
         why = (
@@ -332,6 +346,7 @@ def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Questio
         f"{lead_file.name} has no column that is known as a phone; say which it is with "
         f"--column phone=NAME; {hint}its columns are: {shorten(columns)}"
     )
+    # A person may know what the file does not say.
     every = candidates or tuple(Candidate(column, 0.0) for column in columns)
     return Question("phone", every, why, required=True)
 
@@ -355,6 +370,7 @@ def _column_map(
     }
     rivals = {
         claim.field: claim.column
+        # The best rival comes last, and stays.
         for claim in reversed(claims)
         if claim.field in SINGLE
         and claim.field in chosen

@@ -29,6 +29,7 @@ def fingerprint(header: Sequence[str]) -> str:
     Example:
         dialframe.leads.fingerprint(["Name", "Phone"])
     """
+    # A mark or a blank is what the next export of the same program has or has not.
     names = [" ".join(name.replace("\ufeff", "").split()) for name in header]
     return hashlib.sha256(json.dumps(names, ensure_ascii=False).encode()).hexdigest()
 
@@ -71,6 +72,7 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
         file = dialframe.leads.read("autumn.csv")
         dialframe.leads.save_mapping(file, dialframe.leads.map_columns(file, region="US"), "mappings")
     """
+    # The names of the columns are all that tells one kind of list from another.
     path = _path(file, folder)
     if path is None:
         raise ConfigError(
@@ -79,6 +81,7 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
         )
     text = columns.to_json()
     try:
+        # Not `write_text`: what a person decided of columns is no output that is noted for them.
         make_folder(path.parent)
         stage(path, lambda file: file.write(text.encode())).replace(path)
     except OSError as problem:
@@ -191,6 +194,7 @@ class MappingDecision:
         """
         for question in self.questions:
             given = answers.get(question.field)
+            # A face may be older than the question that it answers.
             known = [candidate.column for candidate in question.candidates]
             if given is not None and given not in known:
                 raise LeadFileError(
@@ -206,6 +210,7 @@ def shorten(columns: list[str]) -> str:
     shown = [
         name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}..." for name in columns
     ]
+    # A registry has hundreds of columns; a terminal has forty lines.
     more = f" and {len(shown) - _SHOWN_COLUMNS} more" if len(shown) > _SHOWN_COLUMNS else ""
     return ", ".join(shown[:_SHOWN_COLUMNS]) + more
 
@@ -272,8 +277,10 @@ class ColumnMap:
     consent: tuple[str, ...] = ()
     fax: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
+    # How sure somebody was is no difference between two maps.
     confidence: Mapping[str, float] = field(default_factory=dict, compare=False)
     uncertain: Mapping[str, str] = field(default_factory=dict, compare=False)
+    # Which columns are read is one, but a dictionary has no hash.
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     @property
@@ -284,6 +291,7 @@ class ColumnMap:
 
     def fields(self) -> dict[str, tuple[str, ...]]:
         """Columns of each field that has some."""
+        # The order of `FIELDS`, which reports and saved maps keep.
         several = {name: tuple(getattr(self, name)) for name in SEVERAL}
         single = {name: (getattr(self, name),) for name in SINGLE if getattr(self, name)}
         return {name: columns for name, columns in (several | single).items() if columns}
@@ -322,6 +330,7 @@ class ColumnMap:
             ConfigError: The file is no saved map.
         """
         try:
+            # Whatever a person may have edited, or another program left there.
             saved = json.loads(Path(path).read_text(encoding="utf-8"))
             fields = {str(name): tuple(columns) for name, columns in saved["fields"].items()}
             leftovers = tuple(saved["leftovers"])
@@ -356,6 +365,7 @@ class ColumnMap:
             ConfigError: A field is unknown, or has more columns than it may.
         """
         check_fields(fields)
+        # `check_fields` has refused a second one.
         single = {name: next(iter(fields.get(name, ())), None) for name in SINGLE}
         several = {name: tuple(fields.get(name, ())) for name in SEVERAL}
         return cls(

@@ -39,11 +39,13 @@ def read_region(cell: str) -> str | None:
     that several regions share, the main one, whose numbers are written alike.
     """
     cell = cell.strip()
+    # Comparing a megabyte with names of countries takes seconds and finds none.
     if len(cell) > _LONGEST_CHARS:
         return None
     words = plain(cell)
     if not words or len(words) > _LONGEST_NAME:
         return None
+    # `1-242` is a code with an area; `+49` and `0049` are one code.
     if dialed := _DIALED.fullmatch(cell.replace("-", "")):
         return _of_code(dialed[1])
     # `U.S.A.` is a code; `n/a` is no Namibia.
@@ -55,6 +57,7 @@ def read_region(cell: str) -> str | None:
     found = _names("names").get(words) or _codes().get(compact) or _named().get(words)
     if found is None and (plus := _PLUS.search(cell)):
         return _of_code(plus[1])
+    # `DE or FR` names two, so nobody knows which.
     if found is None and " " in words:
         codes = {known for token in cell.split() if (known := _code(token))}
         return codes.pop() if len(codes) == 1 else None
@@ -84,12 +87,14 @@ def named_regions(header: str) -> frozenset[str]:
         for size in range(1, _LONGEST_RUN + 1)
         for at in range(len(words) - size + 1)
         if (region := _name_in_header(" ".join(words[at : at + size])))
+        # `New Mexico` is a state, and `New Guinea` another country than `Guinea`.
         and words[at - 1 : at] != ["new"]
     }
     codes = {_code(bracketed) for bracketed in _BRACKETED.findall(text)}
     codes |= {_of_code(digits) for digits in _PLUS.findall(text)}
     if _words("german_phones").intersection(words):
         codes |= {_names("names").get(sign.lower()) for sign in _SIGN.findall(text)}
+    # A code alone is a header of countries, or a word.
     if len(tokens) > 1:
         codes.add(_last_code(tokens, words))
         codes.add(_first_code(tokens))
@@ -155,6 +160,7 @@ def _first_code(tokens: Sequence[str]) -> str | None:
 
 def _header_code(token: str, others: str) -> str | None:
     """A code in a header: in capitals beside other letters, or in one case with all of them."""
+    # `phone_us` has it, and `Tel. No` not: a code stands out from its header, or is written as all of it.
     if token.isupper() or (token.islower() and others.islower()):
         code = token.upper()
         plainly = token.isupper() and not others.isupper()

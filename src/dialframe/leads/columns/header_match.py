@@ -278,6 +278,7 @@ def header_score(header: str, field: str) -> float:
     bare = " ".join(token for token in tokens if token not in words_of("frills"))
     if bare and bare in NAMES[field] and bare not in _NOT_BARE:
         return _EXACT
+    # Permissions and phones have words that turn their meaning; other fields are a table.
     score = _SCORES.get(field)
     return score(words, tokens) if score else _part_score(words, tokens, field)
 
@@ -343,6 +344,7 @@ def _phone(words: str, tokens: Sequence[str]) -> float:
         return 0.0
     known = header_vocabulary.PHONE_WORDS.intersection(tokens)
     is_named = known or _begins(tokens, "phone_prefixes")
+    # `Customer Number` may be an id: the cells have to say that it is a phone.
     if is_named and known <= header_vocabulary.VAGUE_NUMBERS:
         return _WEAK if header_vocabulary.VAGUE_NUMBERS.intersection(tokens) else _PART
     if is_named or _has_any(words, "phone_parts"):
@@ -352,6 +354,7 @@ def _phone(words: str, tokens: Sequence[str]) -> float:
 
 def _full_name(words: str, tokens: Sequence[str]) -> float:
     part = _part_score(words, tokens, "full_name")
+    # `Campaign Name`, `County Name`.
     if part or words_of("not_lead_name").intersection(tokens):
         return part
     last = tokens[-1]
@@ -383,6 +386,7 @@ def _part_score(words: str, tokens: Sequence[str], field: str) -> float:
         or any(token.startswith(row.beginnings) or token.endswith(row.endings) for token in tokens)
     ):
         return _PART
+    # `Provider ID` is an id of something; whether of the lead, the cells have to say.
     is_last = len(tokens) > 1 and tokens[-1] in row.last
     return _ENDING if is_last or set(row.words).intersection(tokens) else 0.0
 

@@ -231,12 +231,14 @@ def decide_region(
     Example:
         decision = dialframe.leads.decide_region(dialframe.leads.read("autumn.csv"), "US")
     """
+    # A region that does not exist is a mistake of the caller, and said before anything is read.
     known = check_region(given)
     frame = _sampled(file.frame)
     phones = _phones(frame, columns)
     if known:  # what stands under the name of another country is not read with the region given
         phones = [each for each in phones if named_regions(str(each.name)) <= {known}]
     national, abroad = _split(phones, _with_country(frame, columns))
+    # Every number has its own code: nothing is left to be decided.
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
     weights = weigh(frame, phones, national, abroad)
@@ -246,10 +248,12 @@ def decide_region(
             weight + _lead("enough") * named,
             (*words, f"{named:.0%} of the records name it"),
         )
+    # One candidate for each calling code: the plan of a code is one, whichever of its countries is meant.
     codes = _candidates(national, weights, known)
     if known:
         against = _against(file.name, known, codes, national)
         return RegionDecision(file.name, known, "given", len(national), codes, against)
+    # The likeliest is not enough: a list of two countries would be read with the plan of one.
     if _is_beyond_doubt(codes, len(national)) and not (
         _says_another(frame, columns, phones, codes[0].region)
         or _is_mixed(frame, phones, national, codes)
@@ -266,6 +270,7 @@ def column_doubts(frame: pd.DataFrame, columns: ColumnMap) -> dict[str, ColumnDo
         frame: The list, or a sample of its rows.
         columns: Its columns by field.
     """
+    # A second number is noted, and dialed by whoever reads the note.
     phones = phone_columns(_sampled(frame), columns.phone, columns.joined)
     if columns.phone_other is not None:
         phones[columns.phone_other] = _sampled(frame)[columns.phone_other]
@@ -284,6 +289,7 @@ def _keeps_zero(cells: pd.Series) -> bool:
         if not _OWN_CODE.match(cell)
         and len(digits := "".join(_DIGITS.findall(cell[:60]))) >= _LEAST_DIGITS
     ]
+    # `00` dials abroad; a trunk prefix is one digit in nearly all plans.
     zeros = sum(digits[0] == "0" != digits[1] for digits in national)
     return zeros >= max(1.0, _KEEPS_ZERO * len(national))
 
@@ -308,6 +314,7 @@ def _phones(frame: pd.DataFrame, columns: ColumnMap | None) -> list[pd.Series]:
         return list(phone_columns(frame, columns.phone, columns.joined).values())
     named, alike = [], []
     for name in map(str, frame.columns):
+        # Faxes and account numbers follow plans of their own.
         if is_not_phone(name):
             continue
         cells = [str(cell) for cell in frame[name] if str(cell).strip()]
@@ -316,6 +323,7 @@ def _phones(frame: pd.DataFrame, columns: ColumnMap | None) -> list[pd.Series]:
             named.append(frame[name])
         elif share >= _PHONE_LIKE_SHARE and _is_varied(cells):
             alike.append(frame[name])
+    # Where a header names phones, other columns of digits are ids.
     return named or alike
 
 
@@ -361,8 +369,10 @@ def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[s
 def _written_numbers(cell: str) -> Iterator[str]:
     """The numbers of a cell as they are typed, in it alone or beside words and other numbers."""
     text = as_typed(unwrapped(cell[:_LONGEST_CELL]))
+    # What a spreadsheet rounded is a number of no plan, and speaks for none.
     if has_lost_digits(text):
         return
+    # Fifteen digits are the most of one number (ITU-T E.164, 6.1), so more of them are several.
     is_one = len(_DIGITS.findall(text)) <= _MOST_DIGITS
     for part in [text] if is_one else phone_parts(text):
         match = _WRITTEN.search(part)
@@ -395,9 +405,11 @@ def _candidates(
     numbers: Sequence[str], weights: Weights, given: str | None
 ) -> tuple[RegionCandidate, ...]:
     """Countries whose plan fits, one for each calling code, the likeliest first."""
+    # Likelihoods of eighty numbers part any two plans; of eighty thousand they take minutes.
     sample = numbers[:: max(1, -(-len(numbers) // _SAMPLE_NUMBERS))]
     nothing: tuple[float, tuple[str, ...]] = (0.0, ())
     regions: dict[int, str] = {}
+    # The strongest evidence comes last and stays; of two alike the larger economy.
     for region in sorted(
         weights, key=lambda candidate: (weights[candidate][0], economy_of(candidate))
     ):
@@ -415,6 +427,7 @@ def _candidates(
         likely = likelihood + _lead("nats") * weight + log(economy_of(region))
         candidates.append(RegionCandidate(region, fit, weight, evidence, likely))
     candidates.sort(key=lambda candidate: -candidate.likely)
+    # Groups are looked up number by number, which is slow: only for those that could win by them.
     near = candidates[0].likely - _lead("grouped")
     grouped = [
         replace(
@@ -432,6 +445,7 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
     best, *others = candidates
     if best.fit < _FITS:
         return False
+    # A ratio of likelihoods, as its logarithm: 7 is about 1,000 to 1.
     lead = best.likely - max((other.likely for other in others), default=float("-inf"))
     if any(other.weight >= max(_lead("enough"), best.weight) for other in others):
         return (
@@ -482,6 +496,7 @@ def _is_mixed(
     if beside and max(_shares(sample, beside)) >= _SECOND:
         return True
     is_of_best = _validity(sample, [best.region])
+    # Bad numbers are in every list; those of a second country fit its plan.
     strange = [number for number, is_own in zip(sample, is_of_best, strict=True) if not is_own]
     if len(strange) < max(_SECOND_NUMBERS, _SECOND * len(sample)):
         return False
@@ -494,6 +509,7 @@ def _against(
     name: str, given: str, candidates: Sequence[RegionCandidate], numbers: Sequence[str]
 ) -> str | None:
     """Why the list plainly is of another country, or may be as well, or None."""
+    # `plan_fits` was asked for it, so that it is among them however badly it fits.
     expected = next(other for other in candidates if other.region == given)
     if (
         expected.fit == 0.0

@@ -187,6 +187,7 @@ def _of_mails(columns: Mapping[str, Sequence[str]]) -> _Weights:
             if match is None:
                 continue
             ending = match[1].lower()
+            # `.co` and `.io` are bought anywhere; `.com.co` only in Colombia.
             sold = ending in _words("mails", "sold") and not cell.lower().rstrip().endswith(
                 (f".com.{ending}", f".gov.{ending}", f".edu.{ending}", f".org.{ending}")
             )
@@ -227,6 +228,7 @@ def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = 
             continue  # Colombo and Paris are names of people, too
         for cell, count in counts.items():
             regions: frozenset[str] = frozenset()
+            # `Bogotá, Colombia` or a whole address: the first part that is a place counts.
             for part in _PARTS.split(cell[:120]):
                 if _NO_PLACE.search(part):
                     continue
@@ -257,6 +259,7 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
         for cell, count in Counter(cells).items():
             if hits := _names_in(cell):
                 different.update(hits)
+                # A given name of ten countries with a family name of one says that one.
                 common = frozenset.intersection(*hits.values())
                 groups[common or frozenset.union(*hits.values())] += count
     total = sum(groups.values())
@@ -266,6 +269,7 @@ def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     for regions, count in groups.items():
         for region in regions:
             shares[region] += count / total
+    # Where people of all countries live, a name says little against the country.
     for region in facts["everywhere"].split():
         shares[region] = max(shares[region], facts["least"])
     weight = facts["weight"] * min(1.0, len(different) / _ENOUGH_NAMES)
@@ -328,6 +332,7 @@ def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
     weights: _Weights = {}
     for header, cells in columns.items():
         full = min(1.0, len(cells) / _LEAST_KNOWN_CELLS)
+        # Five digits are the post code of fifty countries, and the number of anything.
         named = bool(_words("headers", "post").intersection(plain(header).split()))
         counts = Counter(cell[:12].strip() for cell in cells[:_POST_CODES])
         for region, facts in _table().items():
@@ -358,6 +363,7 @@ def _of_header_words(headers: Sequence[str]) -> _Weights:
     headers_by_name = {plain(header): header for header in headers}
     for region, facts in _table().items():
         words = _plain_words(facts.get("words", ""))
+        # Short ones are parts of other words by chance.
         long = [word for word in words if len(word) > 4]
         whole = [header for name, header in headers_by_name.items() if name in words]
         matches = whole + [
@@ -409,6 +415,7 @@ def _words_of_languages(headers: Iterable[str]) -> dict[str, int]:
 
 def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
     """Letters that few countries write, by the share of the words that have them."""
+    # Letters are in every name: two hundred cells of a column show its language.
     names = [cell[:200] for cells in columns.values() for cell in cells[:200]]
     texts = [text for text in (*headers, *names) if any(map(str.isalpha, text))]
     whole = "\n".join(texts)
@@ -431,6 +438,7 @@ def _of_own_codes(abroad: Sequence[str]) -> _Weights:
     """Other numbers of the list that say their country."""
     regions: Counter[str] = Counter()
     for number in abroad[:200]:
+        # `00` is the prefix that ITU-T E.164 recommends for calls abroad.
         text = re.sub(r"^[\s'\"=(]*00", "+", number)
         try:
             parsed = phonenumbers.parse(text, None)
@@ -505,6 +513,7 @@ def unnamed_countries(
     countries, phones = countries.iloc[rows], [column.iloc[rows] for column in phones]
     read = ["" if is_nothing(tidy(cell)) else read_region(cell) for cell in map(str, countries)]
     counts = Counter(read)
+    # Who leaves the country blank is at home where most of the others say so.
     if not counts[""] or counts[region] < _LEAST_NAMED:
         return frozenset()
     numbers: dict[str | None, list[str]] = defaultdict(list)

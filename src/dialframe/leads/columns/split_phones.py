@@ -43,11 +43,13 @@ def join_parts(cells: Sequence[str]) -> str:
     texts = [_part(cell) for cell in cells]
     first, rest = texts[0], [text for text in texts[1:] if text]
     last = " ".join(rest)
+    # A blank, or words: they are judged as the cell that they are.
     if not last or not _digits(last):
         return last
     area = _digits(first)
     if _is_whole(last, area):
         return last
+    # Of `212`, blank, `0142` nobody knows what stood between.
     if not area or len(rest) < len(texts) - 1:
         return _MISSING + last
     return f"{first} {last}"
@@ -75,6 +77,7 @@ def join_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     known: dict[tuple[str, ...], str] = {}
     texts = []
     for row in cells:
+        # Areas and exchanges repeat, and a list has a few hundred of each.
         text = known.get(row)
         if text is None:
             text = known[row] = join_parts(row)
@@ -134,6 +137,7 @@ def find_joined(
     columns = [str(name) for name in frame.columns]
     groups: list[tuple[tuple[str, ...], float]] = []
     used: set[str] = set()
+    # Named areas first: what they take is no piece of a run of short columns.
     for area in (name for name in columns if name in free and _is_area(sample, name)):
         tried = [
             (share, group)
@@ -141,6 +145,7 @@ def find_joined(
             if (share := _valid_share(sample, group, regions)) >= _VALID
         ]
         if area not in used and tried:
+            # Of groups that fit alike the shorter: a column more has to earn its place.
             share, group = max(tried, key=lambda each: (each[0], -len(each[1])))
             groups.append((group, share))
             used.update(group)
@@ -180,6 +185,7 @@ def _groups(
     index = columns.index(area)
     behind = [name for name in columns[index + 1 : index + 1 + _NEAR] if name in free]
     before = [name for name in columns[max(0, index - _NEAR) : index] if name in free]
+    # People write the area to the left of its number.
     for near in (behind, before[::-1]):
         local = [name for name in near if _is_local(sample, name)]
         for at, name in enumerate(local):
@@ -213,6 +219,7 @@ def _runs(
 
 def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
     """Share of the filled cells that are no words and have so many digits."""
+    # A spreadsheet writes `212.0` where some cells of the column are blank.
     cells = [str(cell).strip().removesuffix(".0") for cell in column]
     filled = [cell for cell in cells if cell]
     fitting = sum(

@@ -34,6 +34,7 @@ class Packed:
         self.size = 0
 
     def __iter__(self) -> Iterator[bytes]:
+        # The digest is of the file as it lies there, so that any tool can check it.
         while chunk := self.raw.read(_CHUNK_BYTES):
             self.digest.update(chunk)
             self.size += len(chunk)
@@ -45,6 +46,7 @@ def unpacked(path: Path, packed: Packed) -> tuple[Iterator[bytes], bool]:
     chunks = iter(packed)
     head = next(chunks, b"")
     layers = 0
+    # Packed twice is what a download of a packed export often is.
     while head.startswith((_GZIP, _ZSTD)) and layers < _MOST_LAYERS:
         unpack = _gunzip if head.startswith(_GZIP) else _unzstd
         chunks = _bounded(path, unpack(path, _after(head, chunks)), packed)
@@ -118,6 +120,7 @@ def _gunzip(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
     try:
         for chunk in chunks:
             rest = chunk
+            # Members follow each other (RFC 1952, 2.2), and tapes and disks fill up with NUL bytes.
             while rest and (begun or rest.strip(b"\x00")):
                 begun = True
                 yield inflate.decompress(rest, _CHUNK_BYTES)
@@ -137,6 +140,7 @@ def _gunzip(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _bounded(path: Path, chunks: Iterator[bytes], packed: Packed) -> Iterator[bytes]:
     size = 0
+    # As it goes by: a trap is refused before it fills the memory.
     for chunk in chunks:
         size += len(chunk)
         check_unpacked(path, size, packed.size)

@@ -67,6 +67,7 @@ class Surveyed:
 
     def leads_between(self, begin: int, count: int) -> np.ndarray:
         """Which of so many records from an ordinal on are leads, counted from there."""
+        # Two ends of a sorted list instead of a set: a file has millions of records.
         keep = np.arange(begin, begin + count) >= self.first
         since, until = np.searchsorted(self.no_leads, (begin, begin + count))
         keep[self.no_leads[since:until] - begin] = False
@@ -92,9 +93,11 @@ def survey(
         sink: Takes every block of records, in order.
         block_bytes: Bytes of a block.
     """
+    # A file of this package is read by the rules that it was written by, which are simpler.
     if OWN.search(content.head(), 0, OWN_SEARCHED_CHARS):
         return None
     lines = LineView(content)
+    # Blocks split lines at their own delimiter; these have it inside of one cell.
     if dialects.unwrapped(lines[:_HEAD_LINES]) is not None:
         return None
     detected = dialects.detect(lines, delimiter, quote)
@@ -105,12 +108,14 @@ def survey(
     chunks = content.chunks(content.line_begin(first) if first else 0, block_bytes)
     for block in split_blocks(chunks, detected.dialect, detected.shape, first):
         outline.add(block)
+        # Given up early: so irregular a file is read whole, and would be held twice.
         if not outline.is_regular:
             return None
         sink(block)
     layout = outline.lay_out(header) if outline.records else None
     if layout is None:
         return None
+    # Leads begin behind all that stands above them, the header among it.
     before = [at for at, _ in layout.preface]
     if layout.header_record is not None:
         before.append(layout.header_record)
@@ -178,11 +183,13 @@ class Outline:
             self.seen[block.first + row] = doubt
         lines = block.starts[block.nothing]
         self.nothing.append(np.column_stack([block.first + block.nothing, lines]))
+        # A header, its titles and blank lines are at the top, whatever they look like.
         head = min(max(0, self.head_records - block.first), len(block))
         for row, record in _records(block, np.arange(head)).items():
             self.seen.setdefault(row, record)
         new = [row for row in _repeats(block, self.seen) if block.first + row not in self.seen]
         self.seen |= _records(block, np.array(new, np.int64))
+        # Which block is the last is known when there is no other.
         last = _records(block, np.arange(max(0, len(block) - self.tail_records), len(block)))
         before = list(self.tail.items())[-self.tail_records :]
         kept = dict(before) if len(last) < self.tail_records else {}
@@ -201,6 +208,7 @@ class Outline:
 
     def empty(self) -> np.ndarray:
         """Ordinal and line of the records without a character that were not kept by `lay_out`."""
+        # Their cells are known, so that a number and a line are all that is kept of them.
         nothing = np.concatenate(self.nothing)
         return nothing[~np.isin(nothing[:, 0], [*self.tail, *self.seen])]
 
@@ -227,6 +235,7 @@ class Outline:
         if not is_enough or top.width != self.width or top.usual != self.width:
             return None
         layout = lay_out(records, choice, top=top)
+        # What was not kept may only be leads: where the seen part says otherwise, all have to be seen.
         if not has_all:
             furniture = {at for at, _ in layout.furniture}
             tail = range(len(cells) - len(self.tail), len(cells))
@@ -349,6 +358,7 @@ def lead_file(
                 if noted
                 else {}
             )
+            # Faults are few, and rows of a block become rows of the whole file.
             marks.update({places[row]: what for row, what in noted.items() if row in places})
         done += len(rows)
     lines = [block.starts[rows] + 1 for block, rows in zip(blocks, kept, strict=True)]
@@ -386,6 +396,7 @@ def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.
     lines += (surveyed.empty[:, 1] + 1).tolist()
     codes += np.where(surveyed.empty[:, 0] < first, "preamble", "blank").tolist()
     nothing = [""] * len(surveyed.empty)
+    # One order for what was looked at and what was only counted: that of the file.
     places = np.concatenate([np.array(ordinals, np.int64), surveyed.empty[:, 0]])
     rows = pd.array(places - first + 1, dtype="Int64")
     rows[places < first] = pd.NA

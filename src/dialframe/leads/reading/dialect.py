@@ -161,6 +161,7 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
         raise ConfigError(f"quote {quote!r} is not one character; pass one such as '\"'")
     named = _SEP_LINE.fullmatch(lines[0]) if lines else None
     sample = _sample(lines, int(bool(named)))
+    # Excel takes the word of such a line; what the caller says goes first.
     if delimiter is None and named:
         delimiter = named["delimiter"]
     if delimiter is not None:
@@ -183,6 +184,7 @@ def unwrapped(lines: Sequence[str]) -> list[str] | None:
     if _WRAPPED.fullmatch(first) is None or len(lines) < 2:
         return None
     inner = first.strip()[1:-1].replace('""', '"')
+    # A column of quoted sentences has commas, too, and no names of columns.
     if not any(_has_header([scan(inner, Dialect(delimiter)).cells]) for delimiter in _USUAL):
         return None
     if not all(_WRAPPED.fullmatch(line) or not line.strip() for line in lines):
@@ -197,6 +199,7 @@ def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
         for delimiter in _candidates(sample)
     }
     scores = {delimiter: _score(sample, dialect) for delimiter, dialect in quoted.items()}
+    # One column is an answer like any other, and has to be likelier than those.
     scores[""] = _one_column(sample)
     best, *others = sorted(scores, key=lambda delimiter: -scores[delimiter])
     rivals = [delimiter for delimiter in others if delimiter and scores[delimiter] > 0]
@@ -204,6 +207,7 @@ def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
     dialect = _finish(
         quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
     )
+    # Blanks that stand above each other are no delimiters: they fill columns up.
     if best == " " or (not best and scores[best] < _FIXED_BELOW):
         starts = column_starts(sample)
         dialect = Dialect(" ", None, starts=starts) if starts else dialect
@@ -233,6 +237,7 @@ def _sample(lines: Sequence[str], start: int) -> list[str]:
                 break
             lines_here.append(line[:left].replace("\x00", ""))
             left -= len(lines_here[-1]) + 1
+        # A sample from the middle may begin inside of a cell.
         chosen += quoting.joined(lines_here, inside=begin > start)
     return [line for line in chosen if line.strip()]
 
@@ -254,6 +259,7 @@ def _candidates(sample: list[str]) -> list[str]:
 def _score(sample: list[str], dialect: Dialect) -> float:
     delimiter = dialect.delimiter
     scanned = [(text, scan(text, dialect)) for text in sample]
+    # Where the quotes never close, the cells tell nothing of the delimiter.
     read = [(text, row.cells) for text, row in scanned if row.state in (CLEAN, STRAY)]
     width = _width([row for _, row in read if len(row) > 1])
     usual = [(text, row) for text, row in read if len(row) == width]
@@ -268,6 +274,7 @@ def _score(sample: list[str], dialect: Dialect) -> float:
         any(cell.strip() for cell in column)
         for column in zip(*(row for _, row in usual), strict=True)
     )
+    # Two columns may be chance; each further one makes chance less likely.
     columns = (max(filled, 2) - 1) / max(filled, 2)
     if consistent < _SPACED_SHARE and dialect.skip_space:
         consistent *= _LOOSE  # the commas of sentences
@@ -277,12 +284,14 @@ def _score(sample: list[str], dialect: Dialect) -> float:
             return 0.0
         numbers = sum(is_number(cell) for _, row in below for cell in row)
         expected += _NUMBERS_BONUS * numbers / total
+    # Squared: cells that look like nothing speak against a delimiter more than width speaks for it.
     score = expected * consistent * (typed / total) ** 2 * columns
     return score + (_HEADER_BONUS if _has_header([row for _, row in read]) else 0.0)
 
 
 def _is_within_phones(sample: list[str]) -> bool:
     """Whether blanks stand within numbers: each line is one, or has one between usual delimiters."""
+    # The first line may be a header.
     first, *rest = sample
     lines = rest if rest and not any(map(str.isdigit, first)) else sample
     if all(map(_ONE_PHONE.fullmatch, lines)):
@@ -408,6 +417,7 @@ def column_starts(lines: Sequence[str]) -> tuple[int, ...]:
     """
     rows = [line.rstrip() for line in lines]
     gapped = sum(_GAP.search(line) is not None for line in rows)
+    # A tab reaches to the next stop, whatever its line holds.
     if len(rows) < _LEAST_LINES or gapped < _GAPPED_SHARE * len(rows) or "\t" in "".join(rows):
         return ()
     width = max(map(len, rows))

@@ -111,12 +111,14 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 def _decode(data: bytes, encoding: str | None) -> Decoded:
     if encoding is not None:
         return _given(data, encoding)
+    # A mark is proof; that of UTF-32 begins with that of UTF-16, and is asked about first.
     for bom, name in _BOMS:
         if data.startswith(bom):
             return _marked(data[len(bom) :], name)
     wide = _wide(data)
     if wide is not None:
         return wide
+    # Escape sequences of ISO 2022-JP (RFC 1468), which is ASCII, and so UTF-8, to any other reader.
     if any(mark in data for mark in _ISO_2022_JP):
         text = _strict(data, "iso2022_jp")
         if text is not None:
@@ -132,6 +134,7 @@ def _given(data: bytes, encoding: str) -> Decoded:
         codec = codecs.lookup(encoding).name
     except LookupError:
         raise ConfigError(f"encoding {encoding!r} is unknown; use a name such as cp1252") from None
+    # A mark of another encoding than the one given is left to the decoder to refuse.
     bom = next((mark for mark, name in _BOMS if data.startswith(mark) and name == codec), b"")
     try:
         text = data[len(bom) :].decode(codec)
@@ -149,6 +152,7 @@ def _marked(data: bytes, name: str) -> Decoded:
     text = _strict(data, name)
     if text is not None:
         return Decoded(text, name, bom=True)
+    # Programs write the mark and then paste another file behind it.
     if name == "utf-8":
         return _mixed(data, bom=True)
     text = data.decode(name, errors="replace")
@@ -177,6 +181,7 @@ def _not_utf8(data: bytes) -> Decoded:
     lines = data.splitlines()
     high = [line for line in lines if not line.isascii()]
     bad = [line for line in high if _strict(line, "utf-8") is None]
+    # Chance hardly ever makes UTF-8 of half of the lines of another encoding.
     if len(high) >= 2 * len(bad):
         return _mixed(data)
     ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""), _spoken(lines))
@@ -184,6 +189,7 @@ def _not_utf8(data: bytes) -> Decoded:
     second, second_weight = ranked[1]
     islands = len(high) > len(bad) and _is_single_byte(best)
     text, repaired = _by_line(data, best) if islands else _lossless(data, best)
+    # Nobody is sure who could not tell two code pages apart.
     trust = min(_SURE, _BASE_TRUST + weight - second_weight)
     return Decoded(
         text,
@@ -226,6 +232,7 @@ def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
     """Lines spread over the file that have high bytes besides the delimiters."""
     table = bytes.maketrans(delimiters, b"," * len(delimiters))
     high = [line for line in (line.translate(table) for line in lines) if not line.isascii()]
+    # Spread over the file: a list may begin with the names of one language.
     step = max(1, sum(map(len, high)) // _SAMPLE_BYTES)
     return b"\n".join(line[:_SAMPLE_BYTES] for line in high[::step])
 

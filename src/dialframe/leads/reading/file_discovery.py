@@ -78,6 +78,7 @@ def sources(
     Raises:
         LeadFileError: Nothing is there, it cannot be read, or it holds no table.
     """
+    # Names of files are bytes, and need be no Unicode.
     places = _places(os.fsdecode(path))
     for each in places:
         source = load(each.path, max_line_bytes=max_line_bytes, opened=each.opened)
@@ -86,6 +87,7 @@ def sources(
             continue
         for member in _members(source):
             inner = load(member.path, max_line_bytes=max_line_bytes, opened=member.opened)
+            # Each layer may be a thousand times its size.
             if inner.kind == "archive":
                 raise LeadFileError(
                     f"{inner.path} is an archive inside an archive; unpack it first",
@@ -95,6 +97,7 @@ def sources(
 
 
 def _places(text: str) -> list[Place]:
+    # `zip://leeds.csv::https://...` is a chain of file systems (fsspec, URL chaining).
     if "://" in text or "::" in text:
         return _remote(text)
     path = Path(text)
@@ -106,6 +109,7 @@ def _places(text: str) -> list[Place]:
     except (OSError, ValueError) as problem:
         why = (getattr(problem, "strerror", None) or str(problem)).lower()
         raise LeadFileError(f"{path} cannot be read: {why}", path=path) from None
+    # Asked last: a file may have a bracket in its name.
     if _MAGIC.intersection(text):
         matched = sorted(map(Path, glob.glob(text, recursive=True)))  # noqa: PTH207 - an absolute pattern
         if not matched:
@@ -147,6 +151,7 @@ def is_table(name: str) -> bool:
     if name.startswith(_HIDDEN):
         return False
     endings = name.lower().split(".")[1:]
+    # `list.csv.gz.zst`: however often it was packed.
     while endings and endings[-1] in _PACKED:
         packed = endings.pop()
         if not endings or packed == "zip":
@@ -164,6 +169,7 @@ def _bounded(path: Path, paths: list[Path]) -> list[Path]:
 
 def _of_archive(path: Path) -> list[Place]:
     """The member of an archive on this disk that a path names, as in `fairs.zip/leeds.csv`."""
+    # `fairs.zip/leeds.csv` is no path of the disk: what is a file cannot be a folder.
     archive = next((each for each in path.parents if each.is_file()), None)
     if archive is None or not zipfile.is_zipfile(archive):
         return []
@@ -180,6 +186,7 @@ def _of_archive(path: Path) -> list[Place]:
 def _members(source: Source) -> list[Place]:
     archive, infos = _infos(source)
     named = [info for info in infos if is_table(info.filename.rpartition("/")[2])]
+    # One file alone in an archive is meant, whatever it is called.
     chosen = named or (infos if len(infos) == 1 else [])
     if not chosen:
         raise LeadFileError(
@@ -196,6 +203,7 @@ def _members(source: Source) -> list[Place]:
     # Members may share the same bytes: each is small for its size, all of them are not.
     unpacked_bytes = min(sum(info.file_size for info in chosen), MAX_UNPACKED_BYTES)
     check_unpacked(source.path, unpacked_bytes, len(source.data))
+    # The order in an archive is that of whoever packed it.
     chosen = sorted(chosen, key=lambda info: info.filename)
     return [_member(source.path, archive, info) for info in chosen]
 
@@ -217,6 +225,7 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Plac
 
 def _extracted(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
     """The member's content, never more than is allowed."""
+    # By what the archive says of itself, before a byte is unpacked; `member.read` stops there.
     check_unpacked(path, info.file_size, info.compress_size)
     try:
         with archive.open(info) as member:

@@ -33,8 +33,10 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
     first = files[0]
     if len(files) == 1:
         return first
+    # Filling up columns that a file does not have would make leads of prices.
     if any(_columns(file) != _columns(first) for file in files):
         usual, count = Counter(map(_columns, files)).most_common(1)[0]
+        # One odd table among many is named, since it is to be taken out.
         odd = [file.name for file in files if _columns(file) != usual]
         if count > 1 and len(odd) <= _NAMED:
             raise LeadFileError(
@@ -52,6 +54,7 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
     rows = _offsets([file.records for file in files])
     places = _offsets([len(file.frame) for file in files])
     columns: list[list[str]] = [list(file.frame.columns) for file in files]
+    # A file whose records have a cell too many has a column more.
     widest = max(columns, key=len)
     skipped = [
         _named(file.skipped, len(file.frame.columns), widest).assign(
@@ -59,6 +62,7 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         )
         for file, at in zip(files, rows, strict=True)
     ]
+    # One doubtful file makes the whole list doubtful.
     least = min(files, key=lambda file: file.decisions.delimiter_confidence).decisions
     return LeadFile(
         path=path,
@@ -71,6 +75,7 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         rows=np.concatenate([file.rows + at for file, at in zip(files, rows, strict=True)]),
         skipped=pd.concat(skipped, ignore_index=True),
         decisions=replace(first.decisions, delimiter_confidence=least.delimiter_confidence),
+        # Of the digests: the files are not held together in memory.
         sha256=hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest(),
         faults=_shifted([file.faults for file in files], places),
         warnings=_shifted([file.warnings for file in files], places),

@@ -60,6 +60,7 @@ def find_header(
         return at, tuple(records.cells[at]), 1.0
     if not isinstance(choice, str):
         return None, tuple(choice), 1.0
+    # Somebody's own number above the header would end the search for it.
     plain = _plain_header(records.cells, filled[:_TOP_RECORDS])
     if plain is not None:
         return plain, tuple(records.cells[plain]), 1.0
@@ -81,6 +82,7 @@ def find_header(
 def known_names(row: Sequence[str]) -> int:
     """How many names that lists of leads have stand in the record; 0 where values stand among them."""
     data = sum(bool(cell.strip()) and _DATA.fullmatch(cell) is not None for cell in row)
+    # `Home`, `Work` and `Other` are values of a column as often as names of columns.
     if data > _STRAY_DATA_SHARE * len(row):
         return 0
     return len({name for name in map(header_vocabulary.known, row) if name})
@@ -88,6 +90,7 @@ def known_names(row: Sequence[str]) -> int:
 
 def is_contact(cell: str) -> bool:
     """Whether a cell is a phone number or an e-mail address."""
+    # `2024-01-05` has the digits and the signs of a phone number.
     if _CONTACT.fullmatch(cell) is None or _DATE.fullmatch(cell):
         return False
     return "@" in cell or sum(char.isdecimal() for char in cell) >= _PHONE_DIGITS
@@ -115,6 +118,7 @@ def _plain_header(cells: list[list[str]], top: list[int]) -> int | None:
 
 def _stands_on_top(cells: list[list[str]], candidates: list[int], header: int) -> bool:
     """Whether at most one row above is as full as the header: above stand titles, not records."""
+    # A column without a name stands in many headers.
     full = filled_cells(cells[header]) - 1
     above = [at for at in candidates if at < header]
     return sum(filled_cells(cells[at]) >= max(full, _NARROW) for at in above) <= 1
@@ -129,6 +133,7 @@ def _by_contrast(
     if at is None:
         return None, None, 0.8
     row = cells[at]
+    # Kinds of columns show in five hundred records; a file may have millions.
     below = [cells[row_at] for row_at in filled if row_at > at][:_SAMPLE_RECORDS]
     kinds = {column: _kind(below, column) for column in range(usual)}
     typed = [column for column, kind in kinds.items() if kind is not None]
@@ -136,6 +141,7 @@ def _by_contrast(
     alike = sum(
         _is_of(cell, kinds[column]) for cell, column in zip(cells_above, typed, strict=True)
     )
+    # Names that are no values of their columns, against values that are.
     named = sum(any(text.strip() for text in cell) for cell in cells_above) - alike
     if typed and named <= alike and not _are_years(row, below, typed):
         return None, None, 0.7
@@ -178,6 +184,7 @@ def _are_years(row: Sequence[str], below: list[list[str]], columns: list[int]) -
 
 def _is_record(row: Sequence[str], below: list[list[str]]) -> bool:
     """Whether a row of words above rows of words is one of them."""
+    # A table does not have two columns of one name as often as a record has one value twice.
     names = [cell.strip() for cell in row if cell.strip()]
     if len(set(names)) < len(names):
         return True
@@ -199,6 +206,7 @@ def _before_data(cells: list[list[str]], filled: list[int], usual: int) -> list[
     rows: list[int] = []
     for at in filled:
         contacts = sum(map(is_contact, cells[at]))
+        # A lone number above the table is the sender's.
         if contacts and filled_cells(cells[at]) >= max(min(2, usual), usual / 2):
             break
         rows.append(at)

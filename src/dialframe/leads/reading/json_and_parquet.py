@@ -75,10 +75,12 @@ def read_json(path: Path, text: str, lines: Lines) -> Keyed | None:
     begin = _skip(text, 0)
     if not text.startswith(("{", "["), begin):
         return None
+    # JSON lines: each is a text of its own (jsonlines.org).
     filled = [line for line in lines.texts if line.strip()]
     first = _load(filled[0])
     if len(filled) > 1 and isinstance(first, (_Pairs, list)):
         return _from_lines(path, lines)
+    # An array of objects is read element by element, so that a break has a line.
     if text.startswith("[", begin):
         records = text.startswith("{", _skip(text, begin + 1))
         array = begin + 1 if records or isinstance(_load(text), list) else None
@@ -101,6 +103,7 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
 
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
+        # Before a column is read: a few kilobytes of runs may stand for gigabytes.
         _check_size(path, file.metadata, len(data))
         table = file.read()
         columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
@@ -132,6 +135,7 @@ def _check_size(path: Path, metadata: Any, packed_bytes: int) -> None:
 
 
 def _from_lines(path: Path, lines: Lines) -> Keyed:
+    # Equal lines are parsed once: a file of one broken line half a million times is one, too.
     loaded = {line: _load(line) if line.strip() else _Pairs() for line in set(lines.texts)}
     values = [loaded[line] for line in lines.texts]
     places = list(range(len(values)))
@@ -172,8 +176,10 @@ def _elements(path: Path, text: str, begin: int) -> Iterator[tuple[Any, int, int
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
+            # Nesting without end is damage like any other.
             value, end = None, len(text)
         behind = _skip(text, end)
+        # Behind a break nothing can be trusted, since nobody knows where the next record begins.
         if text[behind : behind + 1] not in (",", "]"):
             line = len(LINE_END.findall(text, 0, at)) + 1
             raise LeadFileError(
@@ -193,6 +199,7 @@ def _array(text: str, begin: int, depth: int) -> tuple[int | None, int]:
             _, end = _DECODER.raw_decode(text, at)
             colon = _skip(text, end)
             value = _skip(text, colon + 1)
+            # An array of plain values beside the records is a list of something else.
             if text.startswith("[", value) and text.startswith(("{", "["), _skip(text, value + 1)):
                 return value + 1, value
             if text.startswith("{", value) and depth < _DEEPEST:
@@ -231,6 +238,7 @@ def _table(
     raws: Sequence[str],
     form: str,
 ) -> Keyed:
+    # Lists have no names: the first of them may be the header.
     if values and not any(isinstance(value, _Pairs) and value for value in values):
         cells = [_listed(value) for value in values]
         return Keyed(None, Records(cells, starts, stops, raws=dict(enumerate(raws))), form)
@@ -243,6 +251,7 @@ def _table(
             path=path,
         )
     check_width(len(names))
+    # A record that lacks a name has an empty cell there.
     cells = [[flat.get(name, "") for name in names] if flat else [] for flat in flats]
     bad = [at for at, flat in enumerate(flats) if flat is None]
     records = Records(
@@ -277,6 +286,7 @@ def _flat(pairs: _Pairs, prefix: str = "") -> dict[str, str]:
         if isinstance(value, _Pairs):
             flat |= _flat(value, f"{prefix}{key}.")
             continue
+        # RFC 8259, 4: names should be unique, and what is not is still the sender's data.
         name, copy = _text(f"{prefix}{key}"), copies.get(key, 2)
         while name in flat:
             name, copy = f"{prefix}{key} ({copy})", copy + 1
@@ -309,6 +319,7 @@ def _json(value: Any) -> str:
 
 def _value(cell: Any) -> str:
     """A Parquet value as text."""
+    # Columns of bytes are text in files of older programs.
     if isinstance(cell, bytes):
         return cell.decode("utf-8", errors="backslashreplace")
     if isinstance(cell, (list, dict)):

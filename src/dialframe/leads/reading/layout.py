@@ -109,12 +109,14 @@ def find_top(records: Records, choice: HeaderChoice = "auto", *, own: bool = Fal
     """Find the header; see `lay_out`."""
     cells = records.cells
     filled = [at for at, blank in enumerate(asked_once(cells, is_blank)) if not blank]
+    # A damaged record has the cells that its damage left.
     widths = Counter(len(cells[at]) for at in filled if at not in records.faults)
     usual = _most_frequent(widths)
     check_width(usual)
     if own:
         return Top(tuple(cells[0]), 0, 1.0, filled, widths)
     at, header, confidence = find_header(records, filled, choice, usual)
+    # Where the header is the first record, there is nothing above it.
     if at and header:
         header = with_groups(cells[at - 1], header)
     return Top(header, at, confidence, filled, widths)
@@ -138,12 +140,15 @@ def lay_out(
     """
     top = top or find_top(records, choice, own=own)
     cells, header, at, usual = records.cells, top.header, top.record, top.cells
+    # Titles above a table without a header look like nothing but narrow records.
     first = at + 1 if at is not None else _first_lead(cells, top.filled, usual, choice)
     preface = [(record, "preamble") for record in range(first) if record != at]
     if header and first < len(cells) and not own and _is_second_header(cells[first]):
         preface.append((first, "second_header"))
         first += 1
+    # A blank line is a record that is counted: what went in comes out.
     furniture = dict.fromkeys(set(range(first, len(cells))).difference(top.filled), "blank")
+    # What this package wrote are records only, whatever they look like.
     if not own:
         below = [record for record in top.filled if record >= first]
         furniture |= _footers(cells, below, usual, leads=_are_leads(cells, below, header))
@@ -164,6 +169,7 @@ def asked_once(rows: Iterable[list[str]], ask: Callable[[list[str]], T]) -> Iter
     """What is to be said of each row, asked once for the equal lines of a run: they share their cells."""
     last: list[str] | None = None
     for row in rows:
+        # By identity: the parser gives equal lines of a run one list.
         if row is not last:
             last, answer = row, ask(row)
         yield answer
@@ -183,6 +189,7 @@ def _first_lead(
     cells: list[list[str]], filled: list[int], usual: int, choice: HeaderChoice
 ) -> int:
     """First record of a file without a header: titles above the table are narrower than it."""
+    # Who says that there is no header says that the first record is a lead.
     if choice != "auto":
         return 0
     for at in filled:
@@ -209,6 +216,7 @@ def with_groups(above: Sequence[str], header: tuple[str, ...]) -> tuple[str, ...
     names_above = [cell.strip() for cell in above]
     doubtful = [not name or names.count(name) > 1 for name in names]
     groups = {cell for cell in names_above if cell}
+    # One group over all columns is a title.
     if len(groups) < _LEAST_GROUPS or len(names_above) > len(header) or not any(doubtful):
         return header
     if any(map(is_contact, names_above)):
@@ -216,6 +224,7 @@ def with_groups(above: Sequence[str], header: tuple[str, ...]) -> tuple[str, ...
     joined: list[str] = []
     group = ""
     for index, name in enumerate(header):
+        # A merged cell has its text in the first of its columns.
         group = (names_above[index] if index < len(names_above) else "") or group
         joined.append(f"{group} {name}".strip() if doubtful[index] and group else name)
     return tuple(joined)
@@ -232,6 +241,7 @@ def _repeats(cells: list[list[str]], first: int, header: tuple[str, ...] | None)
     return {
         at: "repeated_header"
         for at in range(first, len(cells))
+        # The first cell decides for nearly every record, and saves comparing the others.
         if cells[at]
         and cells[at][0].strip().casefold() == names[0]
         and [cell.strip().casefold() for cell in cells[at]] == names
@@ -257,10 +267,12 @@ def _footers(
     if leads:
         totals = asked_once(rows, lambda row: _is_remark(row, usual, _SUBTOTAL))
         footers |= {at: "footer" for at, is_one in zip(filled, totals, strict=True) if is_one}
+    # From the end up to the first record that may be a lead.
     for index in range(len(filled) - 1, 0, -1):
         if filled[index] in footers:
             continue
         row = cells[filled[index]]
+        # A blank line sets apart what stands below it.
         apart = filled[index] - filled[index - 1] > 1
         lone = (
             filled_cells(row) == 1
@@ -324,4 +336,5 @@ def _is_remark(row: Sequence[str], usual: int, words: re.Pattern[str]) -> bool:
     noted = words is _REMARK and len(row) == 1 and _NOTE.match(first) is not None
     if not (words.match(first) or counted or noted) or any(map(is_contact, row)):
         return False
+    # A record that begins with `Total` may be a firm of that name.
     return filled_cells(row) <= max(_NARROW, usual // 2)

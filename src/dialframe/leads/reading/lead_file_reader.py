@@ -150,11 +150,14 @@ def _with_alike_sheets(
 ) -> LeadFile:
     """A table; of a workbook whose list goes on in other sheets with the same header, all of them."""
     file = _read(source, options, in_blocks=in_blocks)
+    # Twelve months of one list, a sheet each.
     alike = file.decisions.alike_sheets
     if not alike or options.sheet is not None:
         return file
+    # Opened once for all of them: opening reads the whole archive.
     book = _workbook(source)
     sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
+    # Their first rows were alike; their headers, found one by one, may not be.
     same = [sheet for sheet in sheets if sheet.header == file.header or _is_alike(sheet, file)]
     names = tuple(str(sheet.decisions.sheet) for sheet in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
@@ -225,6 +228,7 @@ def _read(
         table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
         return _lead_file(source, table)
     except LeadFileError as problem:
+        # What lies deeper does not know the file.
         if problem.path:
             raise
         raise LeadFileError(
@@ -240,6 +244,7 @@ def _workbook(source: Source) -> Workbook:
 
 def _sheet(book: Workbook, options: ReadOptions) -> _Table:
     sheet = book.sheet(options.sheet)
+    # Before anything is decided about ten thousand columns.
     check_width(max(map(len, sheet.records.cells), default=0))
     layout = lay_out(sheet.records, options.header)
     decisions = Decisions(
@@ -264,6 +269,7 @@ def _keyed(keyed: json_and_parquet.Keyed, header: HeaderChoice = "auto") -> _Tab
     blank = [
         at for at, row in enumerate(records.cells) if is_blank(row) and at not in records.faults
     ]
+    # A record of a JSON file without a name is blank, and no header stands among them.
     leads = set(range(len(records.cells))).difference(blank)
     layout = Layout(
         header=keyed.names,
@@ -281,6 +287,7 @@ def _keyed(keyed: json_and_parquet.Keyed, header: HeaderChoice = "auto") -> _Tab
 def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     from dialframe.leads.reading import encoding as encodings
 
+    # Encodings first: what is binary shows in characters.
     decoded = encodings.decode(source.data, encoding)
     if not decoded.text.strip(_NOTHING):
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
@@ -293,6 +300,7 @@ def _in_blocks(
     source: Source, decoded: encodings.Decoded, options: ReadOptions
 ) -> LeadFile | None:
     """The file in blocks, or None where it is too irregular for that."""
+    # Which record has the strange byte is asked of lines, which blocks do not keep.
     if decoded.repaired or (options.format == "auto" and begins_like_json(decoded.text)):
         return None
     try:
@@ -310,6 +318,7 @@ def _in_blocks(
 
 def begins_like_json(text: str) -> bool:
     """Whether the text may be JSON, or is blank as far as it was looked at."""
+    # Brackets around headers are no JSON: that is for `read_json` to say.
     return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
 
 
@@ -343,6 +352,7 @@ def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
     if is_own is not None:
         detected = dialects.Found(Dialect(is_own["delimiter"]), Shape(1), 1.0)
     else:
+        # The file's own lines stay: what is refused is given back as it stood there.
         lines = replace(lines, texts=dialects.unwrapped(lines.texts) or lines.texts)
         detected = dialects.detect(lines.texts, options.delimiter, options.quote)
     check_width(detected.shape.width)
@@ -361,6 +371,7 @@ def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
 def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
     """A table as it was before this package wrote it: without its columns and apostrophes."""
     header = table.layout.header or ()
+    # A foreign list may have one column of these names, not all three.
     if not _OWN_COLUMNS.issubset(header):
         return table
     kept = [at for at, name in enumerate(header) if name not in META]
@@ -394,6 +405,7 @@ def _damaged(
         return
     places = [header.index(name) for name in ("_reason", "_all_reasons", "_raw")]
     for at, row in enumerate(rows):
+        # A row that was cut by hand has no reason any more.
         if len(row) > max(places):
             reason, every, raw = (plain(row[column]) for column in places)
             fault = damage(cells[at], reason, every, raw)
@@ -407,6 +419,7 @@ def _lead_file(source: Source, table: _Table) -> LeadFile:
     cells, faults, warnings = _fit(table)
     starts = np.asarray(records.starts, dtype=np.int64)
     leads = np.asarray(layout.leads, dtype=np.int64)
+    # Records are counted from the first one behind the header.
     first = min([*layout.leads, *(at for at, _ in layout.furniture)], default=0)
     header_line = None if layout.header_record is None else int(starts[layout.header_record]) + 1
     decisions = replace(
@@ -441,9 +454,11 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
     wide = asked_once(rows, lambda row: _wide(row, layout.width))
     for at, (record, row) in enumerate(zip(layout.leads, rows, strict=True)):
         fault = records.faults.get(record)
+        # Delimiters at the end of a record are what spreadsheets leave of empty columns.
         if fault is None and len(row) > layout.width and not is_blank(row[layout.width :]):
             fault = "too_many_cells"
         codes = [records.warnings[record]] if record in records.warnings else []
+        # Programs leave out empty cells at the end; cells that are missing in the middle look the same.
         if fault is None and len(row) < layout.usual:
             codes.append("short_row")
         if record in repaired:
@@ -475,6 +490,7 @@ def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
     frame = _frame([_wide(records.cells[at], layout.width) for at, _ in left_out], names)
     lines = [records.starts[at] + 1 for at, _ in left_out]
     preface = len(layout.preface)
+    # What stands above the first lead is no record.
     rows = [*[None] * preface, *(at - first + 1 for at, _ in layout.furniture)]
     meta = pd.DataFrame(
         {
@@ -508,6 +524,7 @@ def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
 def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
     if not len(lines):
         return frozenset()
+    # The record that a line belongs to is the last that begins at or above it.
     records_hit = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
     return frozenset(np.unique(records_hit).tolist())
 
@@ -548,6 +565,7 @@ def damage(cells: Sequence[str], reason: str, all_reasons: str, raw: str) -> str
 def _readings(raw: str, width: int) -> Iterator[list[str]]:
     """Cells that the text may have been read as."""
     lines = split_lines(raw)
+    # The dialect of the first file is not known any more: every usual one is tried.
     for delimiter, quote, skip_space in product(EXPECTED, _QUOTES, (False, True)):
         if delimiter in raw:
             dialect = Dialect(delimiter, quote, skip_space=skip_space)

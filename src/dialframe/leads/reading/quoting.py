@@ -33,6 +33,7 @@ def joined(lines: Sequence[str], *, inside: bool) -> list[str]:
         lines: Physical lines that follow each other.
         inside: Whether the first of them may stand in the middle of a cell.
     """
+    # An escaped quote neither opens nor closes a cell.
     plain = [line.replace('\\"', '""') if "\\" in line else line for line in lines]
     odd = [at for at, line in enumerate(plain) if line.count('"') % 2]
     at = 0
@@ -47,6 +48,7 @@ def joined(lines: Sequence[str], *, inside: bool) -> list[str]:
         stop = at + 1
         if at == following and _OPENS.search(plain[at]):
             close = next(odds)
+            # Two lines with a single quote each may be two accidents.
             if close < min(len(lines), at + _LONGEST_CELL_LINES) and _CLOSES.match(plain[close]):
                 stop = close + 1
             following = close
@@ -71,6 +73,7 @@ def quote_of(sample: list[str], delimiter: str) -> str | None:
     if quoted == len(doubles):
         return '"'
     plain = _regular([scan(line, Dialect(delimiter, None)) for line in sample], doubles)
+    # Inches: quotes that mean nothing stand in many lines, and open everywhere.
     many = plain >= max(_MANY_LINES, _MANY_SHARE * len(sample))
     if many and plain > _REGULAR_WITHOUT * quoted:
         return None
@@ -111,6 +114,7 @@ def escape_of(sample: list[str], delimiter: str, quote: str | None) -> str | Non
     """The backslash, where it takes a quote's or a delimiter's meaning away; it does so more cleanly."""
     if quote is not None and any(f"\\{quote}" in line for line in sample):
         marked = [line for line in sample if f"\\{quote}" in line]
+        # Quotes at the edge of a cell are doubled there, so that the backslash is a backslash.
         if any(quote * 3 in line for line in sample):
             return None
         escaped = Dialect(delimiter, quote, escape="\\")

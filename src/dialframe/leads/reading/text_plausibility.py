@@ -49,6 +49,7 @@ def is_binary(text: str) -> bool:
     counts = Counter(text[:_BINARY_SAMPLE_CHARS])
     total = sum(counts.values())
     controls = sum(count for char, count in counts.items() if char in _CONTROLS)
+    # A few stray NULs are damage; a tenth of them is UTF-16, or no text.
     return controls > _CONTROL_SHARE * total or counts["\x00"] > _NUL_SHARE * total
 
 
@@ -127,6 +128,7 @@ def weigh(text: str, code_page: str) -> float:
 def _latin(text: str, facts: Mapping[str, Any]) -> Weigher:
     """Letters of the one language that the text is likeliest in, beside those that ASCII has."""
     languages, before_few = facts["languages"], facts.get("before", {})
+    # The language that most of the letters are of; the letters of the others are guests.
     counts = Counter(char.lower() for char in text if char > "\x7f" and char.isalpha())
     best = frozenset(
         max(languages.values(), key=lambda letters: sum(counts[letter] for letter in letters))
@@ -136,6 +138,7 @@ def _latin(text: str, facts: Mapping[str, Any]) -> Weigher:
     def weight(before: str, char: str, after: str) -> float:
         if not char.isalpha() or char in _RAISED:
             return _sign(before, char, after)
+        # `JOSé` and `PEñA` are what the wrong page makes of capitals.
         is_inside_capitals = before.isupper() and after.isupper()
         if is_inside_capitals if not char.isupper() else before.islower():
             return _CASE_BREAK
@@ -162,6 +165,7 @@ def _letters(facts: Mapping[str, Any]) -> Weigher:
     def weight(before: str, char: str, after: str) -> float:
         if char not in letters:
             return 0.0 if char.isalpha() else _sign(before, char, after)
+        # No word is written in two scripts.
         if _is_latin(before) or _is_latin(after):
             return 0.0
         if (before.islower() and char.isupper()) or (char in final and after.isalpha()):
@@ -200,6 +204,7 @@ def _korean(facts: Mapping[str, Any]) -> Weigher:
             return alone * _beside(before, after)
         if char < "\u3000":
             return _sign(before, char, after)
+        # Ideographs are rare among syllables.
         return _NEVER if unicodedata.category(char) in _NO_TEXT else _RARE_IDEOGRAPH
 
     return weight
@@ -231,6 +236,7 @@ def _ideographs(facts: Mapping[str, Any]) -> Weigher:
 def _is_everyday(char: str, codec: str) -> bool:
     """Whether the character stands in the code page's first level, the one for everyday use."""
     raw = char.encode(codec, errors="ignore")
+    # GB 2312 has its everyday characters alone.
     return bool(raw) and raw[0] < _SECOND_LEVELS.get(codec, 256)
 
 

@@ -80,6 +80,7 @@ class Workbook:
 
     def __init__(self, path: Path, data: bytes) -> None:
         self.path = path
+        # The container of such a workbook is that of old XLS files, which its reader calls damaged.
         if _ENCRYPTED in data[:_SEARCHED_BYTES]:
             raise LeadFileError(f"{path} has a password; save it without one first", path=path)
         with _damage_named(path):
@@ -107,6 +108,7 @@ class Workbook:
         with _damage_named(path):
             names = _wanted(path, book, sheet)
             rows = {name: _rows(book, name) for name in names}
+            # Likeness of ten thousand columns would take minutes.
             for cells in rows.values():
                 check_width(max(map(len, cells), default=0))
             name = max(rows, key=lambda title: (_likeness(rows[title]), -names.index(title)))
@@ -146,6 +148,7 @@ def shown(cell: object) -> str:
     """The cell as a person sees it: no `.0` behind whole numbers, dates as ISO 8601."""
     if isinstance(cell, str):
         return cell
+    # NaN differs from itself.
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool):
@@ -153,6 +156,7 @@ def shown(cell: object) -> str:
     if isinstance(cell, float):
         whole = cell.is_integer() and abs(cell) < EXACT_BELOW
         return f"{cell:.0f}" if whole else repr(cell)
+    # A spreadsheet knows no days: each is an instant at midnight.
     if isinstance(cell, dt.datetime) and cell.time() == dt.time():
         return cell.date().isoformat()
     if isinstance(cell, (dt.date, dt.time)):
@@ -206,6 +210,7 @@ def _rows(book: calamine.CalamineWorkbook, name: str) -> list[list[str]]:
 
 def _top(rows: list[list[str]]) -> list[str]:
     """Texts of the first row that has several, as far as they tell a header."""
+    # A title above the header has one cell.
     first = next((row for row in rows[:_LOOKED_AT_ROWS] if sum(map(bool, row)) > 1), [])
     return [cell.strip().casefold() for cell in first if cell.strip()]
 
@@ -314,6 +319,7 @@ def _check_span(path: Path, part: str, chunks: Iterator[bytes]) -> int:
 def _check_dimension(path: Path, part: str, head: bytes) -> None:
     """The same for a binary sheet, by the span that it states of itself."""
     at = 0
+    # Records of type, size and content, numbers in groups of seven bits (MS-XLSB 2.1.4).
     while at + 2 < len(head):
         kind = head[at]
         at += 1
@@ -460,6 +466,7 @@ def masked(digits: str, mask: str) -> str:
         sign = signs[at]
         if sign not in _PLACES:
             shown.append(sign[1:] if sign.startswith("\\") else sign.strip('"'))
+        # As Excel shows a number with more digits than its format has places.
         elif at == first:
             rest = "".join(left)
             shown.append(rest or ("0" if sign == "0" else ""))
