@@ -15,7 +15,7 @@ def test_text_goes_through(tmp_path, engine):
     path = tmp_path / "list.csv"
     path.write_text("name,phone\nAnn,212-555-0142\nBob,12\n")
 
-    done = clean([path], Recipe("US"), tmp_path / "out", engine=engine)
+    done = clean([path], Recipe("US", engine=engine), tmp_path / "out")
 
     assert (done.cleaned.counts["clean"], done.cleaned.counts["rejected"]) == (1, 1)
     assert {"clean", "rejected", "report", "report_page"} <= set(done.paths)
@@ -39,7 +39,7 @@ def test_looking_writes_nothing_and_keeps_lines(tmp_path):
     path.write_text("name,phone\nAnn,212-555-0142\nBob,12\n")
 
     reasons = ["phone_too_short", "blocked_country"]
-    seen = look([path], Recipe("US"), reasons=reasons).cleaned
+    seen = look([path], Recipe("US", reasons=reasons)).cleaned
     done = clean([path], Recipe("US"), tmp_path / "out").cleaned
 
     assert (seen.counts, seen.reasons, dict(seen.paths)) == (done.counts, done.reasons, {})

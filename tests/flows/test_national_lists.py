@@ -132,12 +132,11 @@ def test_clean_lists_are_imported_bit_for_bit(
 
     brought = bring_in(
         paths,
-        Recipe("US"),
+        Recipe("US", max_age=None),
         account,
         campaign_id=campaign,
         out=tmp_path,
         now=lambda: datetime.now(UTC),
-        max_age=None,
         keep=[],
     )
 

@@ -209,6 +209,8 @@ def recipe(
     options: ListOptions,
     output: OutputOptions | None = None,
     *,
+    work: EngineOptions | None = None,
+    max_age: str = "31d",
     store: Path | None = None,
 ) -> Recipe:
     """What a person decided, from the options.
@@ -220,7 +222,7 @@ def recipe(
     from dialframe.flows.lead_cleaning import Recipe
     from dialframe.leads import CleanLayout, Rules, load_rules
 
-    output = output or OutputOptions()
+    output, work = output or OutputOptions(), work or EngineOptions()
     region = options.region
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
@@ -250,6 +252,11 @@ def recipe(
         ),
         force_region=options.force_region,
         ask_region=ask_region if asks else None,
+        engine=work.engine,
+        scheduler=work.scheduler,
+        form=output.form,
+        reasons=_known(options.reasons),
+        max_age=max_age,
     )
 
 
@@ -334,7 +341,7 @@ def expanded(files: list[str]) -> list[str | Path]:
     return list(dict.fromkeys(paths))
 
 
-def known(reasons: list[str] | None) -> list[str]:
+def _known(reasons: list[str] | None) -> list[str]:
     """The reason codes whose lines are to be shown.
 
     Raises:

@@ -26,7 +26,6 @@ from dialframe.cli.lead_options import (
     expanded,
     goes_on,
     keep_opt_outs,
-    known,
     memory_of,
     recipe,
     saved_mappings,
@@ -89,11 +88,8 @@ def check(
     from dialframe.flows import lead_cleaning
 
     with progress() as listen:
-        chosen = recipe(options, store=store)
-        result = lead_cleaning.look(
-            expanded(files), chosen, engine=work.engine, scheduler=work.scheduler,
-            reasons=known(options.reasons), on_progress=listen,
-        )  # fmt: skip
+        chosen = recipe(options, work=work, store=store)
+        result = lead_cleaning.look(expanded(files), chosen, on_progress=listen)
         _save(result.cleaned, work.save_mapping)
     return told(result, memory=memory_of(chosen))
 
@@ -118,11 +114,8 @@ def clean(
     from dialframe.flows import lead_cleaning
 
     with progress() as listen:
-        chosen = recipe(options, output, store=store)
-        result = lead_cleaning.clean(
-            expanded(files), chosen, out, form=output.form, engine=work.engine,
-            scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
-        )  # fmt: skip
+        chosen = recipe(options, output, work=work, store=store)
+        result = lead_cleaning.clean(expanded(files), chosen, out, on_progress=listen)
         _save(result.cleaned, work.save_mapping)
         opt_outs = keep_opt_outs(result, store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
@@ -146,11 +139,8 @@ def screen(
     from dialframe.flows import lead_cleaning
 
     with account_options.connect() as account, progress() as listen:
-        chosen = recipe(options, output, store=account_options.store)
-        result = lead_cleaning.screen(
-            expanded(files), chosen, account, out, max_age=max_age, form=output.form,
-            reasons=known(options.reasons), on_progress=listen,
-        )  # fmt: skip
+        chosen = recipe(options, output, max_age=max_age, store=account_options.store)
+        result = lead_cleaning.screen(expanded(files), chosen, account, out, on_progress=listen)
         opt_outs = keep_opt_outs(result, account_options.store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
@@ -192,20 +182,17 @@ def import_(
         )
     store = account_options.store
     with goes_on(), account_options.connect() as account, progress() as listen:
-        chosen = recipe(options, output, store=store)
+        chosen = recipe(options, output, max_age=max_age, store=store)
         brought = lead_import.bring_in(
             expanded(files),
             chosen,
             account,
             campaign_id=campaign,
             out=out,
-            max_age=max_age,
             keep=keep,
-            form=output.form,
             now=partial(datetime.now, UTC),
             confirm=None if yes else confirmed,
             dry_run=dry_run,
-            reasons=known(options.reasons),
             on_progress=listen,
         )
         # A plan that was not carried out changes nothing, here neither.

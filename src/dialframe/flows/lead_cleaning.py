@@ -62,6 +62,11 @@ class Recipe:
         suppressed: Numbers of the firm's own lists.
         layout: What the clean list looks like.
         ask_region: Asks a person of which country the numbers are, or None.
+        engine: What does the work; the result is the same.
+        scheduler: Address of a Dask scheduler; a cluster on this machine without it.
+        form: Format of the files with leads.
+        reasons: Reason codes whose first lines are wanted.
+        max_age: Age up to which a stored Do-Not-Call answer will do; None asks about every number.
     """
 
     region: str | None
@@ -77,6 +82,11 @@ class Recipe:
     layout: CleanLayout = field(default_factory=CleanLayout)
     force_region: bool = False
     ask_region: AskRegion | None = field(default=None, repr=False)
+    engine: Engine = "local"
+    scheduler: str | None = None
+    form: Form = "csv"
+    reasons: Sequence[str] = ()
+    max_age: str | None = MAX_AGE
 
     def chooser(self) -> Chooser:
         """What says the columns and the region of each file."""
@@ -210,39 +220,35 @@ class Result:
 
 @contextmanager
 def opened(
-    paths: Sequence[str | Path],
-    recipe: Recipe,
-    *,
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    on_progress: OnProgress = silent,
+    paths: Sequence[str | Path], recipe: Recipe, *, on_progress: OnProgress = silent
 ) -> Iterator[Pipeline]:
     """A pipeline that has read and judged every table at the paths.
 
     Args:
         paths: Files, folders, archives, or URLs that fsspec understands, with wildcards too.
         recipe: What a person decided.
-        engine: What does the work; the result is the same.
-        scheduler: Address of a Dask scheduler; a cluster on this machine without it.
         on_progress: Told of records.
 
     Raises:
         LeadFileError: A file cannot be read, or has no phone column.
         ConfigError: The engine is not installed, or no scheduler answers.
     """
-    if scheduler is not None and engine != "dask":
+    if recipe.scheduler is not None and recipe.engine != "dask":
         raise ConfigError("a scheduler is of use to the engine dask alone; pass engine=dask")
     with ExitStack() as stack:
         workers, chooser = None, recipe.chooser()
-        if engine == "dask":
+        if recipe.engine == "dask":
             from dialframe.leads.dask_workers import dask_workers
 
             # Nobody sits at a worker who could be asked about a column.
-            workers, chooser = stack.enter_context(dask_workers(scheduler)), chooser.silent()
+            workers, chooser = (
+                stack.enter_context(dask_workers(recipe.scheduler)),
+                chooser.silent(),
+            )
         pipeline = stack.enter_context(
             Pipeline(
                 recipe.choices(chooser),
-                engine="duckdb" if engine == "duckdb" else "auto",
+                engine="duckdb" if recipe.engine == "duckdb" else "auto",
                 on_progress=on_progress,
             )
         )
@@ -252,13 +258,7 @@ def opened(
 
 
 def look(
-    paths: Sequence[str | Path],
-    recipe: Recipe,
-    *,
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    reasons: Sequence[str] = (),
-    on_progress: OnProgress = silent,
+    paths: Sequence[str | Path], recipe: Recipe, *, on_progress: OnProgress = silent
 ) -> Result:
     """What would become of lead files, and the first lines of each reason asked for; writes nothing.
 
@@ -266,57 +266,29 @@ def look(
         LeadFileError: A file cannot be read, or has no phone column.
         ConfigError: The engine is not installed, or no scheduler answers.
     """
-    with opened(
-        paths, recipe, engine=engine, scheduler=scheduler, on_progress=on_progress
-    ) as pipeline:
-        return Result(pipeline.write(None, show=reasons), {})
+    with opened(paths, recipe, on_progress=on_progress) as pipeline:
+        return Result(pipeline.write(None, show=recipe.reasons), {})
 
 
 def clean(
-    paths: Sequence[str | Path],
-    recipe: Recipe,
-    out: Path,
-    *,
-    form: Form = "csv",
-    engine: Engine = "local",
-    scheduler: str | None = None,
-    reasons: Sequence[str] = (),
-    on_progress: OnProgress = silent,
+    paths: Sequence[str | Path], recipe: Recipe, out: Path, *, on_progress: OnProgress = silent
 ) -> Result:
-    """Clean lead files into a folder, in bounded memory.
-
-    Args:
-        paths: Files, folders, archives, or URLs that fsspec understands, with wildcards too.
-        recipe: What a person decided.
-        out: The folder; held by one run at a time.
-        form: Format of the outcomes.
-        engine: What does the work; the result is the same.
-        scheduler: Address of a Dask scheduler.
-        reasons: Reason codes whose first lines are wanted.
-        on_progress: Told of records.
+    """Clean lead files into a folder, in bounded memory; one run at a time holds it.
 
     Raises:
         LeadFileError: A file cannot be read, or the folder cannot be written.
         StoreError: Another run is writing there.
         ConfigError: The engine is not installed, or no scheduler answers.
     """
-    with (
-        alone(out),
-        opened(
-            paths, recipe, engine=engine, scheduler=scheduler, on_progress=on_progress
-        ) as pipeline,
-    ):
+    with alone(out), opened(paths, recipe, on_progress=on_progress) as pipeline:
         # What a killed run left half done under these names goes.
-        sweep(out, leads.stem_in(out, pipeline.files, form))
-        return _written(pipeline, recipe, out, form, reasons)
+        sweep(out, leads.stem_in(out, pipeline.files, recipe.form))
+        return _written(pipeline, recipe, out)
 
 
-def _written(
-    pipeline: Pipeline, recipe: Recipe, out: Path, form: Form, reasons: Sequence[str]
-) -> Result:
-    cleaned = pipeline.write(
-        Target(out, form=form, page=_page, layout=recipe.layout), show=reasons
-    )
+def _written(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
+    target = Target(out, form=recipe.form, page=_page, layout=recipe.layout)
+    cleaned = pipeline.write(target, show=recipe.reasons)
     return Result(cleaned, dict(cleaned.paths), opted_out=pipeline.opted_out().tolist())
 
 
@@ -326,22 +298,9 @@ def screen(
     account: Account,
     out: Path,
     *,
-    max_age: str | None = MAX_AGE,
-    form: Form = "csv",
-    reasons: Sequence[str] = (),
     on_progress: OnProgress = silent,
 ) -> Result:
-    """Clean lead files into a folder and ask whether their numbers are listed; answers are kept.
-
-    Args:
-        paths: The files.
-        recipe: What a person decided.
-        account: The account that answers Do-Not-Call checks.
-        out: The folder; held by one run at a time.
-        max_age: Age up to which a stored answer will do; None asks about every number.
-        form: Format of the outcomes.
-        reasons: Reason codes whose first lines are wanted.
-        on_progress: Told of records and of checks.
+    """Clean lead files into a folder and ask the account whether their numbers are listed; answers are kept.
 
     Raises:
         LeadFileError: A file cannot be read, or the folder cannot be written.
@@ -349,27 +308,16 @@ def screen(
         ApiError: The service refused the check.
     """
     with alone(out), opened(paths, recipe, on_progress=on_progress) as pipeline:
-        return screened(
-            pipeline, recipe, account, out, max_age=max_age, form=form, reasons=reasons,
-            on_progress=on_progress,
-        )  # fmt: skip
+        return screened(pipeline, recipe, account, out, on_progress=on_progress)
 
 
 def screened(
-    pipeline: Pipeline,
-    recipe: Recipe,
-    account: Account,
-    out: Path,
-    *,
-    max_age: str | None,
-    form: Form,
-    reasons: Sequence[str],
-    on_progress: OnProgress,
+    pipeline: Pipeline, recipe: Recipe, account: Account, out: Path, *, on_progress: OnProgress
 ) -> Result:
     """Screen what a pipeline has read, and write all of it, for who is alone in the folder."""
     from dialframe.frames.csv_safety import csv_bytes
 
-    stem = leads.stem_in(out, pipeline.files, form)
+    stem = leads.stem_in(out, pipeline.files, recipe.form)
     target = out / f"{stem}.{_CHECKS}.csv"
     answers: Screening | None = None
 
@@ -379,15 +327,13 @@ def screened(
         def keep(checks: pd.DataFrame) -> None:
             file.write(csv_bytes(checks, header=not file.tell()))
 
-        answers = ask(
-            pipeline, recipe, account, max_age=max_age, keep=keep, on_progress=on_progress
-        )
+        answers = ask(pipeline, recipe, account, keep=keep, on_progress=on_progress)
 
     sweep(out, stem)
     # The answers get their name last: a list without them is not screened.
     staged = stage(target, fill)
     try:
-        result = _written(pipeline, recipe, out, form, reasons)
+        result = _written(pipeline, recipe, out)
     except BaseException:
         staged.unlink(missing_ok=True)
         raise
@@ -400,7 +346,6 @@ def ask(
     recipe: Recipe,
     account: Account,
     *,
-    max_age: str | None,
     keep: Callable[[pd.DataFrame], object],
     on_progress: OnProgress = silent,
 ) -> Screening:
@@ -413,7 +358,6 @@ def ask(
         pipeline: What was read; its outcomes know what is listed when this ends.
         recipe: What a person decided.
         account: The account that answers.
-        max_age: Age up to which a stored answer will do.
         keep: Takes the answers, so many rows at a time.
         on_progress: Told of checks.
     """
@@ -429,7 +373,7 @@ def ask(
         for begin in range(0, max(1, len(wanted)), _ASKED_AT_ONCE):
             # Numbers are held as their digits, eight bytes each.
             phones = [f"+{number}" for number in wanted[begin : begin + _ASKED_AT_ONCE].tolist()]
-            checks = account.check_dnc(phones, max_age=max_age, on_progress=on_progress)
+            checks = account.check_dnc(phones, max_age=recipe.max_age, on_progress=on_progress)
             keep(checks)
             answers = answers.with_answers(checks)
         if len(answers.barred) == before:
@@ -442,7 +386,6 @@ def prepare(
     recipe: Recipe,
     *,
     account: Account | None = None,
-    max_age: str | None = MAX_AGE,
     on_progress: OnProgress = silent,
 ) -> Prepared:
     """Read and clean lead files in memory, for looking at; with an account, screen them too.
@@ -451,7 +394,6 @@ def prepare(
         paths: The files, cleaned against each other in this order.
         recipe: What a person decided.
         account: The account that answers Do-Not-Call checks, or None to ask nobody.
-        max_age: Age up to which a stored answer will do; None asks about every number.
         on_progress: Told of records and of checks.
 
     Raises:
@@ -464,9 +406,7 @@ def prepare(
         import pandas as pd
 
         checks: list[pd.DataFrame] = []
-        ask(
-            pipeline, recipe, account, max_age=max_age, keep=checks.append, on_progress=on_progress
-        )
+        ask(pipeline, recipe, account, keep=checks.append, on_progress=on_progress)
         return Prepared(
             pipeline.in_memory(),
             pd.concat(checks, ignore_index=True),

@@ -27,7 +27,7 @@ from dialframe.flows import lead_cleaning
 from dialframe.flows.import_batches import check_journal, import_leads
 from dialframe.flows.import_ledger import Journal, Ledger, ledger_of
 from dialframe.flows.lead_cleaning import Prepared, Recipe, Result
-from dialframe.leads import CleanedFile, CleanedFiles, Form, Pipeline
+from dialframe.leads import CleanedFile, CleanedFiles, Pipeline
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
@@ -151,10 +151,7 @@ def bring_in(
     now: Callable[[], datetime],
     confirm: Confirm | None = None,
     dry_run: bool = False,
-    max_age: str | None = lead_cleaning.MAX_AGE,
     keep: Sequence[str] | None = None,
-    form: Form = "csv",
-    reasons: Sequence[str] = (),
     in_memory: bool = False,
     on_progress: OnProgress = silent,
 ) -> BroughtIn:
@@ -172,10 +169,7 @@ def bring_in(
         now: The clock, UTC.
         confirm: Asks a person about the plan; None to go on without.
         dry_run: Whether only the plan is written; nothing is asked or sent.
-        max_age: Age up to which a stored Do-Not-Call answer will do.
         keep: Columns that become custom fields, where there are more than the service takes.
-        form: Format of the files with leads.
-        reasons: Reason codes whose first lines are wanted.
         in_memory: Whether the records are wanted as frames, too.
         on_progress: Told of records, checks and leads.
 
@@ -191,10 +185,10 @@ def bring_in(
     """
     campaign = importable_campaign(account, campaign_id)
     with alone(out), lead_cleaning.opened(paths, recipe, on_progress=on_progress) as pipeline:
-        plan = plan_of(pipeline, campaign, campaign_id, reasons)
+        plan = plan_of(pipeline, campaign, campaign_id, recipe.reasons)
         # More than 20 custom fields would refuse every lead (contract, Lead).
         pipeline.custom_fields(keep)
-        stem = leads.stem_in(out, pipeline.files, form)
+        stem = leads.stem_in(out, pipeline.files, recipe.form)
         journal = out / f"{stem}.import.jsonl"
         source = _source(pipeline.files, recipe.region, keep)
         # Before anything is asked for: a check may cost money, and an earlier import its journal.
@@ -205,10 +199,7 @@ def bring_in(
             files = {"plan": write_text(text + "\n", path)}
             return BroughtIn(plan, Result(plan.cleaned, files), None, files)
         refuse_doubts(plan)
-        result = lead_cleaning.screened(
-            pipeline, recipe, account, out, max_age=max_age, form=form, reasons=reasons,
-            on_progress=on_progress,
-        )  # fmt: skip
+        result = lead_cleaning.screened(pipeline, recipe, account, out, on_progress=on_progress)
         try:
             ledger = import_leads(
                 account.client,
