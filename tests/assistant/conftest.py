@@ -17,7 +17,10 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
-from dialframe.assistant.offered_operations import PEOPLE
+from dialframe.account import Account
+from dialframe.assistant.dispatcher import Caller, Dispatcher
+from dialframe.assistant.offered_operations import PEOPLE, Exposure
+from dialframe.assistant.tool_server import build
 from dialframe.cli.server_commands import tools_beside
 from dialframe.sandbox import Sandbox, start
 
@@ -121,6 +124,19 @@ def over_http(
             transport = streamable_http_client(where, http_client=http)
             async with Client(transport, elicitation_callback=person, mode=mode) as client:
                 return await talk(client)
+
+    return anyio.run(main)
+
+
+def in_memory(
+    account: Account, talk: Talk, exposure: Exposure, *, person: Person | None = None
+) -> Any:
+    """Talk with a server in this process: what is asked and answered, without a way between."""
+    server = build(Dispatcher(lambda _: Caller(account), exposure))
+
+    async def main() -> Any:
+        async with Client(server, elicitation_callback=person) as client:
+            return await talk(client)
 
     return anyio.run(main)
 

@@ -108,7 +108,7 @@ class Walk:
             ("store_sync", of(tables=["leads", "calls", "campaigns"])),
             ("campaign_funnel", of(by="lead_source")),
             ("dnc_coverage", of(by="state")),
-            ("call_audit", of(rules=["us"])),
+            ("call_audit", of(rules=["us-tsr-hours"])),
             ("check_lead_list", of(content="name,phone\nAnn,212-555-0142\n", region="US")),
         ]
 

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client
 
-from assistant.conftest import text_of
+from assistant.conftest import in_memory, text_of
 from dialframe.account import Account, connect
 from dialframe.assistant import analysis_tools, tool_answers
-from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.offered_operations import Exposure
-from dialframe.assistant.tool_server import build
 from dialframe.errors import ConfigError, DialframeError, LeadFileError, StoreError
 from dialframe.sandbox import Sandbox
 from dialframe.suppression import Entry, SuppressionList
@@ -44,13 +41,11 @@ def ask(account: Account, name: str, now: datetime = NOW, **arguments: Any) -> d
 
 def through_the_server(account: Account, name: str, exposure: Exposure, **arguments: Any) -> str:
     """One analysis as a client gets it."""
-    server = build(Dispatcher(lambda _: Caller(account), exposure))
 
-    async def main() -> str:
-        async with Client(server) as client:
-            return text_of(await client.call_tool(name, arguments))
+    async def talk(client: Client) -> str:
+        return text_of(await client.call_tool(name, arguments))
 
-    return anyio.run(main)
+    return str(in_memory(account, talk, exposure))
 
 
 def test_funnel_never_grows_and_says_what_it_counts(account: Account) -> None:

@@ -13,9 +13,17 @@ import httpx
 import pytest
 from mcp import Client
 
-from assistant.conftest import Person, campaign, over_http, over_stdio, rest, text_of
+from assistant.conftest import Person, campaign, in_memory, over_stdio, rest, text_of
+from dialframe.account import connect
 from dialframe.assistant import audit_log
-from dialframe.assistant.offered_operations import CONFIRMED, tool_name
+from dialframe.assistant.offered_operations import (
+    ALL,
+    CONFIRMED,
+    PEOPLE,
+    Exposure,
+    read_policy,
+    tool_name,
+)
 from dialframe.sandbox import Sandbox
 from dialframe.sandbox.world import recordings_and_transcripts
 
@@ -128,7 +136,7 @@ class Planted:
 
 
 def test_two_hundred_scripts_send_nothing_unconfirmed(
-    tools_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    tools_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """An assistant that obeys every text it reads changes and sends nothing that nobody confirmed."""
     lead_id = rest(tools_sandbox, "/v1/leads")[0]["id"]
@@ -159,8 +167,10 @@ def test_two_hundred_scripts_send_nothing_unconfirmed(
         return await obey(client, [(tool, number) for number, (tool, _) in enumerate(calls)])
 
     before = state(tools_sandbox)
-    declined = over_http(tools_sandbox, read_and_obey, person=person)
-    without_asking = over_http(tools_sandbox, obey_each_call)
+    given = Exposure.of([ALL], people=PEOPLE)
+    with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path) as account:
+        declined = in_memory(account, read_and_obey, given, person=person)
+        without_asking = in_memory(account, obey_each_call, given)
 
     assert declined == (200, 200)
     assert without_asking == (20, 20)
@@ -209,7 +219,9 @@ def test_people_are_withheld_without_a_policy_and_given_with_one(
     policy = tmp_path / "policy.toml"
     policy.write_text('[people]\ngive = ["full_name"]\n')
 
-    with_names = over_stdio(tools_sandbox, talk, tmp_path / "b", "--policy", str(policy))
+    given = Exposure.of(people=read_policy(policy))
+    with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path / "b") as account:
+        with_names = in_memory(account, talk, given)
 
     assert names
     assert "custom_fields" in unpoliced.leads

@@ -94,7 +94,7 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
             ["rules", "list", "--json"],
             ["leads", "clean", str(room / "autumn.csv"), "--region", "US", "--out", str(room / "lists"), "--json"],
             ["funnel", "--picture", str(room / "funnel.png"), "--json"],
-            ["audit", "--rules", "us", "-o", str(room / "pack"), "--json"],
+            ["audit", "--rules", "us-tsr-hours", "-o", str(room / "pack"), "--json"],
             # Of a time without calls: its few pictures are drawn like all others.
             ["report", "--out", str(room / "report"), "--since", "2030-01-01"],
         ]  # fmt: skip

@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 LIST_CHARS: Final = 1_000_000
 #: Rows of a table, groups of a split funnel and numbers to be checked that are given.
 ROWS: Final = 50
+#: Groups of a split funnel, each of eight stages.
 GROUPS: Final = 10
 NUMBERS: Final = 20
 #: Days after which a Do-Not-Call check is stale, unless said otherwise (16 CFR 310.4(b)(3)(iv)).
 STALE_DAYS: Final = 31
 
+#: Said with every answer: the contract's instants are UTC (contract, Conventions).
 _UTC: Final = "instants are UTC"
+#: Decimals of a share: a hundredth of a percent.
 _DIGITS: Final = 4
+#: What was read with these (contract, Scopes) stands in the store.
 _STORE: Final = frozenset({"leads:read", "calls:read"})
+#: Groupings of the coverage, as `compliance.dnc.dashboard` makes them.
 _VIEWS: Final = ("campaign", "source", "state", "week")
 
 Arguments = Mapping[str, Any]

@@ -25,16 +25,20 @@ from dialframe.chained_log import ORIGIN, Witness
 from dialframe.privacy import redact
 
 FILE: Final = "assistant.jsonl"
+#: For its owner alone: addresses and words of people may be in it.
 _FILE_MODE: Final = 0o600
+#: A line: its hash, then the JSON that it was made of.
 _HASHED: Final = re.compile(rb'\{"hash": "([0-9a-f]{64})", (.*\})')
 #: No line is longer than this.
 _LINE_BYTES: Final = 1 << 16
+#: Characters of an answer, of a name, and entries of a list that are kept.
 _WORDS: Final = 300
 _NAME: Final = 64
 _LIST: Final = 10
 
 #: What of a schema makes a text a code rather than somebody's words.
 _CODED: Final = ("enum", "pattern", "format")
+#: Arguments that are telephone numbers in the contract's requests.
 _NUMBERS: Final = frozenset({"phone", "to", "phones", "caller_id"})
 
 

@@ -33,6 +33,7 @@ _VALUE_CHARS: Final = 300
 _ADDRESS: Final = re.compile(
     r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?([/?#][!-\[\]-~]*)?"
 )
+#: By which a person knows a lead among two hundred.
 _NAMES: Final = ("full_name", "first_name", "last_name", "external_id")
 
 
@@ -156,6 +157,7 @@ ANSWER_S: Final = 600.0
 
 #: The first revision in which a question is an answer to the call.
 _ASKS_BY_ANSWER: Final = "2026-07-28"
+#: Names the one question of a call (MCP, Elicitation).
 _QUESTION: Final = "confirm"
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -169,6 +171,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "required": ["confirm"],
 }
 
+# What became of a question, in words that tell the assistant not to go on.
 CANNOT_ASK: Final = (
     "this tool cannot be undone or sends data out, so the user has to confirm each call, and this client cannot ask"
     " the user (it does not offer form elicitation); nothing was sent"

@@ -49,11 +49,13 @@ LOGGER: Final = logging.getLogger("dialframe.assistant")
 #: Seconds after which an analysis is stopped.
 ANALYSIS_S: Final = 120.0
 
+#: As the service says of a key in an address (contract, Authentication 2).
 _EXPOSED: Final = (
     "a key of the service stands in the arguments; nothing was sent: have the key replaced, since it is"
     " exposed"
 )
 
+#: Look-alike letters and user names hide where a URL leads (UTS 39; RFC 3986, 7.6).
 _UNREADABLE: Final = (
     "nobody could see from this url to which host it leads, so nobody was asked and nothing was sent: write"
     " scheme, host (xn--... where it is not ASCII), port and path, without user name or backslash"

@@ -31,9 +31,12 @@ _RUN_SHOWN: Final = 3
 
 #: Digits as people write numbers: at least nine, days of ISO 8601 not counted.
 _LOOSE: Final = re.compile(r"(?<![\w.+-])\(?\+?\d(?:[\d\s().\-\u2010-\u2015/]{6,24})\d(?![\w:])")
+#: Fewer digits are a day, a price or an extension.
 _LOOSE_DIGITS: Final = 9
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+#: Digits that stay, so that a person can tell two numbers apart.
 _LOOSE_TAIL: Final = 2
+#: Hidden characters between digits would keep a number from being seen as one.
 _WITHIN_NUMBER: Final = re.compile(rf"(?<=[\d+().\- ])[{_HIDDEN}]+(?=[\d().\- ])")
 
 

@@ -85,10 +85,12 @@ def build(dispatcher: Dispatcher) -> Server[Any]:
 
 
 PATH: Final = "/mcp"
+#: A pipe of Linux holds as much (pipe(7)).
 _CHUNK_BYTES: Final = 65_536
 
 #: Addresses that stand for every one of this machine: no `Host` can be told to be wrong.
 _ANYWHERE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
+#: Names of this machine that a browser may send as `Host`.
 _HERE: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -233,6 +235,7 @@ _IN_URL: Final = (
     "credential_in_url: the key stands in the address; take it as exposed and have it replaced"
 )
 _ELSEWHERE: Final = "a web page of another origin may not call this"
+#: Asking about a key holds up a request of somebody: no long wait, one more try.
 _PATIENCE: Final = Options(timeout_s=10.0, max_attempts=2)
 #: Statuses of the service that are passed on as they are.
 _PASSED_ON: Final = (401, 403, 429, 503)

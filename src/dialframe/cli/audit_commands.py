@@ -38,6 +38,7 @@ app = typer.Typer()
 #: Violations shown on a terminal, and other findings; the pack has them all.
 SHOWN, FEW = 20, 5
 
+#: What has to be looked at first.
 _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 
 

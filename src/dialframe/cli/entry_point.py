@@ -29,6 +29,7 @@ from dialframe.privacy import redact, terminal_safe
 
 __all__ = ["FAILURE", "FINDINGS", "INTERRUPTED", "OK", "PROGRAM", "USAGE", "main", "run"]
 
+#: As it is typed: it begins every sentence on standard error (GNU Coding Standards, 4.4).
 PROGRAM: Final = "dialframe"
 #: Where the compiler and the drawing library keep what they made.
 CACHES: Final = ("NUMBA_CACHE_DIR", "MPLCONFIGDIR")

@@ -400,6 +400,7 @@ def _header(text: str) -> int | str:
 
 #: Candidates that are offered; a file may have hundreds of columns.
 _OFFERED: Final = 20
+#: More countries than these fit a list only by chance.
 _REGIONS_OFFERED: Final = 5
 
 

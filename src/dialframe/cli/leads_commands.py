@@ -56,9 +56,11 @@ if TYPE_CHECKING:
     from dialframe.leads import CleanedFiles
     from dialframe.leads.writing.report import Outcome
 
+#: What a number of another country is refused for.
 _NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")
 #: Countries that are named before the rest is counted.
 _SHOWN: Final = 8
+#: The last three add up to the first.
 _LEDGER: Final = ("sent", "accepted", "refused", "unknown")
 
 app = typer.Typer(

@@ -136,7 +136,9 @@ webhooks = typer.Typer(
 
 SECRET_ENV: Final = "DIALFRAME_WEBHOOK_SECRET"  # noqa: S105 - a variable's name
 
+#: Names of variables (POSIX.1-2017, Base Definitions, 8.1), in small letters too.
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+#: File descriptors: a write there waits in no buffer.
 _STDOUT: Final = 1
 _STDERR: Final = 2
 

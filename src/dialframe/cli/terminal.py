@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 OK: Final = 0
 FAILURE: Final = 1
 USAGE: Final = 2
+#: Beside the usual statuses: it ran, and there is something to look at.
 FINDINGS: Final = 3
+#: 128 and the number of SIGINT, as a shell reports it (POSIX.1-2017, Shell, 2.8.2).
 INTERRUPTED: Final = 130
 
 
@@ -310,6 +312,7 @@ class Course:
         return f" at '{self.step.step}' ({self.step.done:,}{total})"
 
 
+#: Of this context alone: several commands may run in one process, one in each thread.
 _COURSE: Final[ContextVar[Course]] = ContextVar("course")
 
 
@@ -362,6 +365,7 @@ def bars() -> Iterator[OnProgress]:
 SHORT_CHARS: Final = 24
 #: A column of long text is of no use below this width.
 _LEAST_CHARS: Final = 16
+#: Two blanks part columns, since cells hold single ones.
 _GAP: Final = "  "
 #: Numbers in front of a sentence stand below each other from one table to the next.
 _NUMBER_CHARS: Final = 6

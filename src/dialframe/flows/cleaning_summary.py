@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     # The ledger stands on the service's shapes, which a list that is only cleaned does not need.
     from dialframe.flows.import_ledger import Ledger
 
+#: Lines are examples: the ledger and the reject file have all.
 _LINES_SHOWN: Final = 3
 #: Formats that name their columns themselves.
 _KEYED: Final = ("parquet", "json", "jsonl")

@@ -20,6 +20,7 @@ from dialframe.leads.file_judgment import sampled
 
 #: Cells that a question shows of each candidate, and rows in which they are looked for.
 _CELLS: Final = 3
+#: Rows of a file's head; a column that is empty so long shows no cells.
 _SEARCHED: Final = 200
 #: Asks what is not sure of a file: the column of each field, None for none of them.
 Ask = Callable[[MappingDecision], Mapping[str, str | None]]

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 #: Most bytes that are looked through in one file, unpacked ones counted; larger files are named unread.
 MOST_BYTES: Final = 1 << 30
+#: Bytes read at once.
 _PIECE: Final = 1 << 20
 #: How files of sound begin: WAV, Ogg, FLAC, MP3 with a tag.
 _RECORDINGS: Final = frozenset({b"RIFF", b"OggS", b"fLaC", b"ID3\x03", b"ID3\x04"})
+#: A shorter run of digits stands in many numbers.
 _NATIONAL_DIGITS: Final = 9
 
 #: What is written between digits, most often: nothing, or one to three of these.

@@ -38,17 +38,22 @@ from dialframe.webhooks import Delivery
 from dialframe.webhooks.verifying import record
 
 HOST: Final = "127.0.0.1"
+#: Beside 8787 of the sandbox, 8788 of the webhooks and 8790 of the assistant: all may run at once.
 PORT: Final = 8791
 PATH: Final = "/v1/may-call"
 #: A token that could be guessed would let anybody ask which numbers are suppressed.
 LEAST_TOKEN: Final = 16
+#: Bounds of one question; a longer list is asked in several.
 MOST_NUMBERS: Final = 1_000
 MOST_BYTES: Final = 262_144
 #: Questions that may wait; whoever comes then is told to come again.
 WAITING: Final = 64
+#: An answer that comes later is none.
 ANSWER_S: Final = 60.0
 
+#: A field that is misspelled would be a question half asked.
 _FIELDS: Final = frozenset({"numbers", "at", "campaign", "caller_id"})
+#: What the worker is given to end in, beside the two seconds of the server.
 _REST_S: Final = 0.2
 
 

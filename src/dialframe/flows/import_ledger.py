@@ -27,6 +27,7 @@ from dialframe.errors import StoreError
 Outcome = Literal["answer", "refused", "unknown", "found"]
 Entry = dict[str, Any]
 
+#: Kinds of lines that end a key's use, until it is used again.
 _CLOSED: Final = ("answer", "refused", "unknown", "found")
 
 
@@ -242,6 +243,7 @@ COLUMNS: Final = (
     "batch", "key", "request_id",
 )  # fmt: skip
 
+#: Of every lead that was sent, one of these holds.
 SENT: Final = ("accepted", "refused", "unknown")
 
 #: Outcomes of leads that were not sent: listed after the plan was made, or not their turn yet.
@@ -263,7 +265,9 @@ _ROWS: Final = 5_000
 #: Outcomes of a lead that the contract has (contract, Endpoints: Leads).
 _STATUSES: Final = frozenset(get_args(ImportStatus))
 
+#: Fields of a lead that `send_again` has columns for (contract, Lead).
 _FIELDS: Final = ("external_id", "phone", "first_name", "last_name", "full_name", "email")
+#: Our columns of a reject file, so that a ledger's leads are read like one.
 _META: Final = ("_file", "_line", "_row", "_outcome", "_reason", "_field", "_value")
 _CUSTOM: Final = "custom_fields"
 

@@ -41,6 +41,7 @@ Engine = Literal["local", "duckdb", "dask"]
 MAX_AGE: Final = "31d"
 #: Numbers that the service is asked about before their answers are written down.
 _ASKED_AT_ONCE: Final = 1_000
+#: The file of the answers, which is evidence: `<stem>.dnc_checks.csv`.
 _CHECKS: Final = "dnc_checks"
 
 

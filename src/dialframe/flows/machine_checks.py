@@ -115,6 +115,7 @@ ROOMS: Final = {
     "phones": "reading numbers", "leads": "leads", "analytics": "funnel and report",
     "compliance": "audit and rules", "plots": "pictures", "reports": "pages",
 }  # fmt: skip
+#: Reserved for fiction (NANPA, 555-0100 to 555-0199).
 _EXAMPLE: Final = "+12025550142"
 #: Below the first a sync cannot be written, below the second a large one may not.
 LEAST_FREE_BYTES: Final = 50_000_000
@@ -123,12 +124,15 @@ FEW_FREE_BYTES: Final = 1_000_000_000
 _OPEN_TO_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 #: Where SQLite's file format keeps the number that a program gives its layout.
 _LAYOUT_AT: Final = 60
+#: How every SQLite file begins (sqlite.org/fileformat2.html, 1.3).
 _MAGIC: Final = b"SQLite format 3\0"
 _BOUND: Final = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 #: A difference of clocks beyond this is said; up to the signatures' tolerance nothing breaks.
 NOTED: Final = timedelta(seconds=5)
+#: Older signatures are refused (contract, Delivery).
 TOLERANCE: Final = timedelta(seconds=SIGNATURE_TOLERANCE_S)
 CLOCK: Final = "clock"
+#: Digits of a ULID, and how many of them are its time (github.com/ulid/spec).
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_TIME_CHARS: Final = 10
 _ELSEWHERE: Final = "choose another folder with --store or DIALFRAME_STORE"

@@ -25,6 +25,7 @@ from dialframe.reports import render, result_sections
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
 PAGE: Final = "report.html"
+#: Pixels for messages, and lines for print.
 PICTURES: Final = (".png", ".svg")
 
 #: Longest window that is taken: no call is older.

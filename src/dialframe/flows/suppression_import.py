@@ -33,12 +33,15 @@ if TYPE_CHECKING:
 
 _STEP: Final = "numbers pushed to the service"
 _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
+#: Seven digits are a local number, fifteen the longest of E.164 (ITU-T E.164, 6).
 _NUMBER: Final = re.compile(r"\s*\+?(?:[\s().\-]*\d){7,15}\s*")
 #: Between several numbers of one cell.
 _SEPARATORS: Final = re.compile(r"[;,|\n\r/]|\s{2,}|\t")
 #: Share of the filled cells of a column that make it one of hashes, or of numbers.
 _MOST: Final = 0.5
+#: Of a list of E.164 without its sign some cells are always broken.
 _NEARLY_ALL: Final = 0.9
+#: Enough to see what is wrong with a file; all are in `unreadable`.
 _LINES_NAMED: Final = 5
 
 

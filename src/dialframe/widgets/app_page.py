@@ -23,6 +23,7 @@ from dialframe.widgets.lead_workbench import Workbench
 from dialframe.widgets.lead_workbench_model import Connect
 from dialframe.widgets.page_server import FOLDER
 
+#: The tabs, in the order of a person's work; their small letters stand in the page's address.
 TITLES: Final = ("Leads", "Funnel", "Coverage")
 
 

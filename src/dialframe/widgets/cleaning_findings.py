@@ -68,8 +68,10 @@ def page_of(frame: pd.DataFrame, number: int, *, noun: str, whole: int | None = 
     return Page(rows, page_number, len(frame), len(frame) if whole is None else whole, noun)
 
 
+#: Where a record stands in its file, and why it was set aside.
 _PLACES: Final = ("_file", "_line", "_outcome", "_reason", "_field", "_value", "_all_reasons")
 _CHANGES: Final = ("file", "line", "field", "before", "after")
+#: Parts the texts of several columns.
 _BETWEEN: Final = " | "
 
 

@@ -32,6 +32,7 @@ from dialframe.widgets.work_folder import inside, write_manifest
 Order = Literal["ordered", "strict", "any"]
 #: Breakdowns that every account has; custom fields of its leads come behind them.
 BREAKDOWNS: Final = ("campaign_id", "region")
+#: Different custom fields that are looked through for breakdowns.
 _FIELDS_SEARCHED: Final = 2000
 
 
@@ -295,10 +296,13 @@ def _midnight(day: date | None) -> datetime | None:
 
 #: How coverage can be grouped.
 VIEWS: Final = ("campaign", "source", "state", "week")
+#: Grades that are findings, the gravest first.
 GRADES: Final = ("violation", "uncertain", "not evaluable")
+#: What a finding is shown with, so that it can be checked.
 _PROOF: Final = (
     "check", "grade", "phone", "campaign_id", "at", "local_times", "reason", "evidence", "citation",
 )  # fmt: skip
+#: Bars of one picture.
 _GROUPS_DRAWN: Final = 20
 
 

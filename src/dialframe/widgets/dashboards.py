@@ -41,6 +41,7 @@ from dialframe.widgets.html_and_controls import (
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_workbench_model import Connect
 
+#: How stages follow each other, in words and as analytics.funnel takes it.
 _ORDERS = (
     ("in this order", "ordered"),
     ("without a call between", "strict"),

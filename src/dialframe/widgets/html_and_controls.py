@@ -28,6 +28,7 @@ _LEAST_PX: Final = 560
 _MOST_CHARS: Final = 600
 #: Cells longer than this get a column of some width.
 _LONG_CHARS: Final = 40
+#: What is true or false is said in words: a screen reader reads a sign as its name.
 _YES_NO: Final = {True: "yes", False: "no"}
 
 

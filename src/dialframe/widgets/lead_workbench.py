@@ -46,12 +46,14 @@ LEAD_ENDINGS: Final = (
     ".csv", ".tsv", ".txt", ".tab", ".psv", ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".jsonl",
     ".ndjson", ".parquet", ".gz", ".zip",
 )  # fmt: skip
+#: Rules are TOML or JSON, as for `--rules`.
 RULE_ENDINGS: Final = (".toml", ".json")
 
 #: Whatever was found is taken.
 AS_FOUND: Final = "found"
 #: The field is left out.
 LEFT_OUT: Final = "none"
+#: Before a column's name, which may itself be `found` or `none`.
 _COLUMN: Final = "column:"
 
 #: Words of a delimiter to what `read` takes.

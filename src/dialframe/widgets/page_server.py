@@ -36,23 +36,29 @@ from dialframe.serving import HEADERS_S
 FOLDER: Final = "DIALFRAME_APP_FOLDER"
 
 
+#: Loopback (RFC 1122, 3.2.1.3): no other machine reaches it.
 HOST: Final = "127.0.0.1"
 #: Extensions of the browser's side that are loaded; any other stays out.
 EXTENSIONS: Final = (
     "@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget",
 )  # fmt: skip
+#: Leads on at once; the address with its token stands in this file and in no argument.
 _OPENING: Final = (
     '<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>dialframe</title>'
 )
+#: Voila's first start reads some thousand modules from the disk.
 _READY_S: Final = 60.0
 _PAUSE_S: Final = 0.1
+#: Kernels are given five seconds each to end by the server.
 _STOP_S: Final = 10.0
 #: What a server whose parent is gone is given to end in, and a request to send its body in.
 _END_S: Final = 8.0
 _BODY_S: Final = 60.0
 #: A kernel whose page is gone ends after this; as many pages may be open at once.
 IDLE_S: Final = 3600
+#: Each is a process with pandas and a list in it.
 KERNELS: Final = 8
+#: One message of a websocket: pictures and tables in it, uploads come in pieces of a mebibyte.
 _MESSAGE_BYTES: Final = 64 << 20
 
 

@@ -21,10 +21,14 @@ from dialframe.files import digest, note_files, write_text
 from dialframe.flows.lead_cleaning import Recipe
 from dialframe.leads import ColumnMap
 
+#: Below the 255 bytes of a file's name (POSIX.1-2017, NAME_MAX), with room for endings.
 _NAME_CHARS: Final = 120
+#: Names that are suggested; whoever has more types the name.
 _MOST_NAMES: Final = 300
 
+#: Another form gets another number, and an older one is not guessed at.
 _WORK_SCHEMA: Final = "dialframe.workbench/1"
+#: What a person decides about reading; none of it is of a record.
 _DECIDED: Final = ("region", "encoding", "delimiter", "sheet", "header")
 
 
