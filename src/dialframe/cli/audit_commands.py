@@ -61,31 +61,28 @@ class RuleOptions:
     practice: Annotated[
         Path | None,
         typer.Option(
-            "--practice",
             help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
         ),
     ] = None
     consents: Annotated[
-        Path | None, typer.Option("--consents", help="Records of consent: a table of any format.")
+        Path | None, typer.Option(help="Records of consent: a table of any format.")
     ] = None
     look_ups: Annotated[
         Path | None,
-        typer.Option("--look-ups", help="Look-ups of reassigned numbers: a table of any format."),
+        typer.Option(help="Look-ups of reassigned numbers: a table of any format."),
     ] = None
     exemptions: Annotated[
-        Path | None, typer.Option("--exemptions", help="Records that lift a rule for calls (CSV).")
+        Path | None, typer.Option(help="Records that lift a rule for calls (CSV).")
     ] = None
     declared: Annotated[
-        Path | None, typer.Option("--declared", help="Declared emergencies and holidays (TOML).")
+        Path | None, typer.Option(help="Declared emergencies and holidays (TOML).")
     ] = None
     own: Own = None
     codes: Codes = None
     region: NumbersRegion = None
     state_field: Annotated[
         str | None,
-        typer.Option(
-            "--state-field", help="Custom field that names the called party's state or ZIP code."
-        ),
+        typer.Option(help="Custom field that names the called party's state or ZIP code."),
     ] = None
 
     def scope(
@@ -132,16 +129,15 @@ def audit(
     *,
     context: typer.Context,
     since: Annotated[
-        str | None, typer.Option("--since", help="First day (UTC) or instant of the period.")
+        str | None, typer.Option(help="First day (UTC) or instant of the period.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", help="First day (UTC) or instant after the period.")
+        str | None, typer.Option(help="First day (UTC) or instant after the period.")
     ] = None,
     options: RuleOptions,
     as_of: Annotated[
         str | None,
         typer.Option(
-            "--as-of",
             metavar="INSTANT",
             help="The moment of the audit; the store is read as it was then. Now by default.",
         ),
@@ -152,18 +148,15 @@ def audit(
     check: Annotated[
         str | None,
         typer.Option(
-            "--check",
             help="First ask about numbers whose newest check is older than this, 31d for instance.",
         ),
     ] = None,
     key: Annotated[
-        Path | None, typer.Option("--key", help="File with the officer's key; signs the pack.")
+        Path | None, typer.Option(help="File with the officer's key; signs the pack.")
     ] = None,
     pseudonyms: Annotated[
         Path | None,
-        typer.Option(
-            "--pseudonyms", help="File with a key; numbers in the pack become pseudonyms."
-        ),
+        typer.Option(help="File with a key; numbers in the pack become pseudonyms."),
     ] = None,
     zipped: Annotated[bool, typer.Option("--zip", help="Write the pack as one file too.")] = False,
     pdf: Annotated[
@@ -174,7 +167,7 @@ def audit(
     ] = False,
     after: Annotated[
         Path | None,
-        typer.Option("--after", help="The pack before this one; the new manifest names it."),
+        typer.Option(help="The pack before this one; the new manifest names it."),
     ] = None,
     timestamp: Annotated[
         bool,
@@ -186,7 +179,6 @@ def audit(
     fail_on: Annotated[
         FailOn,
         typer.Option(
-            "--fail-on",
             help="End with status 3 from findings of this grade on; an audit of nothing always does.",
         ),
     ] = "violation",
@@ -254,11 +246,10 @@ def practice_(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
         "practice.toml"
     ),
-    by: Annotated[str | None, typer.Option("--by", help="Who declares it.")] = None,
+    by: Annotated[str | None, typer.Option(help="Who declares it.")] = None,
     covers: Annotated[
         list[str] | None,
         typer.Option(
-            "--covers",
             help="A list that the service's check covers, without being asked; once for each list.",
         ),
     ] = None,
@@ -314,13 +305,9 @@ def verify(
     pack: Annotated[Path, typer.Argument(help="An evidence pack: its folder or its zip file.")],
     key: Annotated[
         Path | None,
-        typer.Option(
-            "--key", help="The officer's public key; a pack signed with another one fails."
-        ),
+        typer.Option(help="The officer's public key; a pack signed with another one fails."),
     ] = None,
-    after: Annotated[
-        Path | None, typer.Option("--after", help="The pack that it must follow.")
-    ] = None,
+    after: Annotated[Path | None, typer.Option(help="The pack that it must follow.")] = None,
 ) -> Answer:
     """Compare every byte of a pack with its manifest and its signature; status 3 when anything was changed.
 

@@ -52,7 +52,7 @@ def web_page(
     ] = Path(),
     port: Annotated[
         int,
-        typer.Option("--port", help="Port on this machine; 0 takes a free one.", min=0, max=65535),
+        typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535),
     ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
@@ -91,7 +91,7 @@ def web_page(
 
 def demo(
     *,
-    out: Annotated[Path, typer.Option("--out", help="Folder for what is written.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for what is written.")] = Path(
         "dialframe-demo"
     ),
     size: Annotated[

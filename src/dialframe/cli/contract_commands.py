@@ -32,13 +32,11 @@ HEADINGS = {
 def openapi(
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="File to write; else it goes to standard output."
-        ),
+        typer.Option(metavar="FILE", help="File to write; else it goes to standard output."),
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option("--server", help="Address of the service to put into the document."),
+        typer.Option(help="Address of the service to put into the document."),
     ] = None,
 ) -> Answer:
     """Write the contract as an OpenAPI 3.1 document.

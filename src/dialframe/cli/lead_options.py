@@ -86,7 +86,6 @@ class ListOptions:
     duplicates: Annotated[
         Literal["first", "newest", "fullest"],
         typer.Option(
-            "--duplicates",
             help="Which of the records with one number stays: the first, the newest by a column of "
             "days (else the last), or the one with most cells filled.",
         ),
@@ -94,7 +93,6 @@ class ListOptions:
     one_lead_per: Annotated[
         Literal["record", "number"],
         typer.Option(
-            "--one-lead-per",
             help="A record with several numbers is one lead with the first that can be used, or a lead "
             "for each number; its external id goes with the first of them.",
         ),
@@ -102,27 +100,23 @@ class ListOptions:
     suppress: Annotated[
         list[str] | None,
         typer.Option(
-            "--suppress",
             help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
         ),
     ] = None
     suppress_codes: Annotated[
         str | None,
         typer.Option(
-            "--suppress-codes",
             help="Scrubbing service whose result codes those files hold; else every row counts.",
             autocompletion=completion_words.of(completion_words.SCRUBBERS),
         ),
     ] = None
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column", help="Say which column is which: phone=Telefon. May be repeated."
-        ),
+        typer.Option(help="Say which column is which: phone=Telefon. May be repeated."),
     ] = None
-    mapping: Annotated[
-        Path | None, typer.Option("--mapping", help="Columns as --save-mapping wrote them.")
-    ] = None
+    mapping: Annotated[Path | None, typer.Option(help="Columns as --save-mapping wrote them.")] = (
+        None
+    )
     no_saved_mapping: Annotated[
         bool,
         typer.Option(
@@ -132,24 +126,23 @@ class ListOptions:
     ] = False
     rules: Annotated[
         Path | None,
-        typer.Option("--rules", help="Policy and field rules of the account (TOML or JSON)."),
+        typer.Option(help="Policy and field rules of the account (TOML or JSON)."),
     ] = None
     encoding: Annotated[
         str | None,
         typer.Option(
-            "--encoding",
             help="Encoding, where the guess is wrong: cp1252, shift_jis...",
             autocompletion=completion_words.of(completion_words.ENCODINGS),
         ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option("--delimiter", help="Delimiter, where the guess is wrong: ';' or tab."),
+        typer.Option(help="Delimiter, where the guess is wrong: ';' or tab."),
     ] = None
-    header: Annotated[
-        str, typer.Option("--header", help="Line of the header, or none; auto finds it.")
-    ] = "auto"
-    sheet: Annotated[str | None, typer.Option("--sheet", help="Sheet of a workbook.")] = None
+    header: Annotated[str, typer.Option(help="Line of the header, or none; auto finds it.")] = (
+        "auto"
+    )
+    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +161,6 @@ class OutputOptions:
     add: Annotated[
         list[str] | None,
         typer.Option(
-            "--add",
             help="Column that is made from the number: line_type, country, state, time_zone (all that "
             "are possible). None by default; may be repeated.",
             autocompletion=completion_words.of(completion_words.ADDITIONS),
@@ -176,7 +168,7 @@ class OutputOptions:
     ] = None
     names: Annotated[
         Literal["keep", "title"],
-        typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title)."),
+        typer.Option(help="ANN LEE as it stands, or as Ann Lee (title)."),
     ] = "keep"
 
 
@@ -187,21 +179,16 @@ class EngineOptions:
     save_mapping: Annotated[
         Path | None,
         typer.Option(
-            "--save-mapping",
             help="Write the columns that were found, for --mapping and the next list.",
         ),
     ] = None
     engine: Annotated[
         Literal["local", "duckdb", "dask"],
-        typer.Option(
-            "--engine", help="duckdb compares out of core, dask reads on a cluster; same result."
-        ),
+        typer.Option(help="duckdb compares out of core, dask reads on a cluster; same result."),
     ] = "local"
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            "--scheduler", help="Dask scheduler, tcp://...; without it a cluster on this machine."
-        ),
+        typer.Option(help="Dask scheduler, tcp://...; without it a cluster on this machine."),
     ] = None
 
 

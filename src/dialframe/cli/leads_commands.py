@@ -151,9 +151,7 @@ def screen(
 def import_(
     *,
     files: Files,
-    campaign: Annotated[
-        str, typer.Option("--campaign", help="Campaign id; draft, ready or paused.")
-    ],
+    campaign: Annotated[str, typer.Option(help="Campaign id; draft, ready or paused.")],
     options: ListOptions,
     output: OutputOptions,
     out: OutFolder = Path("imported"),

@@ -71,7 +71,6 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Option(
-            "--kind",
             help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
             autocompletion=completion_words.rule_kinds,
         ),
@@ -200,9 +199,7 @@ def diff(
 
 @command(app, "export")
 def export(
-    to: Annotated[Path, typer.Option("--to", help="Where the CSV is written.")] = Path(
-        "rules.csv"
-    ),
+    to: Annotated[Path, typer.Option(help="Where the CSV is written.")] = Path("rules.csv"),
     rules: Jurisdictions = None,
     own: Own = None,
 ) -> Answer:
@@ -227,13 +224,12 @@ def new(
     kind: Annotated[
         str,
         typer.Option(
-            "--kind",
             help=f"What it is about: {', '.join(_KINDS)}.",
             autocompletion=completion_words.rule_kinds,
         ),
     ] = "calling_hours",
     to: Annotated[
-        Path | None, typer.Option("--to", help="File to write; else the text is printed.")
+        Path | None, typer.Option(help="File to write; else the text is printed.")
     ] = None,
 ) -> Answer:
     """Write the skeleton of a rule of the firm's own; `rules check` says what is left to fill in.

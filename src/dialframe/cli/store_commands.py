@@ -94,13 +94,10 @@ def forget(
 @command(app)
 def prune(
     *,
-    older_than: Annotated[
-        str, typer.Option("--older-than", help="Age of what is deleted, such as 730d.")
-    ],
+    older_than: Annotated[str, typer.Option(help="Age of what is deleted, such as 730d.")],
     table: Annotated[
         list[str] | None,
         typer.Option(
-            "--table",
             help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion_words.PERSONAL)}.",
             autocompletion=completion_words.of(completion_words.PERSONAL),
         ),

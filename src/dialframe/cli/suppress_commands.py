@@ -60,11 +60,9 @@ def add(
     file: FromFiles = None,
     region: NumbersRegion = None,
     codes: Codes = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why, in a word.")] = "opt_out",
-    source: Annotated[
-        str | None, typer.Option("--source", help="Who says so; else the file's name.")
-    ] = None,
-    on: Annotated[str | None, typer.Option("--on", help="Day of the request; else today.")] = None,
+    reason: Annotated[str, typer.Option(help="Why, in a word.")] = "opt_out",
+    source: Annotated[str | None, typer.Option(help="Who says so; else the file's name.")] = None,
+    on: Annotated[str | None, typer.Option(help="Day of the request; else today.")] = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Put numbers on the list; every later list, screening and import leaves them out.
@@ -120,9 +118,9 @@ def add(
 
 @command(app, "list")
 def list_(
-    reason: Annotated[str | None, typer.Option("--reason", help="Only this reason.")] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Only this source.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 50,
+    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 50,
     store: StoreFolder = None,
 ) -> Answer:
     """Show what is on the list, newest first, numbers masked.
@@ -179,10 +177,8 @@ def check(
 @command(app)
 def remove(
     numbers: Annotated[list[str], typer.Argument(help="Phone numbers.", metavar="NUMBER...")],
-    reason: Annotated[
-        str, typer.Option("--reason", help="Why they may be called again; kept as history.")
-    ],
-    source: Annotated[str, typer.Option("--source", help="Who says so.")] = "command line",
+    reason: Annotated[str, typer.Option(help="Why they may be called again; kept as history.")],
+    source: Annotated[str, typer.Option(help="Who says so.")] = "command line",
     region: NumbersRegion = None,
     store: StoreFolder = None,
 ) -> Answer:
@@ -203,7 +199,7 @@ def remove(
 
 @command(app)
 def export(
-    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="CSV file that is written.")],
+    to: Annotated[Path, typer.Option(metavar="FILE", help="CSV file that is written.")],
     hashed: Annotated[
         bool, typer.Option("--hashed", help="SHA-256 of E.164 instead of the numbers.")
     ] = False,

@@ -84,7 +84,7 @@ def export(
             autocompletion=completion_words.of(completion_words.TABLES),
         ),
     ],
-    to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],
+    to: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .jsonl.")],
     account_options: AccountOptions,
 ) -> Answer:
     """Write a stored table to a file, with the contract's field names.
@@ -168,21 +168,17 @@ def _in_notebook() -> bool:
 class CallOptions:
     """Which calls are counted, how they are split, and what the firm's codes mean."""
 
-    campaign: Annotated[str | None, typer.Option("--campaign", help="Only this campaign id.")] = (
-        None
-    )
+    campaign: Annotated[str | None, typer.Option(help="Only this campaign id.")] = None
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by", help="Split by campaign_id, region or a custom field such as lead_source."
-        ),
+        typer.Option(help="Split by campaign_id, region or a custom field such as lead_source."),
     ] = None
-    since: Annotated[
-        str | None, typer.Option("--since", help="Calls from this day (UTC) or instant on.")
-    ] = None
-    until: Annotated[
-        str | None, typer.Option("--until", help="Calls before this day (UTC) or instant.")
-    ] = None
+    since: Annotated[str | None, typer.Option(help="Calls from this day (UTC) or instant on.")] = (
+        None
+    )
+    until: Annotated[str | None, typer.Option(help="Calls before this day (UTC) or instant.")] = (
+        None
+    )
     codes: Codes = None
 
     def scope(self) -> Scope:
@@ -204,23 +200,21 @@ def funnel(
     order: Annotated[
         Literal["ordered", "strict", "any"],
         typer.Option(
-            "--order",
             help="Stages in time: each after the one before; with no call between; or in any order.",
         ),
     ] = "ordered",
     window: Annotated[
         str | None,
         typer.Option(
-            "--window",
             help="Time in which all must happen, 30d for instance; younger leads stand apart.",
         ),
     ] = None,
     entry: Annotated[
         Literal["import", "first_dial"],
-        typer.Option("--entry", help="Where the window begins: import or first dial."),
+        typer.Option(help="Where the window begins: import or first dial."),
     ] = "import",
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw it into this file: .png or .svg.")
+        Path | None, typer.Option(help="Draw it into this file: .png or .svg.")
     ] = None,
     account_options: AccountOptions,
 ) -> Answer:
