@@ -155,9 +155,9 @@ def _readings(
     pairs = np.flatnonzero(possible & (length <= LONGEST))
     passed = [state := first[way[pairs]].astype(np.intp)]
     for at in range(LONGEST):
-        place = begin[pairs] + at
-        following = plan.step[state, digits[rows[pairs], np.minimum(place, _WIDTH)]]
-        state = np.where(place < size_of[rows[pairs]], following, state)
+        column = begin[pairs] + at
+        following = plan.step[state, digits[rows[pairs], np.minimum(column, _WIDTH)]]
+        state = np.where(column < size_of[rows[pairs]], following, state)
         passed.append(state)
     kinds = plan.kind[state]
     valid = np.flatnonzero((state != 0) & (kinds != _UNKNOWN))
