@@ -123,6 +123,7 @@ class Pipeline:
         self._folder: Path | None = None
 
     def __enter__(self) -> Self:
+        self._stack.enter_context(arrow_text.system_memory())
         if self._memory_bytes is not None:
             temporary = tempfile.TemporaryDirectory(prefix="dialframe-", dir=self._scratch)
             self._folder = Path(self._stack.enter_context(temporary))

@@ -163,7 +163,8 @@ class Outline:
         usual: Those of the usual width.
         nothing: Ordinal and line of those without a character, a block each.
         seen: Ordinal to a record that matters.
-        tail: The same of the last blocks' end.
+        last: The last blocks.
+        tail: Ordinal to a record at their end, once the layout is asked for.
         head_records: Records at the top of which all matter.
         tail_records: Records at the end of which all do.
     """
@@ -173,6 +174,7 @@ class Outline:
     usual: int = 0
     nothing: list[np.ndarray] = field(default_factory=list)
     seen: dict[int, Doubt] = field(default_factory=dict)
+    last: list[Block] = field(default_factory=list)
     tail: dict[int, Doubt] = field(default_factory=dict)
     head_records: int = _HEAD_RECORDS
     tail_records: int = _TAIL_RECORDS
@@ -190,12 +192,20 @@ class Outline:
         new = [row for row in _repeats(block, self.seen) if block.first + row not in self.seen]
         self.seen |= _records(block, np.array(new, np.int64))
         # Which block is the last is known when there is no other.
-        last = _records(block, np.arange(max(0, len(block) - self.tail_records), len(block)))
-        before = list(self.tail.items())[-self.tail_records :]
-        kept = dict(before) if len(last) < self.tail_records else {}
-        self.tail = kept | last
+        self.last.append(block)
+        while sum(map(len, self.last[1:-1])) >= self.tail_records:
+            del self.last[0]
         self.records += len(block)
         self.usual += block.usual
+
+    def _tail(self) -> dict[int, Doubt]:
+        """The records at the end; of blocks in the middle none is made texts of."""
+        tail: dict[int, Doubt] = {}
+        for block in self.last:
+            begin = max(0, len(block) - self.tail_records)
+            before = list(tail.items())[-self.tail_records :] if not begin else []
+            tail = dict(before) | _records(block, np.arange(begin, len(block)))
+        return tail
 
     def record(self, ordinal: int) -> Doubt:
         """A record that was kept."""
@@ -214,6 +224,7 @@ class Outline:
 
     def lay_out(self, choice: HeaderChoice) -> Layout | None:
         """The layout by ordinals, without `leads`; None where all records have to be seen."""
+        self.tail = self._tail()
         # An empty line sets apart what stands below it, and a hundred do no more than one.
         nothing = np.concatenate(self.nothing)
         for at, line in nothing[np.diff(nothing[:, 0], prepend=-2) > 1].tolist():

@@ -347,14 +347,19 @@ def _lines(data: bytes, cut: _Cut, lines: np.ndarray) -> bytes | memoryview:
 
 def _are_leads(columns: list[pa.Array]) -> np.ndarray:
     """Which records are certainly leads."""
+    enough = max(_NARROW, len(columns) // 2)
     filled = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
+    for done, column in enumerate(columns):
+        if done > enough and filled.min(initial=done) > enough:
+            break
         data, starts = arrow_text.raw(column)
         heads = data.take(starts[:-1], mode="clip")
         filled += (np.diff(starts) > 0) & (heads > ord(" ")) & (heads < _DELETE)
-    is_lead = (filled > _NARROW) & (filled > len(columns) // 2)
+    is_lead = filled > enough
     for column in columns:
         unknown = np.flatnonzero(~is_lead)
+        if not len(unknown):
+            break
         is_lead[unknown] = _are_contacts(arrow_text.take(column, unknown))
     return is_lead
 
