@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import pandas as pd
@@ -14,16 +14,8 @@ from dialframe import opt_outs
 from dialframe.compliance import check_runner, hours, notes, sums_of_parts, voluntary_codes
 from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
 from dialframe.compliance.check_runner import Engine, Stored
-from dialframe.compliance.checks import (
-    abandonment,
-    attempt_caps,
-    consent,
-    emergency,
-    internal_dnc,
-    records,
-    retention,
-)
-from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
+from dialframe.compliance.checks import consent, scrub_coverage
+from dialframe.compliance.checks.check_results import GRADES, Check, Tally, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
@@ -32,6 +24,7 @@ from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule, citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.sums_of_parts import RULES, Piece, piece_of
+from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import (
     moment,
     take_consents,
@@ -41,14 +34,9 @@ from dialframe.compliance.tables.intake import (
 from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
-from dialframe.frames import Column
 
 _NOTHING: Final = Declared()
-UNANSWERED: Final = (
-    Column("check", "text", "name of the check"),
-    Column("missing", "text", "the input without which it could not be evaluated"),
-    Column("number", "integer", "calls, numbers or whatever the check counts"),
-)
+UNANSWERED: Final = FRAMES["unanswered"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -381,13 +369,8 @@ def federal_age(book: RuleBook, day: date) -> int:
 
 
 def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -> Coverage:
-    def numbers() -> pd.DataFrame:
-        from dialframe.compliance.checks import scrub_coverage
-
-        return scrub_coverage.numbers(run.view)
-
     covered = Coverage(
-        numbers=Pending(numbers),
+        numbers=Pending(lambda: scrub_coverage.numbers(run.view)),
         calls=Pending(lambda: in_time(run.view)),
         summary=Pending(lambda: summary(covered.numbers, people(leads, now), dialed(run.view))),
         as_of=moment(now).to_pydatetime(),
@@ -396,97 +379,65 @@ def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -
     return covered
 
 
+#: Parts of an audit, and the check that each is the frame of.
+_PARTS: Final = {
+    "attempts": "attempt_caps", "requests": "internal_dnc", "abandonment": "abandonment", "consent": "consent",
+    "records": "records", "retention": "retention", "emergencies": "emergency", "sectors": "sector_ban",
+    "caller_ids": "caller_id", "recordings": "recording_consent", "voices": "artificial_voice",
+}  # fmt: skip
+
+
 def _parts(run: Engine) -> Parts:
-    """Frames of every further check, those of calls made when they are asked for."""
-    view = run.view
+    """Frames of every further check, made when they are asked for."""
 
-    def of(name: str, make: Callable[[View], pd.DataFrame] | None = None) -> Pending[pd.DataFrame]:
+    def frame(name: str) -> pd.DataFrame:
         check = check_runner.BY_NAME[name]
-        return Pending(
-            lambda: (
-                (make or check.table)(view)
-                if name in run.ran
-                else shaped(pd.DataFrame(), check.columns)
-            )
-        )
+        if name in _REST:
+            return _of_every_call(run, check, _REST[name])
+        if name not in run.ran:
+            return shaped(pd.DataFrame(), check.columns)
+        return consent.table(run.view) if name == "consent" else check.table(run.view)
 
-    return Parts(
-        {
-            "attempts": Pending(
-                lambda: _attempts(run) if "attempt_caps" in run.ran else _attempts_of_none(view)
-            ),
-            "requests": of("internal_dnc", internal_dnc.requests),
-            "abandonment": of("abandonment", abandonment.table),
-            "consent": of("consent", consent.table),
-            "records": Pending(lambda: _records(view, ran="records" in run.ran)),
-            "retention": of("retention", retention.table),
-            "emergencies": of("emergency", _emergencies),
-            "sectors": of("sector_ban"),
-            "caller_ids": of("caller_id"),
-            "recordings": of("recording_consent"),
-            "voices": of("artificial_voice"),
-        }
-    )
+    return Parts({part: Pending(partial(frame, name)) for part, name in _PARTS.items()})
 
 
-def _attempts_of_none(view: View) -> pd.DataFrame:
-    """Every graded call, where no rule of the book caps attempts."""
-    rows = view.frame("""
-        select call_id, to_number, campaign_id, at_utc as created_at, missing_input as missing,
-          case when missing_input is null then 'pass' else 'not evaluable' end as grade,
-          case when missing_input is null then 'no rule of those asked caps attempts where the number may be'
-            else missing_input || ' is missing' end as reason
-        from calls where graded order by call""")
-    return shaped(rows, attempt_caps.COLUMNS)
-
-
-def _attempts(run: Engine) -> pd.DataFrame:
-    """Every graded call against the caps on attempts; one that no cap reaches passes and has no count."""
-    run.count_every_attempt()
-    view = run.view
-    rows = attempt_caps.CHECK.rows(view, "true")
-    rest = view.frame("""
-        select call, call_id, to_number, campaign_id, at_utc as created_at,
-          case when n.case_id is null then 'pass' else 'not asked' end as grade,
-          case when reached_network then 'no rule of those asked caps attempts where the number may be'
+#: What is said of calls that no rule of a check was held against.
+_REST: Final = {
+    "attempt_caps": """
+        select c.call, [] as rules, case when n.case_id is null then 0 else 1 end as severity, null as missing,
+          case when reached_network or not {ran} then 'no rule of those asked caps attempts where the number may be'
             else 'left out: the call never reached the network' end as reason
-        from calls c left join not_asked n on n.case_id = c.case_id and n.check_name = 'attempt_caps'
-        where graded and missing_input is null and call not in (select call from attempt_caps)""")
-    both = pd.concat([rows, rest]) if len(rest) else rows
-    return shaped(both.sort_values("call", kind="stable"), attempt_caps.COLUMNS)
-
-
-def _records(view: View, *, ran: bool) -> pd.DataFrame:
-    if not ran:
-        # No rule speaks of records: its tables are there, and empty.
-        records.CHECK.settle(view)
-    rows = records.CHECK.rows(view, "true")
-    rest = view.frame("""
-        select call, call_id, to_number, campaign_id, at_utc as created_at, d.rules,
-          case when d.case_id is null then 2 else 0 end as severity,
+        from calls c left join not_asked n on n.case_id = c.case_id and n.check_name = 'attempt_caps' and {ran}""",
+    "records": """
+        select c.call, d.rules, case when d.case_id is null then 2 else 0 end as severity,
           case when d.case_id is null then 'no rule of those asked says what a record of the call has to hold'
-            else 'the stored record has every field' end as reason
-        from calls c left join records_default d on d.case_id = c.case_id
-        where graded and call not in (select call from records)""")
-    if len(rest):
-        rest["grade"] = [GRADES[int(n)] for n in rest["severity"]]
-        rest["missing"] = (
-            rest["grade"].eq("not evaluable").map({True: records.NO_RULE, False: None})
-        )
-        rows = pd.concat([rows, view.named(rest)])
-    return shaped(rows.sort_values("call", kind="stable"), records.COLUMNS)
+            else 'the stored record has every field' end as reason,
+          case when d.case_id is null then 'a rule on records for the place of the number' end as missing
+        from calls c left join records_default d on d.case_id = c.case_id""",
+    "emergency": """
+        select c.call, d.rules, d.severity, null as reason, d.missing from calls c join emergency_default d using (case_id)""",
+}
 
 
-def _emergencies(view: View) -> pd.DataFrame:
-    rows = emergency.CHECK.rows(view, "true")
-    rest = view.frame("""
-        select c.call, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at,
-          d.rules, d.severity, d.missing
-        from calls c join emergency_default d using (case_id)
-        where graded and call not in (select call from emergency)""")
-    if len(rest):
-        rows = pd.concat([rows, graded(rest, view, emergency.words)])
-    return shaped(rows.sort_values("call", kind="stable"), emergency.CHECK.columns)
+def _of_every_call(run: Engine, check: Check, rest: str) -> pd.DataFrame:
+    """Every graded call against a check: those that were looked at, and what is said of the others."""
+    view, ran = run.view, check.name in run.ran
+    if check.name == "emergency" and not ran:
+        return shaped(pd.DataFrame(), check.columns)
+    if check.name == "attempt_caps":
+        run.count_every_attempt()
+    elif not ran:
+        # No rule speaks of it: its tables are there, and empty.
+        check.settle(view)
+    rows = check.rows(view, "true")
+    others = view.frame(f"""
+        select c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, o.* from ({rest.format(ran=ran)}) o
+        join calls c using (call) where c.graded and call not in (select call from {check.name})""")
+    if len(others):
+        worded = check.worded(others, view)
+        named = worded["reason"].where(others["reason"].isna(), others["reason"])
+        rows = pd.concat([rows, worded.assign(reason=named)])
+    return shaped(rows.sort_values("call", kind="stable"), check.columns)
 
 
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:

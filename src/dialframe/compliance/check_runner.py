@@ -11,19 +11,14 @@ import pandas as pd
 
 from dialframe.compliance.checks import (
     abandonment,
-    attempt_caps,
     calling_hours,
     consent,
-    emergency,
-    internal_dnc,
     listed_number,
-    records,
-    retention,
     scrub_at_call,
     scrub_coverage,
-    sector_ban,
 )
-from dialframe.compliance.checks.check_results import Check, View, answered
+from dialframe.compliance.checks.check_results import Check, View
+from dialframe.compliance.rules.rule_model import SectorBanRule
 from dialframe.compliance.tables import Database, query_tables, quoted
 from dialframe.compliance.tables.intake import (
     E164,
@@ -38,9 +33,13 @@ from dialframe.compliance.tables.intake import (
 #: Every check, in the order of a report. The first four are told whether or not a rule asks for them.
 CHECKS: Final[tuple[Check, ...]] = (
     calling_hours.CHECK, scrub_at_call.CHECK, scrub_coverage.CHECK, listed_number.CHECK,
-    attempt_caps.CHECK, emergency.CHECK, internal_dnc.CHECK, abandonment.CHECK, consent.CHECK,
-    records.CHECK, retention.CHECK, sector_ban.CHECK,
-    *(answered(name) for name in ("caller_id", "recording_consent", "artificial_voice")),
+    Check("attempt_caps", attempts_only=True),
+    Check("emergency"), Check("internal_dnc", "request", by_call=False), abandonment.CHECK, consent.CHECK,
+    Check("records"), Check("retention", "rule", by_call=False),
+    Check("sector_ban", values=lambda _, laws: {
+        "subjects": " and ".join(r.parameters.subject for r in laws if isinstance(r, SectorBanRule))
+    }),
+    *(Check(name, grouped=True, answers=True) for name in ("caller_id", "recording_consent", "artificial_voice")),
 )  # fmt: skip
 ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")
 _FEW: Final = 50_000

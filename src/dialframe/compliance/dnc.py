@@ -26,12 +26,13 @@ from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Coverage
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook, load
+from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import moment
 from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
 from dialframe.contract import limits
 from dialframe.errors import ConfigError
-from dialframe.frames import Column, custom_field
+from dialframe.frames import custom_field
 from dialframe.phones.zones import place
 
 __all__ = ["REQUEST_CODES", "Coverage", "Dashboard", "coverage", "dashboard", "listed_calls"]
@@ -42,17 +43,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-SUMMARY_COLUMNS: Final = (
-    Column("group", "text", "value of the column named by `by`, null without one"),
-    Column("population", "text", "callable, called, or callable or called"),
-    Column("numbers", "integer", "distinct numbers: the denominator"),
-    Column("fresh", "integer", "with a check that is recent enough: the numerator"),
-    Column("screened", "integer", "with no such check, and screened at import recently enough"),
-    Column("stale", "integer", "with a record that is too old"),
-    Column("never", "integer", "with no record"),
-    Column("listed", "integer", "whose newest record says listed"),
-    Column("share", "number", "fresh / numbers, null without numbers"),
-)
+SUMMARY_COLUMNS: Final = FRAMES["coverage_summary"]
 POPULATIONS: Final = ("callable", "called", "callable or called")
 FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
 
@@ -63,23 +54,8 @@ _ZEROS: Final = dict.fromkeys(("numbers", "fresh", "screened", "stale", "never",
 SEVERAL: Final = "several"
 NONE: Final = "none"
 
-BY_COLUMNS: Final = (
-    Column("view", "text", "campaign, source, state or week"),
-    Column("group", "text", "which one; `several`: more than one, `none`: nothing known"),
-    Column("numbers", "integer", "distinct numbers: the denominator"),
-    Column("fresh", "integer", "with a check that is recent enough for their place"),
-    Column("screened", "integer", "screened at import alone"),
-    Column("stale", "integer", "with a record that is too old"),
-    Column("never", "integer", "with no record"),
-    Column("share", "number", "fresh / numbers"),
-)
-NEXT_COLUMNS: Final = (
-    Column("phone", "text", "number to check, E.164"),
-    Column("state", "text", "screened at import, stale or never checked"),
-    Column("callable", "boolean", "a lead of it is open, so it may be called next"),
-    Column("age_days", "number", "age of its newest record; null: none"),
-    Column("max_age_days", "integer", "age that the rules of its place allow"),
-)
+BY_COLUMNS: Final = FRAMES["coverage_by"]
+NEXT_COLUMNS: Final = FRAMES["next_checks"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -21,6 +21,7 @@ from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import (
     moment,
     take_calls,
@@ -32,23 +33,13 @@ from dialframe.compliance.tables.intake import (
 )
 from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.query_tables import REQUEST_CODES, Asked
-from dialframe.frames import CALLS, Column, empty, from_records
+from dialframe.frames import CALLS, empty, from_records
 
 HELD: Final = "held"
 MAY_BE_CALLED: Final = "may be called"
 #: The firm's own list holds a number whatever the rules say.
 SUPPRESSION: Final = "suppression"
-VERDICTS: Final = (
-    Column("number", "text", "the number as it was given"),
-    Column("verdict", "text", "may be called, or held"),
-    Column("check", "text", "the gravest check that holds it; null where none does"),
-    Column("grade", "text", "violation, uncertain, not evaluable or not asked"),
-    Column("rule_id", "text", "rules that it is held by"),
-    Column("citation", "text", "their citations"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why it is held"),
-    Column("held_by", "text", "every check that holds it, gravest first"),
-)
+VERDICTS: Final = FRAMES["verdicts"]
 
 _NOTHING: Final = Declared()
 #: What a record of a call holds shows only once there is one.

@@ -22,7 +22,6 @@ from pyarrow import dataset
 from dialframe.compliance import pack, sums_of_parts, voluntary_codes
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
-from dialframe.compliance.checks import abandonment, retention
 from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
 from dialframe.compliance.sums_of_parts import SUMMED, KeptFindings, Piece, piece_of
@@ -548,10 +547,8 @@ def _summed(
     _keep_findings(sums, [name for name in summed if summed[name].listed], kept / "sums.parquet")
     nothing = Pending(_refused)
     frames = {
-        name: module.table(sums.view)
-        if name in sums.ran
-        else shaped(pd.DataFrame(), module.COLUMNS)
-        for name, module in (("abandonment", abandonment), ("retention", retention))
+        name: check.table(sums.view) if name in sums.ran else shaped(pd.DataFrame(), check.columns)
+        for name, check in ((name, BY_NAME[name]) for name in SUMMED)
     }
     as_of = moment(question.now)
     findings = KeptFindings(kept, tuple(listed_in(total)))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar, overload
 
 import pandas as pd
 
-from dialframe.frames import Column
+from dialframe.compliance.tables import FRAMES
 from dialframe.privacy import mask, redact
 
 # Frames that few read and that cost much are made when they are first asked for, and then kept.
@@ -96,38 +96,9 @@ class Parts(Mapping[str, pd.DataFrame]):
         return Parts, (dict(self),)
 
 
-FINDINGS: Final = (
-    Column("check", "text", "name of the check, as in `CHECKS`"),
-    Column("grade", "text", "violation, uncertain or not evaluable"),
-    Column("detail", "text", "proven or indeterminate, for calls to listed numbers"),
-    Column("call_id", "text", "the call; null for a finding on a number"),
-    Column("lead_id", "text", "its lead, null when none or several are possible"),
-    Column("phone", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("at", "instant", "start of the call, or the moment of the audit for a number, UTC"),
-    Column("local_times", "text", "start of the call in each candidate zone"),
-    Column("zone_source", "text", "what the zones are taken from: area code, country, state"),
-    Column("rule_id", "text", "rules that the finding rests on"),
-    Column("citation", "text", "their citations"),
-    Column("evidence", "text", "records that it rests on, with ids and times"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
-)
+FINDINGS: Final = FRAMES["findings"]
 
-CHECKS: Final = (
-    Column("check", "text", "name of the check"),
-    Column("title", "text", "what it asks"),
-    Column("unit", "text", "calls or numbers"),
-    Column("checked", "integer", "the denominator: all that were looked at"),
-    Column("pass", "integer", "the data shows that the condition was met"),
-    Column("violation", "integer", "the data shows that it was not (proven)"),
-    Column("uncertain", "integer", "it depends (indeterminate)"),
-    Column("not_evaluable", "integer", "an input is missing"),
-    Column("not_asked", "integer", "a rule that would reach it was left out of the audit"),
-    Column("rule_id", "text", "rules of the check"),
-    Column("citation", "text", "their citations"),
-    Column("sentence", "text", "the counts as a sentence"),
-)
+CHECKS: Final = FRAMES["checks"]
 
 _SHOWN: Final = 10
 

@@ -18,10 +18,9 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.compliance.check_runner import BY_NAME, CHECKS, Engine
-from dialframe.compliance.checks.check_results import Check, Tally, View, graded, shaped, tallied
+from dialframe.compliance.checks.check_results import Check, Tally, View, shaped, tallied
 from dialframe.compliance.result import FINDINGS
-from dialframe.compliance.tables import open_database, quoted
-from dialframe.frames import Column
+from dialframe.compliance.tables import FRAMES, open_database, quoted
 
 #: Checks over the sums of all parts, and the table of sums that the first of them reads.
 SUMMED: Final = ("abandonment", "retention")
@@ -31,16 +30,8 @@ DAY_KINDS: Final = {
     "machines": "int", "missing": "text", "untold": "int",
 }  # fmt: skip
 
-NOT_ASKED: Final = (
-    Column("jurisdiction", "text", "country or state whose rules were not asked"),
-    Column("calls", "integer", "calls that a rule of it would reach"),
-    Column("checks", "text", "the checks that its rules are of"),
-)
-UNMAPPED: Final = (
-    Column("disposition", "text", "the agent's outcome, as it is stored"),
-    Column("calls", "integer", "calls that ended with it"),
-    Column("like_refusal", "boolean", "whether it reads like a request not to be called"),
-)
+NOT_ASKED: Final = FRAMES["not_asked"]
+UNMAPPED: Final = FRAMES["unmapped"]
 RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
 #: Memory in which the findings of all parts are put in their order.
 _MEMORY: Final = "600MB"
@@ -285,45 +276,26 @@ def ordered_findings(checks: Iterable[Check], view: View) -> pd.DataFrame:
 def _findings(check: Check, view: View) -> pd.DataFrame:
     if check.by_call:
         rows = check.rows(view, f"g.severity > 1 and {check.listed(view, 'g.missing', 'g.call')}")
-        rows = rows.assign(phone=rows["to_number"], at=rows["created_at"])
-        number, text = rows["call"], [""] * len(rows)
+        rows = rows.assign(phone=rows["to_number"], at=rows["created_at"], place=rows["call"])
     else:
-        rows, number, text = _other_rows(check, view)
+        rows = view.frame(_OTHERS[check.name].format(where=check.listed(view, "missing", "place")))
+        rows = check.worded(rows, view)
+        rows = rows.assign(at=rows["finding_at"])
+    number = rows["order_number" if "order_number" in rows else "place"].astype("int64").array
+    text = pd.Series(rows.get("order_text", ""), index=rows.index, dtype="str").array
     worded = shaped(rows.assign(check=check.name), FINDINGS)
-    numbers = pd.Series(number).astype("int64").array
-    return worded.assign(**{ORDER[1]: numbers, ORDER[2]: pd.Series(text, dtype="str").array})
+    return worded.assign(**{ORDER[1]: number, ORDER[2]: text})
 
 
-def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
-    """Findings of the checks that count no calls, and what their order goes by."""
-    if check.name == "scrub_coverage":
-        where = check.listed(view, "missing", "lead_place")
-        rows = view.frame(f"""
-            select g.*, k.ref as check_ref, s.ref as screen_ref from scrub_coverage g
-            left join check_refs k on k.phone = g.phone and k.at_utc = g.check_at
-            left join screens s on s.phone = g.phone and s.at_utc = g.screen_at
-            where severity > 1 and {where} order by lead_place""")
-        rows = graded(rows, view, check.words)
-        as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
-        return (
-            rows.assign(phone=rows.get("number"), at=as_of),
-            rows["lead_place"],
-            [""] * len(rows),
-        )
-    if check.name == "internal_dnc":
-        rows = view.frame("""
-            select i.*, epoch_us(q.began_at) as began_us,
-              concat_ws(chr(1), coalesce(q.ref, ''), q.phone, coalesce(q.source, ''), coalesce(q.code, '')) as beside
-            from internal_dnc i join requests q using (request) where severity > 1 order by request""")
-        began_us, beside = rows["began_us"], rows["beside"].to_list()
-        rows = graded(rows, view, check.words)
-        rows = rows.assign(phone="+" + rows["phone"].astype("str"), at=rows["at_utc"])
-        return rows, began_us, beside
-    order = "rule, campaign_id nulls last, from_day" if check.name == "abandonment" else "rule"
-    rows = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
-    rows = graded(rows, view, check.words)
-    at = rows["from_at"] if "from_at" in rows else rows.get("oldest_at")
-    return rows.assign(at=at), range(len(rows)), [""] * len(rows)
+#: Findings of the checks that count no calls.
+_OTHERS: Final = {
+    **{name: f"select * from {name} where severity > 1 order by place" for name in (*SUMMED, "internal_dnc")},
+    "scrub_coverage": """
+        select g.* replace (number as phone), k.ref as check_ref, s.ref as screen_ref, as_of as finding_at
+        from scrub_coverage g cross join settings left join check_refs k on k.phone = g.phone and k.at_utc = g.check_at
+        left join screens s on s.phone = g.phone and s.at_utc = g.screen_at
+        where severity > 1 and {where} order by place""",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

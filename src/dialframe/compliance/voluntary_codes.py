@@ -17,20 +17,13 @@ import pandas as pd
 from dialframe.compliance.checks.check_results import View, shaped
 from dialframe.compliance.result import CHECKS, FINDINGS, Audit, counted
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.frames import Column
+from dialframe.compliance.tables import FRAMES
 
 FORCE: Final = "voluntary code"
-_FORCE: Final = Column("force", "text", "voluntary code: advice, no law")
-ADVISORY: Final = (_FORCE, *FINDINGS)
-ADVISORY_CHECKS: Final = (_FORCE, *CHECKS)
+ADVISORY: Final = (*FRAMES["force"], *FINDINGS)
+ADVISORY_CHECKS: Final = (*FRAMES["force"], *CHECKS)
 
-COUNTS: Final = (
-    Column("rule_id", "text", "the rule"),
-    *(
-        Column(grade, "integer", f"calls that are {grade.replace('_', ' ')} by it")
-        for grade in ("pass", "violation", "uncertain", "not_evaluable")
-    ),
-)
+COUNTS: Final = FRAMES["code_counts"]
 
 
 def reached(codes: RuleBook, calls: pd.DataFrame, view: View) -> pd.DataFrame | None:

@@ -7,7 +7,7 @@ create or replace macro keeps(share, comparison, max_rate) as
   share < max_rate or (comparison = '<=' and share = max_rate);
 
 create or replace table abandonment as
--- Empty without abandonment_days, abandonment_rules.
+-- Empty without abandonment_days, abandonment_rules, rules.
 with bounds as (
   select rule, campaign_id, min(day) as first_day, max(day) as last_day, max(missing) as missing
   from abandonment_days group by all
@@ -40,7 +40,9 @@ with bounds as (
     (select count(*) > 0 from known_outcomes where outcome = 'dropped') as mapped
   from periods p
 )
-select rule, [rule] as rules, campaign_id, from_day, until_day, dropped, live, machines, max_rate, comparison, safe_harbour,
+select rule, [rule] as rules, campaign_id, from_day, from_day::timestamp as from_at, until_day::timestamp as until_at,
+  dropped, live, machines, max_rate as "limit",
+  case r.jurisdiction when 'US' then 'FTC and FCC' when 'GB' then 'Ofcom' when 'CA' then 'CRTC' else 'plain share' end as measure,
   case when mapped then share end as rate,
   untold, least, most,
   case when not mapped or share is null or has_no_campaign then 2
@@ -51,5 +53,11 @@ select rule, [rule] as rules, campaign_id, from_day, until_day, dropped, live, m
     when share is null then 'a call that a person answered'
     when has_no_campaign then 'campaign_id'
     when severity = 2 and keeps(least, comparison, max_rate) then 'the outcome of every answered call'
-    when severity = 2 then reach_missing end as missing
-from rated;
+    when severity = 2 then reach_missing end as missing,
+  case when not mapped then 'unmapped' when share is null then 'unanswered' when has_no_campaign then 'no campaign'
+    when missing = 'the outcome of every answered call' then 'untold'
+    when severity = 0 then 'kept' when severity = 3 then 'indicator' else 'decided' end as answer,
+  -- With fewer answered calls one dropped call more or less decides.
+  case when dropped + live < 100 then dropped + live end as few, strftime(from_day, '%Y-%m-%d') || ' until ' || strftime(until_day, '%Y-%m-%d') as evidence,
+  from_at as finding_at, row_number() over (order by rule, campaign_id nulls last, from_day) - 1 as place
+from rated join rules r using (rule);

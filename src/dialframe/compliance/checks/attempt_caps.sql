@@ -162,11 +162,12 @@ with worst as (
   select call, max(severity) as severity from attempt_caps_by_rule where graded group by call
 )
 select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
-  arg_min(r.attempts, r.rule) as attempts, arg_min(r.allowed, r.rule) as allowed, arg_min(r.within, r.rule) as within
+  arg_min(r.attempts, r.rule) as attempts, arg_min(r.allowed, r.rule) as allowed, arg_min(r.within, r.rule) as within,
+  arg_min(r.attempts, r.rule) || ' attempts' as evidence
 from worst w join attempt_caps_by_rule r on r.call = w.call and r.severity = w.severity
 group by w.call, w.severity
 union all
-select call, 2, [], missing_input, null, null, null from calls where graded and missing_input is not null;
+select call, 2, [], missing_input, null, null, null, null from calls where graded and missing_input is not null;
 
 create or replace table attempt_caps_default as
 select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

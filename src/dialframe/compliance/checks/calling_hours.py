@@ -8,18 +8,12 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View, basic_words, call_columns
+from dialframe.compliance.checks.check_results import Check, View, basic_words
 from dialframe.compliance.rules.rule_model import DAYS, HolidayRule, HoursRule, Rule
 from dialframe.compliance.rules.rule_parameters import clock_words
-from dialframe.frames import Column
+from dialframe.compliance.tables import FRAMES
 
-COLUMNS: Final = call_columns(
-    Column("zones", "text", "candidate zones, `; ` between them"),
-    Column("zone_source", "text", "what the zones rest on"),
-    Column("zone_confidence", "text", "high, medium, low or none"),
-    Column("local_times", "text", "start of the call in each zone, `; ` between them"),
-    Column("local_minute", "integer", "minute of the local day in the most exposed zone, 0-1439"),
-)
+COLUMNS: Final = FRAMES["calling_hours"]
 
 _OPEN, _UNCERTAIN = 2, 3
 _DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -61,7 +55,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     return worded
 
 
-CHECK: Final = Check("calling_hours", "call", words, COLUMNS, grouped=True)
+CHECK: Final = Check("calling_hours", words=words, grouped=True)
 
 
 def _key(values: Any) -> tuple[Any, ...]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.compliance.rules.rule_model import citations, ids
-from dialframe.compliance.tables import Database
+from dialframe.compliance.tables import FRAMES, Database
 from dialframe.frames import Column
 from dialframe.frames.frame_schemas import DTYPES
 
@@ -60,22 +62,6 @@ BASIC: Final[Mapping[str, str]] = {
 UNDECLARED: Final = "a practice file that says which lists the service covers"
 #: Calls and leads, from the first that is stored, that are shown by themselves where nothing was declared.
 EXAMPLES: Final = 20_000
-
-
-def call_columns(*evidence: Column) -> tuple[Column, ...]:
-    """Columns of a frame of calls: which call, what is known of it, its grade and why."""
-    return (
-        Column("call_id", "text", "call id"),
-        Column("to_number", "text", "called number, E.164"),
-        Column("campaign_id", "text", "campaign of the call"),
-        Column("created_at", "instant", "the call was started, UTC"),
-        *evidence,
-        Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
-        Column("rule_id", "text", "rules that the grade rests on"),
-        Column("citation", "text", "their citations"),
-        Column("missing", "text", "the input that is missing when not evaluable"),
-        Column("reason", "text", "why this grade"),
-    )
 
 
 #: Start of a call in each zone where the number may be, with offset and zone; seconds are cut.
@@ -160,18 +146,110 @@ def texts() -> Mapping[str, Texts]:
     return {name: Texts(**values) for name, values in tomllib.loads(text).items()}
 
 
+#: What a reason may name beside the columns of its row and the parameters of its rule.
+Values = Callable[[Any, Sequence["Rule"]], Mapping[str, object]]
+#: A part of a reason that stands in brackets, with a bar between its alternatives.
+_PART: Final = re.compile(r"\[([^\]]*)\]")
+
+
+class _Words(tuple[str, ...]):
+    """Several words; what is between them stands behind the colon of their field."""
+
+    __slots__ = ()
+
+    def __format__(self, between: str) -> str:
+        return between.join(self).replace("_", " ")
+
+
+class _Said(dict[str, Any]):
+    """Everything that a reason may name: columns of the row, other reasons, and what its first rule says."""
+
+    def __init__(
+        self, values: Mapping[str, Any], others: Mapping[str, str], law: Rule | None
+    ) -> None:
+        super().__init__(values)
+        self._others, self._law = others, law
+
+    def __missing__(self, name: str) -> object:
+        if name in self._others:
+            return filled(self._others[name], self)
+        value = getattr(getattr(self._law, "parameters", None), name, ())
+        return _Words(value) if isinstance(value, tuple) else value
+
+    def has(self, name: str) -> bool:
+        """Whether there is a value; of `name?`, whether it is more than none, no or 0."""
+        value = self[name.removesuffix("?")]
+        if not pd.api.types.is_scalar(value):
+            return len(value) > 0
+        return not pd.isna(value) and (bool(value) if name.endswith("?") else value != "")
+
+
+@cache
+def _fields(template: str) -> tuple[str, ...]:
+    return tuple(name for _, name, *_ in Formatter().parse(template) if name)
+
+
+def filled(template: str, said: _Said) -> str:
+    """A reason with its values. Of a part in brackets the first alternative of which every value is there."""
+
+    def chosen(part: re.Match[str]) -> str:
+        fits = (each for each in part[1].split("|") if all(map(said.has, _fields(each))))
+        return next(fits, "")
+
+    # `{name?}` asks for a value and shows nothing.
+    return re.sub(r"\{\w+\?\}", "", _PART.sub(chosen, template)).format_map(said)
+
+
+def reasons(
+    name: str, rows: pd.DataFrame, view: View, answers: Iterable[Any] | None = None,
+    values: Values = lambda row, laws: {},  # noqa: ARG005 - most name nothing else
+) -> pd.Series:  # fmt: skip
+    """The reason of each row: the sentence that `words.toml` has for its answer, or for its grade, with its values.
+
+    Args:
+        name: The check.
+        rows: Rows with `grade` and `rules`; without `answers` their column `answer` decides, or else the grade.
+        view: The tables of the audit.
+        answers: The answer of each row.
+        values: What the reason may name beside columns and parameters.
+    """
+    said = texts()[name].reasons
+    names = [each for each in rows.columns if each.isidentifier()]
+    given = rows["answer"] if answers is None and "answer" in rows else answers
+    sentences = []
+    for answer, row in zip(
+        rows["grade"] if given is None else given, rows[names].itertuples(), strict=True
+    ):
+        template = said.get(str(answer), said.get("else", ""))
+        if template and not _fields(template) and row.grade != UNCERTAIN:
+            sentences.append(template)
+            continue
+        laws = view.rules(row.rules)
+        first = getattr(row, "first_rule", None)
+        law = (
+            next(iter(laws), None)
+            if first is None or pd.isna(first)
+            else view.law.by_number[int(first)]
+        )
+        doubts = dict.fromkeys(r.ceiling_reason for r in laws if r.ceiling_reason)
+        columns = row._asdict() | {"doubts": "; ".join(doubts) if row.grade == UNCERTAIN else ""}
+        # Why a rule cannot be trusted belongs to whatever is uncertain by it.
+        template += "" if "{doubts}" in template else "[; {doubts}]"
+        sentences.append(filled(template, _Said({**columns, **values(row, laws)}, said, law)))
+    return pd.Series(sentences, index=rows.index, dtype="object")
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One check: its query, what it counts, and its words; what it asks stands in `words.toml`.
 
     Attributes:
-        name: Name of the query's file and of its table.
+        name: Name of the query's file, of its table, and of its columns in `FRAMES`.
         unit: What it counts, in the singular.
-        words: Adds `reason`, `evidence` and `detail` to rows.
-        columns: Columns of its frame.
+        words: Adds `reason`, `evidence` and `detail` to rows; None: the reasons of `words.toml`.
+        values: What these reasons name beside columns and parameters.
         by_call: Whether its rows are calls.
         attempts_only: Whether calls that never reached the network are left out.
-        whole: Missing inputs that the whole audit lacks: such calls are counted, not listed.
         grouped: Whether its query grades *situations*, each for all calls of a case of which every
             rule says the same: `_situations` with their first call, number of calls and all of them
             (`members`), `_verdicts` with their grade, and `_members`, which call is in which.
@@ -179,14 +257,31 @@ class Check:
     """
 
     name: str
-    unit: str
-    words: Callable[[pd.DataFrame, View], pd.DataFrame]
-    columns: tuple[Column, ...]
+    unit: str = "call"
+    words: Callable[[pd.DataFrame, View], pd.DataFrame] | None = None
+    values: Values = lambda row, laws: {}  # noqa: ARG005 - most name nothing else
     by_call: bool = True
     attempts_only: bool = False
-    whole: tuple[str, ...] = ()
     grouped: bool = False
     answers: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns of its frame."""
+        return FRAMES.get(self.name, FRAMES["of_call"])
+
+    @property
+    def whole(self) -> Sequence[str]:
+        """Missing inputs that the whole audit lacks: such calls are counted, not listed."""
+        return texts()[self.name].lacking
+
+    def worded(self, rows: pd.DataFrame, view: View) -> pd.DataFrame:
+        """Rows with their grade, rules and words."""
+        return graded(rows, view, self.words or self._reasons)
+
+    def _reasons(self, rows: pd.DataFrame, view: View) -> pd.DataFrame:
+        worded = rows.assign(reason=reasons(self.name, rows, view, values=self.values))
+        return basic_words(worded) if "missing_input" in rows else worded
 
     @property
     def title(self) -> str:
@@ -312,11 +407,14 @@ class Check:
             left join places p on p.place = c.place left join times w using (call) left join call_leads l using (call)
             left join situations u on u.situation = c.situation
             order by g.call""")
-        return graded(rows, view, self.words)
+        return self.worded(rows, view)
 
     def table(self, view: View) -> pd.DataFrame:
-        """Every call that was looked at in words, columns `columns`."""
-        return shaped(self.rows(view, "true"), self.columns)
+        """Everything that was looked at in words, columns `columns`."""
+        if self.by_call:
+            return shaped(self.rows(view, "true"), self.columns)
+        rows = view.frame(f"select * from {self.name} order by place")
+        return shaped(self.worded(rows, view), self.columns)
 
 
 @dataclass(slots=True)
@@ -470,25 +568,6 @@ def _taken_back(rows: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
         rows[name] = pd.Series(values, index=rows.index, dtype=rows[name].dtype)
     rows.loc[weak, "grade"], rows.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
     return rows
-
-
-def answered(name: str) -> Check:
-    """A check whose query gives each call one answer: what it means stands in `words.toml`."""
-    told = texts()[name]
-
-    def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
-        """The reason of each answer, and the doubt of the rule where that made it uncertain."""
-        sentences = []
-        answers = zip(rows["answer"], rows["grade"], rows["rules"], strict=True)
-        for answer, grade, numbers in answers:
-            doubts = (r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason)
-            parts = (told.reasons.get(str(answer), ""), *dict.fromkeys(doubts))
-            sentences.append("; ".join(parts) if grade == UNCERTAIN else parts[0])
-        return rows.assign(reason=pd.Series(sentences, index=rows.index, dtype="object"))
-
-    return Check(
-        name, "call", words, call_columns(), whole=tuple(told.lacking), grouped=True, answers=True
-    )
 
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:

@@ -65,12 +65,18 @@ with due as (
   from requests q cross join settings s left join request_law w using (request) join request_proofs p using (request)
   where (s.since is null or q.at_utc >= s.since) and (s.until is null or q.at_utc < s.until)
 )
-select request, phone, at_utc, ref, code, source, coalesce(rules, []) as rules, first_rule, due_at, honored_at, unlisted_at, denied_at,
+select '+' || phone as phone, at_utc as requested_at, code || ' on ' || ref as evidence, code || ' on ' || ref as request,
+  coalesce(rules, []) as rules, first_rule, due_at, honored_at, unlisted_at, denied_at,
   case when rules is null then 2 when honored_at <= due_at and denied_at is null then 0
     when honored_at <= due_at then 3 when unlisted_at > due_at then 4
     when honored_at is not null then 3 else 2 end as severity,
   case when rules is null then 'a rule on requests for the place of the number'
     when honored_at is not null or unlisted_at > due_at then null
     when s.as_of <= due_at then 'the end of the time allowed'
-    else 'a Do-Not-Call check of the number after the request' end as missing
+    else 'a Do-Not-Call check of the number after the request' end as missing,
+  case when rules is null then 'no rule' when honored_at <= due_at and denied_at is not null then 'denied'
+    when honored_at <= due_at then 'in time' when unlisted_at > due_at then 'not listed'
+    when honored_at is not null then 'late' when s.as_of <= due_at then 'not due' else 'no record' end as answer,
+  at_utc as finding_at, request as place, epoch_us(due.began_at) as order_number,
+  concat_ws(chr(1), coalesce(ref, ''), due.phone, coalesce(source, ''), coalesce(code, '')) as order_text
 from due cross join settings s;

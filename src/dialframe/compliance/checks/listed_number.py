@@ -20,25 +20,10 @@ from dialframe.compliance.checks.check_results import (
     basic_words,
 )
 from dialframe.compliance.checks.scrub_at_call import lists_of
-from dialframe.compliance.rules.rule_model import HonorRule, allowed
-from dialframe.frames import Column
+from dialframe.compliance.rules.rule_model import HonorRule
+from dialframe.compliance.tables import FRAMES
 
-COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("to_number", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("created_at", "instant", "the call was started, UTC"),
-    Column("grade", "text", "proven, indeterminate, clear or not evaluable"),
-    Column("basis", "text", "what decides: check, request, lead status (or several), nothing"),
-    Column("evidence", "text", "the records that decide, with their ids and times"),
-    Column("listed_after", "instant", "last record that said not listed, UTC; null: none"),
-    Column("listed_by", "instant", "record by which it was listed or asked for, UTC"),
-    Column("requested_at", "instant", "first request of the number not to be called, UTC"),
-    Column("days_after_request", "number", "from the request to the call, days of 24 hours"),
-    Column("weekdays_after_request", "integer", "Mondays to Fridays between, holidays included"),
-    Column("missing", "text", "the input that is missing when not evaluable"),
-    Column("reason", "text", "why this grade"),
-)
+COLUMNS: Final = FRAMES["listed_number"]
 NO_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
 _FLAGS: Final = (
@@ -248,7 +233,7 @@ def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str
         sentence = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
         laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonorRule)]
         sentence += "".join(
-            f"{', ' if n == 0 else '; '}{law.id} allows {allowed(law)}"
+            f"{', ' if n == 0 else '; '}{law.id} allows {law.parameters.allowed}"
             for n, law in enumerate(laws)
         )
         yield request.at_utc, sentence, request_words(request)
@@ -268,4 +253,4 @@ def _doubt(row: Any) -> str:
     return f", but listed for less than {days} days as far as is known"
 
 
-CHECK: Final = Check("listed_number", "call", words, COLUMNS, grouped=True)
+CHECK: Final = Check("listed_number", words=words, grouped=True)

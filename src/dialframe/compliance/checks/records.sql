@@ -16,7 +16,8 @@ with asked as (
   from calls c join case_rules k using (case_id) join retention_rules r using (rule)
   where c.graded and r.is_detail and not k.lifted
 )
-select call, 3 as severity, list(rule order by rule) as rules, null::varchar as missing, any_value(absent) as absent
+select call, 3 as severity, list(rule order by rule) as rules, null::varchar as missing,
+  array_to_string(any_value(absent), ', ') as absent, array_to_string(any_value(absent), ', ') as evidence
 from asked where absent <> [] group by call;
 
 create or replace table records_default as

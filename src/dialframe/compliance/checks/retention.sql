@@ -11,5 +11,8 @@ with wanted as (
 select rule, [rule] as rules, years, wanted_from, oldest_at,
   case when oldest_at <= wanted_from then 0 when began_at is null then 2
     when began_at >= wanted_from and oldest_at - began_at < interval 2 day then 0 else 3 end as severity,
-  case when severity = 2 then 'the day on which the account began to call' end as missing
+  case when severity = 2 then 'the day on which the account began to call' end as missing,
+  case when oldest_at <= wanted_from then 'far' when severity = 0 then 'since the account began'
+    when severity = 3 then 'later than the account' else 'late' end as answer,
+  'the oldest stored call' as evidence, oldest_at as finding_at, row_number() over (order by rule) - 1 as place
 from wanted;

@@ -6,39 +6,21 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View, choose, shaped
+from dialframe.compliance.checks.check_results import Check, View, choose, reasons, shaped
 from dialframe.compliance.checks.scrub_at_call import record_words
-from dialframe.frames import Column
+from dialframe.compliance.tables import FRAMES
 
-NUMBERS: Final = (
-    Column("phone", "text", "number, E.164"),
-    Column("lead_id", "text", "its lead, null when it has none or several"),
-    Column("callable", "boolean", "a lead of it is neither dnc nor completed"),
-    Column("called", "boolean", "an outbound call went to it"),
-    Column("checked_at", "instant", "newest record, UTC"),
-    Column("source", "text", "check or import screen"),
-    Column("ref", "text", "request id of the check, or lead id of the import screen"),
-    Column("listed", "boolean", "what that record said"),
-    Column("age_days", "number", "from the record to now, days of 24 hours"),
-    Column("max_age_days", "integer", "how old a record of this number may be"),
-    Column("state", "text", "fresh, screened at import, stale or never checked"),
-)
+NUMBERS: Final = FRAMES["scrub_coverage"]
 _DAY: Final = pd.Timedelta(days=1)
 
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """How old the newest record of each number is."""
-    del view
-    worded = records(rows)
-    days = (rows["max_age"] / _DAY).map("{:.0f}".format).astype("object")
-    worded["reason"] = choose(rows, [
-        (rows["state"] == "never checked", "no check of the number is on record"),
-        (rows["state"] == "stale", "the newest check on record is more than " + days + " days old"),
-        ((rows["state"] == "screened at import") & (rows["severity"] > 2), "screened at import and not checked since"),
-        (rows["state"] == "screened at import", "screened at import; which lists the screen covers nobody declared"),
-    ], "checked within " + days + " days; which lists the check covers nobody declared")  # fmt: skip
-    worded["evidence"] = record_words(worded)
-    return worded
+    worded = records(rows).assign(limit=rows["max_age"] / _DAY)
+    is_open = (rows["state"] == "screened at import") & (rows["severity"] <= 2)
+    answers = rows["state"].mask(is_open, "screened at import, list not declared")
+    reason = reasons(CHECK.name, worded, view, answers, lambda *_: {"doubts": ""})
+    return worded.assign(reason=reason, evidence=record_words(worded))
 
 
 def records(rows: pd.DataFrame) -> pd.DataFrame:
@@ -66,4 +48,4 @@ def numbers(view: View) -> pd.DataFrame:
     )  # fmt: skip
 
 
-CHECK: Final = Check("scrub_coverage", "number", words, NUMBERS, by_call=False)
+CHECK: Final = Check("scrub_coverage", "number", words, by_call=False)

@@ -67,7 +67,7 @@ with aged as (
   left join numbers n on n.phone = l.phone left join number_limits w on w.situation = n.number_situation
   where l.callable
 )
-select number, phone, lead_id, rules, check_at, listed, screen_at, max_age, state, newest, lead_place,
+select number, phone, lead_id, rules, check_at, listed, screen_at, max_age, state, newest, lead_place as place,
   case when state = 'fresh' and declared then 0
     when state = 'stale' or (state = 'screened at import' and screen_declared) then 3 else 2 end as severity,
   case when state = 'never checked' then 'a Do-Not-Call check of the number'

@@ -246,7 +246,7 @@ def result_query(check: Check) -> str:
     if check.by_call:
         return f"select g.call as item, g.severity::int as severity, g.rules, g.missing from {check.name}_graded g where g.severity > 1"
     item = {
-        "scrub_coverage": "number", "internal_dnc": "request::varchar", "retention": "rule::varchar",
+        "scrub_coverage": "number", "internal_dnc": "place::varchar", "retention": "rule::varchar",
         "abandonment": "concat_ws(' ', rule, campaign_id, from_day)",
     }[check.name]  # fmt: skip
     return f"select {item} as item, severity::int as severity, rules, missing from {check.name} where severity > 1"

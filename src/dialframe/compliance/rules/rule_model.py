@@ -38,7 +38,7 @@ __all__ = [
     "DAYS", "KINDS", "AbandonmentRule", "AnyRule", "ArtificialVoiceRule", "Book", "CallerIdRule",
     "CapRule", "Change", "ConsentRule", "Day", "Example", "FreshnessRule", "HolidayRule",
     "HonorRule", "HoursRule", "NoHours", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
-    "SectorBanRule", "Window", "allowed", "citations", "ids", "nowhere",
+    "SectorBanRule", "Window", "citations", "ids", "nowhere",
 ]  # fmt: skip
 
 #: A voluntary code is advice: it is evaluated apart and nothing in it is a violation of law, until
@@ -437,12 +437,3 @@ def ids(rules: Sequence[Rule]) -> str:
 def citations(rules: Sequence[Rule]) -> str:
     """Citations of rules, each rule once, a semicolon between them."""
     return "; ".join({rule.id: rule.citation for rule in rules}.values())
-
-
-def allowed(law: HonorRule) -> str:
-    """Days that a rule on requests allows, in words."""
-    p = law.parameters
-    sentence = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
-    sentence += " until it is withdrawn" if p.until_withdrawn else ""
-    sentence += f", for {p.scope}" if p.scope else ""
-    return sentence + (f", for affiliates {p.affiliates}" if p.affiliates else "")

@@ -328,6 +328,14 @@ class HonorParameters(Fact):
             raise ValueError("days have a type, and without any grace none is stated")
         return self
 
+    @property
+    def allowed(self) -> str:
+        """Days that the rule allows, in words."""
+        words = f"{self.max_days} {self.day_type} days" if self.max_days else "no grace"
+        words += " until it is withdrawn" if self.until_withdrawn else ""
+        words += f", for {self.scope}" if self.scope else ""
+        return words + (f", for affiliates {self.affiliates}" if self.affiliates else "")
+
 
 class AbandonmentParameters(Fact):
     """The greatest share of answered calls that may be dropped, and over which period."""

@@ -1,13 +1,15 @@
-"""The tables of one audit: a DuckDB database of its own, the scripts run in it, and how many rows each table has."""
+"""The tables of one audit: a DuckDB database of its own, the scripts run in it, and the columns of its frames."""
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
+from importlib import resources
+from itertools import count, starmap
 from tempfile import gettempdir
 from typing import Any, Final
 from weakref import finalize
@@ -15,6 +17,21 @@ from weakref import finalize
 import duckdb
 import pyarrow as pa
 
+from dialframe.frames import Column
+
+
+def _frames() -> dict[str, tuple[Column, ...]]:
+    text = resources.files(__name__).joinpath("frames.toml").read_text("utf-8")
+    said = tomllib.loads(text)
+    columns = {name: tuple(starmap(Column, each["columns"])) for name, each in said.items()}
+    return {
+        name: (*columns["call"], *own, *columns["grade"]) if "of_calls" in said[name] else own
+        for name, own in columns.items()
+    }
+
+
+#: Columns of every frame of an audit, by the name of the check or of the part.
+FRAMES: Final[Mapping[str, tuple[Column, ...]]] = _frames()
 _SPANS: Final = pa.list_(pa.struct([("opens", pa.int64()), ("closes", pa.int64())]))
 _TYPES: Final[Mapping[str, Any]] = {
     "int": pa.int64(), "text": pa.string(), "flag": pa.bool_(), "instant": pa.timestamp("us"),

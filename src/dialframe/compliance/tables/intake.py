@@ -10,6 +10,7 @@ import pandas as pd
 from dialframe import instants
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.compliance.rules.rule_parameters import ExemptionCode
+from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.law import KINDS
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
@@ -39,35 +40,13 @@ OF_ROWS: Final = "e164(phone) as phone_key"
 #: Among the fields that the service added to a call, as JSON: whether it was recorded.
 RECORDING: Final = r'"recording"\s*:\s*(true|false)'
 
-EXEMPTIONS: Final = (
-    Column("code", "text", "what lifts the rule, such as b2b, ebr, consent, requested"),
-    Column("call_id", "text", "the one call that it is for, or null"),
-    Column("phone", "text", "the number that it is for, E.164, or null"),
-    Column("campaign_id", "text", "the campaign that it is for, or null"),
-    Column("from_at", "instant", "it holds for calls from this instant on, UTC; null: always"),
-    Column("until_at", "instant", "it holds for calls before this instant, UTC; null: no end"),
-    Column("record", "text", "the record that shows it: an id, a file, a contract"),
-    Column("kind", "text", "of a relationship: purchase or inquiry, made at from_at; or null"),
-)
+EXEMPTIONS: Final = FRAMES["exemptions"]
 EXEMPTION_CODES: Final = frozenset(get_args(ExemptionCode))
 #: What a relationship rests on.
 _RELATIONSHIPS: Final = ("purchase", "inquiry")
 
-CONSENTS: Final = (
-    Column("phone", "text", "number, E.164"),
-    Column("kind", "text", "written, express or any: what kind of consent it is"),
-    Column("granted_at", "instant", "given, UTC"),
-    Column("expires_at", "instant", "ends by itself, UTC; null: no end"),
-    Column("revoked_at", "instant", "taken back, UTC; null: not"),
-    Column("revoked_for", "text", "the campaign that it was taken back for; null: for all calls"),
-    Column("record", "text", "the record that shows it"),
-)
-LOOK_UPS: Final = (
-    Column("phone", "text", "number, E.164"),
-    Column("checked_at", "instant", "the database was asked, UTC"),
-    Column("result", "text", "no: not reassigned since the consent; yes: reassigned; no data"),
-    Column("ported_at", "instant", "the number moved to a mobile line, UTC; null: not known"),
-)
+CONSENTS: Final = FRAMES["consents"]
+LOOK_UPS: Final = FRAMES["look_ups"]
 
 
 def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
