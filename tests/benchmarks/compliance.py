@@ -200,7 +200,7 @@ def _in_parts(
     calls: int, checks: int, *, worded: bool = False, workers: int = 0
 ) -> dict[str, float]:
     from dialframe.compliance import number_partitions as partitions
-    from dialframe.compliance.auditing import Question
+    from dialframe.compliance.tables.query_tables import Question
     from dialframe.leads.dask_workers import dask_workers
 
     folder = _files(calls, checks)

@@ -19,7 +19,7 @@ from pandas.testing import assert_frame_equal
 from compliance import hand
 from dialframe import compliance
 from dialframe.compliance import number_partitions as partitions
-from dialframe.compliance.auditing import Question
+from dialframe.compliance.tables.query_tables import Question
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.rule_model import RecordingRule
 from dialframe.errors import ConfigError
@@ -43,7 +43,7 @@ class Account:
         asked = {
             each.name: getattr(self.question, each.name)
             for each in dataclasses.fields(self.question)
-            if each.name not in ("known_outcomes", "tells_answers")
+            if each.name not in ("known_outcomes", "tells_answers", "plain_age", "every_row")
         }
         return compliance.audit(self.leads, self.calls, self.checks, self.callbacks, **asked)
 

@@ -3,121 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import pandas as pd
 
-from dialframe import opt_outs
 from dialframe.compliance import check_runner, hours, notes, sums_of_parts, voluntary_codes
 from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
 from dialframe.compliance.check_runner import Engine, Stored
 from dialframe.compliance.checks import consent, scrub_coverage
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
-from dialframe.compliance.practice import Practice, frozen
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
-from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
-from dialframe.compliance.rules.rule_model import HolidayRule, citations, ids
+from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.sums_of_parts import RULES, Piece, piece_of
 from dialframe.compliance.tables import FRAMES
-from dialframe.compliance.tables.intake import (
-    moment,
-    take_consents,
-    take_exemptions,
-    take_look_ups,
-)
+from dialframe.compliance.tables.intake import moment
 from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
-from dialframe.errors import ConfigError
+from dialframe.compliance.tables.query_tables import (
+    DEFAULT_AGE,
+    NOTHING_DECLARED,
+    REQUEST_CODES,
+    Question,
+)
 
-_NOTHING: Final = Declared()
 UNANSWERED: Final = FRAMES["unanswered"]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Question:
-    """What an audit asks of the tables; the fields are the arguments of `audit`."""
-
-    now: datetime
-    since: datetime | None = None
-    until: datetime | None = None
-    rulebook: RuleBook | None = None
-    rules: Sequence[str] | None = None
-    states: Mapping[str, str] | pd.Series | None = None
-    dnc_codes: Sequence[str] = REQUEST_CODES
-    known_codes: Callable[[str], bool] | None = None
-    grace: timedelta = timedelta(0)
-    practice: Practice | None = None
-    exemptions: pd.DataFrame | None = None
-    declared: Declared = _NOTHING
-    consents: pd.DataFrame | None = None
-    recorded_consents: pd.DataFrame | None = None
-    look_ups: pd.DataFrame | None = None
-    outcomes: Mapping[str, str] | pd.Series | None = None
-    known_outcomes: frozenset[str] | None = None
-    tells_answers: bool | None = None
-    events: pd.DataFrame | None = None
-    began_at: datetime | None = None
-    taxonomy: str = ""
-    data_version: str = ""
-
-    @cached_property
-    def every(self) -> RuleBook:
-        """The book, whole."""
-        return books.load() if self.rulebook is None else self.rulebook
-
-    @cached_property
-    def book(self) -> RuleBook:
-        """The rules that are asked.
-
-        Raises:
-            ConfigError: The period ends before it begins, a rule is not known, or a file of
-                declared days names one that is not.
-        """
-        _require_order(self.since, self.until)
-        _require_known(self.declared, self.every)
-        return self.every.select(self.rules)
-
-    def by_codes(self) -> Question:
-        """The same asked of the voluntary codes alone."""
-        codes = self.book.codes()
-        return replace(self, rulebook=codes, rules=None, taxonomy="", data_version="")
-
-    def tables(
-        self,
-        leads: pd.DataFrame | Stored | None,
-        calls: pd.DataFrame | Stored,
-        checks: pd.DataFrame | Stored | None,
-        callbacks: pd.DataFrame | None,
-    ) -> Engine:
-        """The tables that the checks read."""
-        asked = Asked(
-            Law(self.every, self.book, frozen(self.practice), self.declared),
-            moment(self.now).to_pydatetime(), self.since, self.until, self.states,
-            take_exemptions(self.exemptions, self.book), take_consents(self.consents),
-            take_look_ups(self.look_ups), self.outcomes, self.events, self.dnc_codes,
-            self.known_codes or (lambda _: False), opt_outs.is_refusal, self.grace, None, self.began_at,
-            recorded_consents=take_consents(self.recorded_consents), known_outcomes=self.known_outcomes,
-            tells_answers=self.tells_answers,
-        )  # fmt: skip
-        return Engine(leads, calls, checks, callbacks, asked)
-
-    def examine(
-        self,
-        leads: pd.DataFrame | Stored,
-        calls: pd.DataFrame | Stored,
-        checks: pd.DataFrame | Stored,
-        callbacks: pd.DataFrame | None,
-    ) -> Engine:
-        """The tables with every check run on them."""
-        run = self.tables(leads, calls, checks, callbacks)
-        run.run()
-        return run
+def examine(
+    question: Question,
+    leads: pd.DataFrame | Stored,
+    calls: pd.DataFrame | Stored,
+    checks: pd.DataFrame | Stored,
+    callbacks: pd.DataFrame | None,
+) -> Engine:
+    """The tables with every check run on them."""
+    run = Engine(leads, calls, checks, callbacks, question)
+    run.run()
+    return run
 
 
 def audit(
@@ -137,7 +64,7 @@ def audit(
     grace: timedelta = timedelta(0),
     practice: Practice | None = None,
     exemptions: pd.DataFrame | None = None,
-    declared: Declared = _NOTHING,
+    declared: Declared = NOTHING_DECLARED,
     consents: pd.DataFrame | None = None,
     recorded_consents: pd.DataFrame | None = None,
     look_ups: pd.DataFrame | None = None,
@@ -215,7 +142,7 @@ def _answer(
     checks: pd.DataFrame,
     callbacks: pd.DataFrame | None,
 ) -> Audit:
-    run = question.examine(leads, calls, checks, callbacks)
+    run = examine(question, leads, calls, checks, callbacks)
     near = voluntary_codes.reached(question.book.codes(), calls, run.view)
     advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
     piece = piece_of(run)
@@ -227,7 +154,7 @@ def _answer(
         hours=Pending(lambda: hours.every_call(run.view)),
         listed=Pending(lambda: speaking(run.view)),
         parts=_parts(run),
-        law=run.asked.law,
+        law=run.question.law,
     ).held_by(run)  # fmt: skip
 
 
@@ -465,32 +392,3 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     merged.loc[weak, "uncertain"] += merged.loc[weak, "pass"] + merged.loc[weak, "violation"]
     merged.loc[weak, ["pass", "violation"]] = 0
     return merged
-
-
-def _require_known(declared: Declared, book: RuleBook) -> None:
-    """A misspelled rule in a file of declared days would let calls on these days pass.
-
-    Raises:
-        ConfigError: A rule of the file is no rule on holidays of the book.
-    """
-    known = {rule.id for rule in books.load().of_kind(HolidayRule)}
-    known |= {rule.id for rule in book.of_kind(HolidayRule)}
-    odd = sorted(set(declared.days) - known)
-    if odd:
-        raise ConfigError(
-            f"declared days: {odd[0]!r} is no rule on holidays; `dialframe rules list --kind "
-            "holiday` shows them"
-        )
-
-
-def _require_order(since: datetime | None, until: datetime | None) -> None:
-    """An empty period is a slip of the pen: no finding in it would be no result.
-
-    Raises:
-        ConfigError: The period ends before it begins.
-    """
-    if since is not None and until is not None and moment(until) <= moment(since):
-        raise ConfigError(
-            f"the period ends at {until:%Y-%m-%d %H:%M}, not after its begin at "
-            f"{since:%Y-%m-%d %H:%M}; exchange the two"
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -20,15 +20,8 @@ from dialframe.compliance.checks import (
 from dialframe.compliance.checks.check_results import Check, View
 from dialframe.compliance.rules.rule_model import SectorBanRule
 from dialframe.compliance.tables import Database, query_tables, quoted
-from dialframe.compliance.tables.intake import (
-    E164,
-    OF_CALLS,
-    OF_ROWS,
-    take_callbacks,
-    take_calls,
-    take_checks,
-    take_leads,
-)
+from dialframe.compliance.tables.intake import E164, OF_CALLS, OF_ROWS, take
+from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS
 
 #: Every check, in the order of a report. The first four are told whether or not a rule asks for them.
 CHECKS: Final[tuple[Check, ...]] = (
@@ -75,14 +68,11 @@ class Stored:
             select *{later} from read_parquet([{files}], hive_partitioning = false)"""
 
 
-def _taken_calls(calls: pd.DataFrame) -> pd.DataFrame:
-    """Calls as the queries read them; of several rows of an id the last counts."""
-    taken = take_calls(calls)
+def _superseded(calls: pd.DataFrame, taken: pd.DataFrame) -> Any:
+    """Calls whose id a later row has: of several rows of an id the last counts."""
     later = taken["id"].notna() & taken["id"].duplicated(keep="last")
     known = calls.get("_superseded")
-    if known is not None:
-        later |= known.to_numpy(dtype=bool)
-    return taken.assign(superseded=later.to_numpy(dtype=bool))
+    return (later if known is None else later | known.to_numpy(dtype=bool)).to_numpy(dtype=bool)
 
 
 class Engine:
@@ -96,7 +86,7 @@ class Engine:
         calls: Frame of the calls table.
         checks: Ledger of Do-Not-Call checks.
         callbacks: Frame of the callbacks table.
-        asked: What is asked.
+        question: What is asked.
     """
 
     def __init__(
@@ -105,7 +95,7 @@ class Engine:
         calls: pd.DataFrame | Stored,
         checks: pd.DataFrame | Stored | None,
         callbacks: pd.DataFrame | None,
-        asked: query_tables.Asked,
+        question: query_tables.Question,
     ) -> None:
         # A few calls cost more to share among threads than to count.
         self.db = Database(
@@ -113,29 +103,31 @@ class Engine:
             small=sum(len(each) for each in (calls, leads, checks) if each is not None) < _TINY,
         )
         self.con = self.db.con
-        self.asked = asked
+        self.question = question
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
-        self.view = View(self.db, asked.law)
+        self.view = View(self.db, question.law)
         #: Files of the tables that are read where they lie.
         self.files: dict[str, tuple[Path, ...]] = {}
         self.db.run("create or replace table shown as select null::bigint as call where false")
         self.db.run(E164)
-        for name, given, take, key, more in (
-            ("calls_in", calls, _taken_calls, "call", f", {OF_CALLS}"),
-            ("leads_in", leads, take_leads, "lead", f", {OF_ROWS}"),
-            ("checks_in", checks, take_checks, "check_no", f", {OF_ROWS}"),
-            ("callbacks_in", callbacks, take_callbacks, "callback_no", ""),
+        for name, given, table, key, more in (
+            ("calls_in", calls, CALLS, "call", f", {OF_CALLS}"),
+            ("leads_in", leads, LEADS, "lead", f", {OF_ROWS}"),
+            ("checks_in", checks, DNC_CHECKS, "check_no", f", {OF_ROWS}"),
+            ("callbacks_in", callbacks, CALLBACKS, "callback_no", ""),
         ):  # fmt: skip
             if isinstance(given, Stored):
                 self.db.read(name, given.query(), len(given))
                 self.files[name] = given.files
                 continue
-            frame = take(given)
+            frame = take(table, given)
+            if table is CALLS and given is not None:
+                frame = frame.assign(superseded=_superseded(given, frame))
             of_part = given is not None and "_row" in given.columns
             rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
             self.db.put(name, query_tables.arrow(frame.assign(**{key: rows})), f"*{more}")
-        query_tables.prepare(self.db, asked)
+        query_tables.prepare(self.db, question)
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
 

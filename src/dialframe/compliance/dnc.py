@@ -22,14 +22,11 @@ import pandas as pd
 from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
 from dialframe.compliance.checks.check_results import View, shaped
-from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Coverage
-from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import moment
-from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Asked
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Question
 from dialframe.contract import limits
 from dialframe.errors import ConfigError
 from dialframe.frames import custom_field
@@ -118,9 +115,10 @@ def coverage(
     book = load() if rulebook is None else rulebook
     age = None if max_age_days is None else timedelta(days=max_age_days)
     rules = book if age is None else _without_rules(book)
-    law = Law(rules, rules, Practice(), Declared())
-    asked = Asked(law, moment(now).to_pydatetime(), states=states, plain_age=age)
-    engine = Engine(leads, calls, checks, None, asked)
+    question = Question(
+        now=moment(now).to_pydatetime(), rulebook=rules, states=states, plain_age=age
+    )
+    engine = Engine(leads, calls, checks, None, question)
     engine.run(("scrub_at_call", "scrub_coverage"))
     numbers = scrub_coverage.numbers(engine.view)
     return Coverage(
@@ -248,12 +246,12 @@ def listed_calls(
     Example:
         dnc.listed_calls(account.calls(), account.leads(), account.dnc_checks(), now=now)
     """
-    none = _without_rules(load())
-    asked = Asked(
-        Law(none, none, Practice(), Declared()), moment(now).to_pydatetime(), codes=dnc_codes,
-        grace=grace, plain_age=DEFAULT_AGE,
+    question = Question(
+        now=moment(now).to_pydatetime(), rulebook=_without_rules(load()), dnc_codes=dnc_codes,
+        # Codes that read like a refusal are for an audit to doubt: here the caller says which there are.
+        known_codes=lambda _: True, grace=grace, plain_age=DEFAULT_AGE,
     )  # fmt: skip
-    engine = Engine(leads, calls, checks, None, asked)
+    engine = Engine(leads, calls, checks, None, question)
     engine.run(("scrub_at_call", "listed_number"))
     return speaking(engine.view)
 

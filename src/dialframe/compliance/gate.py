@@ -9,31 +9,20 @@ after the call, and of sums over many calls, are the audit's alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import pandas as pd
 
-from dialframe import opt_outs
 from dialframe.compliance.check_runner import ALWAYS, CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check, shaped
-from dialframe.compliance.practice import Practice, frozen
-from dialframe.compliance.rules import rulebook as books
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables import FRAMES
-from dialframe.compliance.tables.intake import (
-    moment,
-    take_calls,
-    take_checks,
-    take_consents,
-    take_exemptions,
-    take_leads,
-    take_look_ups,
-)
-from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import REQUEST_CODES, Asked
-from dialframe.frames import CALLS, empty, from_records
+from dialframe.compliance.tables.intake import moment, take
+from dialframe.compliance.tables.query_tables import NOTHING_DECLARED, REQUEST_CODES, Question
+from dialframe.frames import CALLS, DNC_CHECKS, LEADS, from_records
 
 HELD: Final = "held"
 MAY_BE_CALLED: Final = "may be called"
@@ -41,7 +30,6 @@ MAY_BE_CALLED: Final = "may be called"
 SUPPRESSION: Final = "suppression"
 VERDICTS: Final = FRAMES["verdicts"]
 
-_NOTHING: Final = Declared()
 #: What a record of a call holds shows only once there is one.
 _AFTER_THE_CALL: Final = ("records",)
 _BEFORE: Final = tuple(c for c in CHECKS if c.by_call and c.name not in _AFTER_THE_CALL)
@@ -64,7 +52,7 @@ def may_call(
     known_codes: Callable[[str], bool] | None = None,
     practice: Practice | None = None,
     exemptions: pd.DataFrame | None = None,
-    declared: Declared = _NOTHING,
+    declared: Declared = NOTHING_DECLARED,
     consents: pd.DataFrame | None = None,
     recorded_consents: pd.DataFrame | None = None,
     look_ups: pd.DataFrame | None = None,
@@ -113,21 +101,19 @@ def may_call(
         verdicts[verdicts["verdict"] == "may be called"]
     """
     at_utc = moment(at).to_pydatetime()
-    every = books.load() if rulebook is None else rulebook
-    book = every.select(rules)
-    asked = Asked(
-        Law(every, book, frozen(practice), declared), at_utc, at_utc, None, states,
-        take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups),
-        outcomes, events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal,
-        timedelta(0), every_row=True, recorded_consents=take_consents(recorded_consents),
+    question = Question(
+        now=at_utc, since=at_utc, rulebook=rulebook, rules=rules, states=states, dnc_codes=dnc_codes,
+        known_codes=known_codes, practice=practice, exemptions=exemptions, declared=declared,
+        consents=consents, recorded_consents=recorded_consents, look_ups=look_ups,
+        outcomes=outcomes, events=events, every_row=True,
     )  # fmt: skip
     as_given = [None if pd.isna(number) else str(number) for number in numbers]
     distinct = list(dict.fromkeys(as_given))
-    past = _of_numbers(take_calls(empty(CALLS) if calls is None else calls), distinct)
-    would_be = take_calls(from_records(CALLS, _calls(distinct, at_utc, campaign, caller_id)))
+    past = _of_numbers(take(CALLS, calls), distinct)
+    would_be = take(CALLS, from_records(CALLS, _calls(distinct, at_utc, campaign, caller_id)))
     run = Engine(
-        _of_numbers(take_leads(leads), distinct), pd.concat([past, would_be], ignore_index=True),
-        _of_numbers(take_checks(checks), distinct), callbacks, asked,
+        _of_numbers(take(LEADS, leads), distinct), pd.concat([past, would_be], ignore_index=True),
+        _of_numbers(take(DNC_CHECKS, checks), distinct), callbacks, question,
     )  # fmt: skip
     with_rules = run.con.execute("select distinct check_name from asked_by").fetchall()
     wanted = {*ALWAYS, *(name for (name,) in with_rules)}

@@ -16,15 +16,12 @@ import pandas as pd
 from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import calling_hours
 from dialframe.compliance.checks.check_results import View, shaped
-from dialframe.compliance.practice import Practice, frozen
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.tables.intake import take_exemptions
-from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import Asked
+from dialframe.compliance.tables.query_tables import NOTHING_DECLARED, Question
 
 COLUMNS: Final = calling_hours.COLUMNS
-_NOTHING: Final = Declared()
 _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -37,7 +34,7 @@ def audit(
     callbacks: pd.DataFrame | None = None,
     practice: Practice | None = None,
     exemptions: pd.DataFrame | None = None,
-    declared: Declared = _NOTHING,
+    declared: Declared = NOTHING_DECLARED,
 ) -> pd.DataFrame:
     """Every outbound call graded against the calling hours and holidays in force on its local day.
 
@@ -64,9 +61,10 @@ def audit(
         book = rulebook.load().select(["us", "us-fl"])
         hours.audit(account.calls(), rules=book)
     """
-    law = Law(rules, rules, frozen(practice), declared)
-    asked = Asked(law, _LAST, states=states, exemptions=take_exemptions(exemptions, rules))
-    engine = Engine(leads, calls, None, callbacks, asked)
+    question = Question(
+        now=_LAST, rulebook=rules, states=states, practice=practice, exemptions=exemptions, declared=declared
+    )  # fmt: skip
+    engine = Engine(leads, calls, None, callbacks, question)
     engine.run(("calling_hours",))
     graded = every_call(engine.view)
     graded.attrs["excluded"] = left_out(engine.view)

@@ -20,21 +20,20 @@ import pyarrow.parquet as pq
 from pyarrow import dataset
 
 from dialframe.compliance import pack, sums_of_parts, voluntary_codes
-from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
+from dialframe.compliance.tables.query_tables import Question, assembled, federal_age, listed_in
+from dialframe.compliance.auditing import examine as examined
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.result import Audit, Coverage, Parts, Pending
 from dialframe.compliance.sums_of_parts import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import (
-    CALLS_READ,
-    CALLS_WELCOME,
-    CHECKS_READ,
     E164,
-    LEADS_READ,
+    NEEDED,
     OF_CALLS,
     OF_ROWS,
     RECORDING,
+    WELCOME,
     checked,
     moment,
     recorded,
@@ -65,17 +64,11 @@ _REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _FEW_VALUES: Final = 10_000
 _TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
-_NEEDED: Final = {
-    "calls": (*CALLS_READ, "answered_at"),
-    "leads": LEADS_READ,
-    "dnc_checks": CHECKS_READ,
-}
+_NEEDED: Final = NEEDED | {"calls": (*NEEDED["calls"], "answered_at")}
 #: The same, and those that are read where a table has them.
-_READ: Final = {
-    "calls": (*CALLS_READ, *CALLS_WELCOME),
-    "leads": (*LEADS_READ, "custom_fields"),
-    "dnc_checks": CHECKS_READ,
-}
+_READ: Final = NEEDED | {
+    "calls": (*NEEDED["calls"], *WELCOME["calls"]), "leads": (*NEEDED["leads"], "custom_fields"),
+}  # fmt: skip
 #: What each kind of column is in DuckDB, and where it may hold nulls in pandas.
 _SQL: Final = {
     "text": "varchar", "instant": "timestamp", "integer": "bigint", "boolean": "boolean",
@@ -415,7 +408,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
             part.frame("calls", "id", "disposition", "answered_at"),
         )
         question = replace(question, states=states, outcomes=outcomes)
-    run = question.examine(leads, calls, checks, part.callbacks)
+    run = examined(question, leads, calls, checks, part.callbacks)
     piece = piece_of(run)
     listed = _listed(piece) if part.worded else []
     _keep_findings(run, listed, part.target / "findings" / f"{part.number:04d}.parquet")
@@ -431,9 +424,8 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     every = part.frame("calls")
     every = every.assign(_superseded=every["_row"].isin(part.superseded).to_numpy(dtype=bool))
     near = voluntary_codes.reached(codes, every, run.view)
-    of_codes = question.by_codes().examine(
-        leads, every.iloc[:0] if near is None else near, checks, part.callbacks
-    )
+    near_calls = every.iloc[:0] if near is None else near
+    of_codes = examined(question.by_codes(), leads, near_calls, checks, part.callbacks)
     code_piece = piece_of(of_codes)
     _keep_findings(
         of_codes, _listed(code_piece), part.target / "advice" / f"{part.number:04d}.parquet"
@@ -533,7 +525,7 @@ def _summed(
     """The audit of all parts from their sums and the findings that they kept."""
     total = sums_of_parts.added(pieces)
     calls = shaped(pd.DataFrame(), tuple(c for c in CALLS.columns if c.name in _NEEDED["calls"]))
-    sums = question.tables(None, calls, None, None)
+    sums = Engine(None, calls, None, None, question)
     sums.con.execute("update settings set oldest_at = ?", [total.oldest_at])
     if total.days is not None:
         sums.db.load(sums_of_parts.DAYS, sums_of_parts.DAY_KINDS, total.days)
@@ -558,7 +550,7 @@ def _summed(
             numbers=nothing, calls=nothing, summary=nothing, as_of=as_of.to_pydatetime(),
             max_age_days=federal_age(question.book, as_of.date()),
         ),
-        hours=nothing, listed=nothing, parts=Parts(frames), law=sums.asked.law,
+        hours=nothing, listed=nothing, parts=Parts(frames), law=sums.question.law,
     ).held_by(InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), findings))  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit
 from dialframe.compliance import number_partitions as parts
-from dialframe.compliance.auditing import Question
+from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
 from dialframe.flows.audit import EVERYTHING, NOW, with_given
 from dialframe.flows.firm_records import Scope, gather, known_states, outcomes, request_codes

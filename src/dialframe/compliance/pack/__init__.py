@@ -124,7 +124,7 @@ def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None
     _rules(folder / "rules")
     held = [
         {"rule": each.rule, "asked": each.asked, **each.law.model_dump(mode="json")}
-        for each in engine.asked.law.rules
+        for each in engine.question.law.rules
     ]
     _text(folder / "rules" / HELD, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
     source = resources.files("dialframe.compliance.pack") / "verify.py"

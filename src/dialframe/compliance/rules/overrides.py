@@ -83,7 +83,6 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         both,
         book.scope,
         tuple(rules.values()),
-        book.no_hours,
         tuple(origins),
     )
 

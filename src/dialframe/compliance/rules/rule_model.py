@@ -37,7 +37,7 @@ from dialframe.phones.zones import area_codes
 __all__ = [
     "DAYS", "KINDS", "AbandonmentRule", "AnyRule", "ArtificialVoiceRule", "Book", "CallerIdRule",
     "CapRule", "Change", "ConsentRule", "Day", "Example", "FreshnessRule", "HolidayRule",
-    "HonorRule", "HoursRule", "NoHours", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
+    "HonorRule", "HoursRule", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
     "SectorBanRule", "Window", "citations", "ids", "nowhere",
 ]  # fmt: skip
 
@@ -353,15 +353,6 @@ Rule = (
 AnyRule = Annotated[Rule, Field(discriminator="kind")]
 
 
-class NoHours(Fact):
-    """Where no rule on hours was found beyond the federal ones, or none at all."""
-
-    federal_only: tuple[str, ...] = Field(default=(), strict=False)
-    same_as_federal: tuple[str, ...] = Field(default=(), strict=False)
-    not_established: tuple[str, ...] = Field(default=(), strict=False)
-    countries: tuple[str, ...] = Field(default=(), strict=False)
-
-
 class Meta(Fact):
     """What a book says of itself."""
 
@@ -371,7 +362,8 @@ class Meta(Fact):
     scope: str
     purpose: str
     confidence: dict[str, str] = Field(default_factory=dict)
-    no_hours: NoHours = NoHours()
+    #: Places where no rule on hours was found beyond the federal ones, or none at all.
+    no_hours: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class Book(Fact):

@@ -61,6 +61,8 @@ Required = Literal[
     "prior_consent_or_other_gdpr_basis", "prior_express", "prior_express_written",
     "specific_prior_consent",
 ]  # fmt: skip
+#: Kinds of consent on record, the weakest first.
+CONSENT_KINDS: Final = ("any", "express", "written")
 DayType = Literal["business", "calendar", "none_stated"]
 
 #: Most days of a calendar quarter.

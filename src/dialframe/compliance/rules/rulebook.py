@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from importlib import resources
@@ -30,7 +30,6 @@ from dialframe.compliance.rules.rule_model import (
     HolidayRule,
     HonorRule,
     HoursRule,
-    NoHours,
     RetentionRule,
     Rule,
     Window,
@@ -77,7 +76,6 @@ class RuleBook:
         sha256: Hash of the text that was read, a firm's file included, for an evidence pack.
         scope: Which rules the book has; what is not named there is not audited.
         rules: The rules, in the order of the text.
-        no_hours: Where no rule on hours was found.
         origins: Rule id and who changed or added it, for rules of a firm's file.
     """
 
@@ -86,7 +84,6 @@ class RuleBook:
     sha256: str
     scope: str
     rules: tuple[Rule, ...]
-    no_hours: NoHours = field(default_factory=NoHours)
     origins: tuple[tuple[str, Origin], ...] = ()
 
     @property
@@ -248,7 +245,6 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         scope=book.meta.scope,
         rules=book.rule,
-        no_hours=book.meta.no_hours,
     )
 
 

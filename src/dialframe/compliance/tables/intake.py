@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pandas as pd
 
 from dialframe import instants
 from dialframe.compliance.rules.rule_model import FreshnessRule
-from dialframe.compliance.rules.rule_parameters import ExemptionCode
+from dialframe.compliance.rules.rule_parameters import CONSENT_KINDS, ExemptionCode
 from dialframe.compliance.tables import FRAMES
-from dialframe.compliance.tables.law import KINDS
 from dialframe.errors import ConfigError
-from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
-from dialframe.frames.frame_schemas import DTYPES
+from dialframe.frames import CALLS, Column, Table
+from dialframe.frames.frame_schemas import DTYPES, Kind
 
 if TYPE_CHECKING:
     from dialframe.compliance.rules.rulebook import RuleBook
 
-CALLS_READ: Final = (
-    "id", "direction", "from_number", "to_number", "created_at", "ended_at", "campaign_id", "disposition",
-)  # fmt: skip
+#: Columns that an audit reads of each table of the account; a frame without one of them is refused.
+NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "calls": (
+        "id", "direction", "from_number", "to_number", "created_at", "ended_at", "campaign_id", "disposition",
+    ),
+    "leads": ("id", "campaign_id", "phone", "status", "created_at", "updated_at"),
+    "dnc_checks": ("phone", "listed", "checked_at", "request_id"),
+    "callbacks": ("id", "lead_id", "campaign_id", "scheduled_at", "status"),
+}  # fmt: skip
 #: Columns that some checks read where a frame has them; null throughout where it has not.
-CALLS_WELCOME: Final = ("status", "answered_at", "duration_seconds", "hangup_cause")
-LEADS_READ: Final = ("id", "campaign_id", "phone", "status", "created_at", "updated_at")
-_CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
-CHECKS_READ: Final = ("phone", "listed", "checked_at", "request_id")
+WELCOME: Final[Mapping[str, tuple[str, ...]]] = {
+    "calls": ("status", "answered_at", "duration_seconds", "hangup_cause")
+}
 
 #: A number in E.164 as an integer; null for any other text. ITU-T E.164: 15 digits at most.
 E164: Final = """
@@ -44,27 +49,22 @@ EXEMPTIONS: Final = FRAMES["exemptions"]
 EXEMPTION_CODES: Final = frozenset(get_args(ExemptionCode))
 #: What a relationship rests on.
 _RELATIONSHIPS: Final = ("purchase", "inquiry")
-
 CONSENTS: Final = FRAMES["consents"]
 LOOK_UPS: Final = FRAMES["look_ups"]
+#: ITU-T E.164 as people write it.
+_NUMBER: Final = r"\+[1-9]\d{6,14}"
 
 
-def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
-    """Columns of the calls table that an audit reads, on a fresh index.
+def take(table: Table, frame: pd.DataFrame | None) -> pd.DataFrame:
+    """Columns of a table of the account that an audit reads, on a fresh index; no rows for None.
 
     Raises:
-        ConfigError: A column is missing or an instant has no time zone.
+        ConfigError: A column is missing, of another kind, or an instant without a time zone.
     """
-    kinds = {column.name: column.kind for column in CALLS.columns}
-    absent = {
-        name: pd.Series(None, index=calls.index, dtype=DTYPES[kinds[name]])
-        for name in CALLS_WELCOME
-        if name not in calls.columns
-    }
-    taken = checked(
-        calls.assign(**absent) if absent else calls, CALLS, (*CALLS_READ, *CALLS_WELCOME)
-    )
-    return taken.assign(recorded=recorded(calls, len(calls)))
+    names = (*NEEDED[table.name], *WELCOME.get(table.name, ()))
+    given = pd.DataFrame({name: [] for name in names}) if frame is None else frame
+    taken = checked(given, table, names)
+    return taken if table is not CALLS else taken.assign(recorded=recorded(given, len(given)))
 
 
 def recorded(calls: pd.DataFrame, rows: int) -> pd.Series:
@@ -82,33 +82,6 @@ def recorded(calls: pd.DataFrame, rows: int) -> pd.Series:
     return recording.map({"true": True, "false": False}).astype("boolean")
 
 
-def take_leads(leads: pd.DataFrame | None) -> pd.DataFrame:
-    """Columns of the leads table; no rows for None.
-
-    Raises:
-        ConfigError: A column is missing or an instant has no time zone.
-    """
-    return checked(_or_empty(leads, LEADS_READ), LEADS, LEADS_READ)
-
-
-def take_checks(checks: pd.DataFrame | None) -> pd.DataFrame:
-    """Columns of the ledger of checks; no rows for None.
-
-    Raises:
-        ConfigError: A column is missing or an instant has no time zone.
-    """
-    return checked(_or_empty(checks, CHECKS_READ), DNC_CHECKS, CHECKS_READ)
-
-
-def take_callbacks(callbacks: pd.DataFrame | None) -> pd.DataFrame:
-    """Columns of the callbacks table; no rows for None.
-
-    Raises:
-        ConfigError: A column is missing or an instant has no time zone.
-    """
-    return checked(_or_empty(callbacks, _CALLBACKS), CALLBACKS, _CALLBACKS)
-
-
 def moment(at: datetime) -> pd.Timestamp:
     """An aware moment as a UTC timestamp.
 
@@ -122,137 +95,145 @@ def moment(at: datetime) -> pd.Timestamp:
     return pd.Timestamp(at).tz_convert("UTC").as_unit("us")
 
 
-def checked(frame: pd.DataFrame, table: Table, names: tuple[str, ...]) -> pd.DataFrame:
-    """The named columns of a frame with the table's dtypes, on a fresh index.
-
-    Instants may be text with a zone; a text that names none is null, so its row is graded as one
-    whose time is missing.
+def checked(frame: pd.DataFrame, table: Table, names: Sequence[str]) -> pd.DataFrame:
+    """The named columns of a frame with the table's dtypes, on a fresh index; others are not looked at.
 
     Raises:
         ConfigError: A column is missing, of another kind, or an instant without a time zone.
     """
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
+    columns = [column for name in names for column in table.columns if column.name == name]
+    welcome = WELCOME.get(table.name, ())
+    needed = [name for name in names if name not in welcome]
+    advice = f"pass a frame of the {table.name} table"
+    return _taken(frame, columns, table.name, needed=needed, advice=advice)
+
+
+def _taken(
+    frame: pd.DataFrame, columns: Sequence[Column], what: str, *, needed: Sequence[str], advice: str,
+    strict: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """Columns of a frame with their dtypes, on a fresh index; null throughout where one that is not needed is absent.
+
+    Instants may be text with a zone. A text that names none is null, so that its row is graded as one whose
+    time is missing, but for `strict` records: one that is not read would be one that is ignored.
+    """
+    absent = [name for name in needed if name not in frame.columns]
+    if absent:
         raise ConfigError(
-            f"compliance: the {table.name} frame has no column {', '.join(missing)}; "
-            f"pass a frame of the {table.name} table"
+            f"compliance: the {what} frame has no column {', '.join(absent)}; {advice}"
         )
-    kinds = {column.name: column for column in table.columns}
-    return pd.DataFrame({name: _column(frame[name], kinds[name], table) for name in names})
+    taken = {}
+    for column in columns:
+        values = frame.get(column.name, pd.Series([None] * len(frame)))
+        try:
+            taken[column.name] = _column(values.reset_index(drop=True), column.kind, strict=strict)
+        except LookupError as error:
+            raise ConfigError(
+                f"compliance: {column.name} of the {what} frame is not an instant with a time zone; "
+                "convert it to UTC first"
+            ) from error
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"compliance: {column.name} of the {what} frame cannot be read as {column.kind}; {advice}"
+            ) from error
+    return pd.DataFrame(taken)
 
 
-def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
-    values = series.reset_index(drop=True)
-    if column.kind == "instant" and _is_text(values):
-        instants_read = [
-            instants.parse(text) if isinstance(text, str) else None for text in values
-        ]
-        return pd.Series(instants_read, index=values.index, dtype=DTYPES["instant"])
-    zoned = isinstance(values.dtype, pd.DatetimeTZDtype)
-    if column.kind == "instant" and not zoned and values.notna().any():
-        raise ConfigError(
-            f"compliance: {column.name} of the {table.name} frame is not an instant with a time "
-            "zone; convert it to UTC first"
-        )
-    try:
-        if column.kind == "instant":
-            return pd.to_datetime(values, utc=True).astype(DTYPES["instant"])
-        return values.astype(DTYPES[column.kind])
-    except (TypeError, ValueError) as error:
-        raise ConfigError(
-            f"compliance: {column.name} of the {table.name} frame cannot be read as "
-            f"{column.kind}; pass a frame of the {table.name} table"
-        ) from error
+def _column(values: pd.Series, kind: Kind, *, strict: bool) -> pd.Series:
+    """A column with the dtype of its kind.
 
-
-def _is_text(values: pd.Series) -> bool:
-    """Whether a column is text throughout, some of which may name no instant."""
-    if isinstance(values.dtype, pd.DatetimeTZDtype):
-        return False
+    Raises:
+        LookupError: An instant names no time zone.
+        ValueError: A value is of another kind.
+    """
+    dtype: Any = DTYPES[kind]
+    if kind != "instant":
+        return values.astype(dtype)
     present = values.dropna()
-    return len(present) > 0 and all(isinstance(each, str) for each in present)
+    if isinstance(values.dtype, pd.DatetimeTZDtype) or present.empty:
+        return pd.to_datetime(values, utc=True).astype(dtype)
+    if not all(isinstance(each, str) for each in present):
+        raise LookupError(kind)
+    read = [instants.parse(text) if isinstance(text, str) else None for text in values]
+    if strict and sum(at is not None for at in read) < len(present):
+        raise LookupError(kind)
+    return pd.Series(read, index=values.index, dtype=dtype)
 
 
-def _or_empty(frame: pd.DataFrame | None, names: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame({name: [] for name in names}) if frame is None else frame
+def _records(
+    frame: pd.DataFrame | None, columns: tuple[Column, ...], what: str, *needed: str
+) -> pd.DataFrame:
+    """A firm's records; a column or a number that is not read would be a record that is ignored."""
+    names = [column.name for column in columns]
+    given = pd.DataFrame({name: [] for name in names}) if frame is None else frame
+    unknown = sorted(set(map(str, given.columns)) - set(names))
+    taken = _taken(given, columns, what, needed=needed, advice="add it", strict=True)
+    if unknown:
+        raise ConfigError(
+            f"{what}: the column {unknown[0]!r} is none of {', '.join(names)}; "
+            "rename it, or leave it out: a column that is not read is a record that is ignored"
+        )
+    phones = taken["phone"]
+    odd = phones.notna() & ~phones.str.fullmatch(_NUMBER).fillna(value=False)
+    if odd.any():
+        raise ConfigError(
+            f"{what}: row {int(odd.to_numpy().argmax()) + 1} has a phone that is no E.164 number; write +12125550142, "
+            "or clean the file first: a number that is not read is a record that is ignored"
+        )
+    return taken
 
 
-def take_exemptions(records: pd.DataFrame | None, book: RuleBook | None = None) -> pd.DataFrame:
-    """Records of exemptions at the door.
+def _require_known(values: pd.Series, known: Sequence[str], what: str) -> None:
+    odd = sorted(set(values.dropna()) - set(known))
+    if odd:
+        raise ConfigError(f"{what} {odd[0]!r} is not known; use {', '.join(known)}")
+
+
+def take_exemptions(records: pd.DataFrame | None, book: RuleBook) -> pd.DataFrame:
+    """Records of exemptions, columns `EXEMPTIONS`; no rows for None.
 
     A relationship (`ebr`) whose record says what it rests on ends by itself, for numbers of North
     America: so many months after a purchase or an inquiry as the book's rule on listed numbers says.
 
-    Args:
-        records: Columns `EXEMPTIONS`; those that are absent are null throughout. None for none.
-        book: The rules; None: relationships end when their records say so.
-
     Raises:
-        ConfigError: A code is not known, or a row has no record to show or nothing that it is for.
+        ConfigError: A column or a code is not known, or a row has no record to show or nothing that it is for.
     """
-    given = pd.DataFrame({c.name: [] for c in EXEMPTIONS}) if records is None else records
-    frame = pd.DataFrame(
-        {
-            c.name: (
-                given[c.name].reset_index(drop=True)
-                if c.name in given.columns
-                else pd.Series([None] * len(given))
-            ).astype(DTYPES[c.kind])
-            for c in EXEMPTIONS
-        }
+    taken = _records(records, EXEMPTIONS, "exemptions", "code")
+    _require_known(
+        taken["code"].fillna("a missing code"), sorted(EXEMPTION_CODES), "exemptions: code"
     )
-    odd = sorted(set(frame["code"].dropna()) - EXEMPTION_CODES)
-    if odd or frame["code"].isna().any():
-        raise ConfigError(
-            f"exemptions: {odd[0] if odd else 'a missing code'!r} is no code; use one of "
-            f"{', '.join(sorted(EXEMPTION_CODES))}"
-        )
-    if frame["record"].isna().any():
+    if taken["record"].isna().any():
         raise ConfigError(
             "exemptions: a row names no record; an exemption counts only with what shows it"
         )
-    if frame[["call_id", "phone", "campaign_id"]].isna().all(axis=1).any():
+    if taken[["call_id", "phone", "campaign_id"]].isna().all(axis=1).any():
         raise ConfigError("exemptions: a row names no call, number or campaign that it is for")
-    odd_kinds = sorted(set(frame["kind"].dropna()) - set(_RELATIONSHIPS))
-    if odd_kinds:
-        raise ConfigError(
-            f"exemptions: kind {odd_kinds[0]!r} is not known; use {', '.join(_RELATIONSHIPS)}"
-        )
-    return frame if book is None else _ended(frame, book)
-
-
-def _ended(frame: pd.DataFrame, book: RuleBook) -> pd.DataFrame:
-    """Relationships with the end that the rules set them."""
+    _require_known(taken["kind"], _RELATIONSHIPS, "exemptions: kind")
+    # 47 CFR 64.1200(f)(5): a relationship ends 18 months after a purchase, 3 after an inquiry.
     rules = [r.parameters for r in book.of_kind(FreshnessRule) if r.parameters.ebr_purchase_months]
-    if not rules:
-        return frame
-    here = frame["phone"].isna() | frame["phone"].str.startswith("+1").fillna(value=False)
-    found = frame.copy()
-    for kind, months in (
-        (_RELATIONSHIPS[0], min(each.ebr_purchase_months for each in rules)),
-        (_RELATIONSHIPS[1], min(each.ebr_inquiry_months for each in rules)),
-    ):
-        rows = (here & (frame["code"] == "ebr") & (frame["kind"] == kind)).to_numpy(dtype=bool)
-        ends = frame["from_at"] + pd.DateOffset(months=months)
-        sooner = rows & ~(frame["until_at"] <= ends).fillna(value=False).to_numpy(dtype=bool)
-        found["until_at"] = found["until_at"].mask(sooner & ends.notna().to_numpy(), ends)
-    return found
+    here = taken["phone"].isna() | taken["phone"].str.startswith("+1").fillna(value=False)
+    for kind in _RELATIONSHIPS if rules else ():
+        months = min(getattr(each, f"ebr_{kind}_months") for each in rules)
+        ends = taken["from_at"] + pd.DateOffset(months=months)
+        later = here & (taken["code"] == "ebr") & (taken["kind"] == kind) & ends.notna()
+        later &= ~(taken["until_at"] <= ends).fillna(value=False)
+        taken["until_at"] = taken["until_at"].mask(
+            later.fillna(value=False).to_numpy(dtype=bool), ends
+        )
+    return taken
 
 
 def take_consents(consents: pd.DataFrame | None) -> pd.DataFrame | None:
     """Records of consent, columns `CONSENTS`; None for None.
 
     Raises:
-        ConfigError: A column is missing, an instant has no time zone, a kind is not known, or a
-            number is not E.164.
+        ConfigError: A column is missing or not known, an instant has no time zone, a kind is not known,
+            or a number is not E.164.
     """
-    taken = _shape(consents, CONSENTS, "consents")
-    if consents is not None and "granted_at" not in consents.columns:
-        raise ConfigError("consents: there is no column granted_at; add when each was given")
-    if taken is not None:
-        odd = sorted(set(taken["kind"].dropna()) - set(KINDS))
-        if odd:
-            raise ConfigError(f"consents: kind {odd[0]!r} is not known; use {', '.join(KINDS)}")
+    if consents is None:
+        return None
+    taken = _records(consents, CONSENTS, "consents", "phone", "granted_at")
+    _require_known(taken["kind"], CONSENT_KINDS, "consents: kind")
     return taken
 
 
@@ -260,46 +241,6 @@ def take_look_ups(look_ups: pd.DataFrame | None) -> pd.DataFrame | None:
     """Look-ups of numbers, columns `LOOK_UPS`; None for None.
 
     Raises:
-        ConfigError: A column is missing, an instant has no time zone, or a number is not E.164.
+        ConfigError: A column is missing or not known, an instant has no time zone, or a number is not E.164.
     """
-    return _shape(look_ups, LOOK_UPS, "look-ups")
-
-
-def _shape(
-    frame: pd.DataFrame | None, columns: tuple[Column, ...], name: str
-) -> pd.DataFrame | None:
-    if frame is None:
-        return None
-    if columns[0].name not in frame.columns:
-        raise ConfigError(
-            f"compliance: the frame of {name} has no column {columns[0].name}; add it"
-        )
-    unknown = sorted(set(map(str, frame.columns)) - {column.name for column in columns})
-    if unknown:
-        raise ConfigError(
-            f"{name}: the column {unknown[0]!r} is none of {', '.join(c.name for c in columns)}; "
-            "rename it, or leave it out: a column that is not read is a record that is ignored"
-        )
-    made = {}
-    for column in columns:
-        if column.name not in frame.columns:
-            made[column.name] = pd.Series([None] * len(frame), dtype=DTYPES[column.kind])
-            continue
-        values = frame[column.name].reset_index(drop=True)
-        try:
-            made[column.name] = values.astype(DTYPES[column.kind])
-        except (TypeError, ValueError) as error:
-            raise ConfigError(
-                f"compliance: {column.name} of the frame of {name} is not an aware instant; "
-                "give it a time zone"
-            ) from error
-    taken = pd.DataFrame(made)
-    odd = taken["phone"].notna() & ~taken["phone"].str.fullmatch(r"\+[1-9]\d{6,14}").fillna(
-        value=False
-    )
-    if odd.any():
-        raise ConfigError(
-            f"{name}: row {int(odd.to_numpy().argmax()) + 1} has a phone that is no E.164 number; write +12125550142, "
-            "or clean the file first: a number that is not read is a record that is ignored"
-        )
-    return taken
+    return None if look_ups is None else _records(look_ups, LOOK_UPS, "look-ups", "phone")

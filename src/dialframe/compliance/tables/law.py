@@ -64,9 +64,8 @@ CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The rule on the detail record of each call, 16 CFR 310.5(a)(2).
 DETAIL: Final = "us-tsr-retention"
-#: The weakest kind of consent that meets each wording, as a position in `KINDS`; 47 CFR 64.1200(f)(9)
+#: The weakest kind of consent that meets each wording, as a position in `CONSENT_KINDS`; 47 CFR 64.1200(f)(9)
 #: defines the strongest, consent in writing.
-KINDS: Final = ("any", "express", "written")
 STRENGTH: Final[Mapping[str, int]] = {
     "prior_express_written": 2, "clear_unambiguous_evidential": 2, "prior_express": 1, "express": 1,
     "specific_prior_consent": 1, "free_specific_informed_unambiguous_revocable": 1,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
@@ -21,10 +21,22 @@ import pandas as pd
 import phonenumbers
 import pyarrow as pa
 
-from dialframe.compliance.practice import Practice, Setting
-from dialframe.compliance.rules.rule_model import ConsentRule
+from dialframe import opt_outs
+from dialframe.compliance.practice import Practice, Setting, frozen
+from dialframe.compliance.rules import rulebook
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rule_model import ConsentRule, HolidayRule
+from dialframe.compliance.rules.rule_parameters import CONSENT_KINDS
+from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables import Database, utc_offsets
-from dialframe.compliance.tables.law import KINDS, Law
+from dialframe.compliance.tables.intake import (
+    moment,
+    take_consents,
+    take_exemptions,
+    take_look_ups,
+)
+from dialframe.compliance.tables.law import Law
+from dialframe.errors import ConfigError
 from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
@@ -38,6 +50,7 @@ NEVER_DIALED: Final = (
     "FACILITY_NOT_IMPLEMENTED", "SERVICE_NOT_IMPLEMENTED", "GATEWAY_DOWN", "CONGESTION",
     "NETWORK_FAIL", "CHANUNAVAIL", "DNCL", "DNCC",
 )  # fmt: skip
+NOTHING_DECLARED: Final = Declared()
 #: Outcomes that mean "do not call me again". Codes for numbers that the dialer itself held back
 #: (VICIdial's DNCL, DNCC) are no requests: nobody was spoken to.
 REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "OPT OUT")
@@ -56,54 +69,83 @@ _SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
 _FIRST_YEAR, _LAST_YEAR = date(1971, 1, 1), date(2099, 1, 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Asked:
-    """What an audit asks of the tables.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Question:
+    """What is asked of the tables of an account, and what the firm brings to it: the arguments of `audit`, and more.
 
     Attributes:
-        law: The rules.
-        as_of: The moment of the audit, UTC; nothing later counts.
-        since: First instant of the period; None: no bound.
-        until: First instant after it; None: no bound.
-        states: Number to US state or ZIP code.
-        exemptions: Records that lift a rule, as `exemptions.take` gives them.
-        consents: Records of consent; None: not given.
-        look_ups: Look-ups of reassigned numbers; None: not given.
-        outcomes: Call id to `dropped`, `live` or `machine`.
-        requests: Requests beside those of calls: `phone`, `at`, `ref`, `code`, `source`.
-        codes: Dispositions that are requests.
-        known: Whether somebody said what a disposition means; one that reads like a refusal and is
-            not known makes later calls uncertain.
-        like_refusal: Whether a disposition reads like a refusal.
-        grace: Where no rule speaks of requests, calls this long after one are uncertain.
-        plain_age: If given, no rule is asked about lists: every check this young is fresh.
-        began_at: When the account began, as far as it is known.
-        every_row: Whether the attempts of numbers that were dialed seldom are counted too.
-        recorded_consents: Consents that went to the service.
+        now: The moment of the audit; nothing later counts.
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
         tells_answers: Whether the account's calls say when they were answered; None: as these do.
+        plain_age: If given, no rule is asked about lists: every check this young is fresh.
+        every_row: Whether the attempts of numbers that were dialed seldom are counted too.
     """
 
-    law: Law
-    as_of: datetime
+    now: datetime
     since: datetime | None = None
     until: datetime | None = None
+    rulebook: RuleBook | None = None
+    rules: Sequence[str] | None = None
     states: Mapping[str, str] | pd.Series | None = None
+    dnc_codes: Sequence[str] = REQUEST_CODES
+    known_codes: Callable[[str], bool] | None = None
+    grace: timedelta = timedelta(0)
+    practice: Practice | None = None
     exemptions: pd.DataFrame | None = None
+    declared: Declared = NOTHING_DECLARED
     consents: pd.DataFrame | None = None
+    recorded_consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
     outcomes: Mapping[str, str] | pd.Series | None = None
-    requests: pd.DataFrame | None = None
-    codes: Sequence[str] = REQUEST_CODES
-    known: Callable[[str], bool] = field(default=lambda _: False)
-    like_refusal: Callable[[str], bool] = field(default=lambda _: False)
-    grace: timedelta = timedelta(0)
-    plain_age: timedelta | None = None
+    events: pd.DataFrame | None = None
     began_at: datetime | None = None
-    every_row: bool = False
-    recorded_consents: pd.DataFrame | None = None
+    taxonomy: str = ""
+    data_version: str = ""
     known_outcomes: frozenset[str] | None = None
     tells_answers: bool | None = None
+    plain_age: timedelta | None = None
+    every_row: bool = False
+
+    @cached_property
+    def every(self) -> RuleBook:
+        """The book, whole."""
+        return rulebook.load() if self.rulebook is None else self.rulebook
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The rules that are question.
+
+        Raises:
+            ConfigError: The period ends before it begins, a rule is not known, or a file of
+                declared days names one that is not.
+        """
+        since, until = self.since, self.until
+        # An empty period is a slip of the pen: no finding in it would be no result.
+        if since is not None and until is not None and moment(until) <= moment(since):
+            raise ConfigError(
+                f"the period ends at {until:%Y-%m-%d %H:%M}, not after its begin at "
+                f"{since:%Y-%m-%d %H:%M}; exchange the two"
+            )
+        # A misspelled rule in a file of declared days would let calls on these days pass.
+        books = (rulebook.load(), self.every)
+        known = {rule.id for book in books for rule in book.of_kind(HolidayRule)}
+        odd = sorted(set(self.declared.days) - known)
+        if odd:
+            raise ConfigError(
+                f"declared days: {odd[0]!r} is no rule on holidays; `dialframe rules list --kind "
+                "holiday` shows them"
+            )
+        return self.every.select(self.rules)
+
+    @cached_property
+    def law(self) -> Law:
+        """The rules behind their numbers, for calls of the firm's practice."""
+        return Law(self.every, self.book, frozen(self.practice), self.declared)
+
+    def by_codes(self) -> Question:
+        """The same asked of the voluntary codes alone."""
+        codes = self.book.codes()
+        return replace(self, rulebook=codes, rules=None, taxonomy="", data_version="")
 
 
 @cache
@@ -112,19 +154,19 @@ def query(name: str, *, package: str = "dialframe.compliance.tables") -> str:
     return (resources.files(package) / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def prepare(db: Database, asked: Asked) -> None:
+def prepare(db: Database, question: Question) -> None:
     """Build every table from `calls_in`, `leads_in` and `checks_in`, which are there.
 
     Raises:
         ConfigError: A zone of the rules is not in the zone database.
     """
-    _settings(db, asked)
-    _words(db, asked)
-    _given(db, asked)
+    _settings(db, question)
+    _words(db, question)
+    _given(db, question)
     db.run(query("calls"))
     db.run(query("evidence"))
-    _law(db, asked.law)
-    reach = _circumstances(db, asked)
+    _law(db, question.law)
+    reach = _circumstances(db, question)
     first, last = _clocks(db)
     db.run(query("cases"))
     reach(db)
@@ -133,10 +175,10 @@ def prepare(db: Database, asked: Asked) -> None:
         rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
     }
     days = {"rule": "int", "day": "day", "closed": "flag", "name": "text"}
-    db.load("special_days", days, asked.law.special_days(first, last, reached))
+    db.load("special_days", days, question.law.special_days(first, last, reached))
     db.run(query("law"))
-    _deadlines(db, asked.law)
-    _conduct(db, asked.law.practice)
+    _deadlines(db, question.law)
+    _conduct(db, question.law.practice)
 
 
 def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
@@ -163,8 +205,8 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
     return pa.table(arrays, names=table.column_names)
 
 
-def _settings(db: Database, asked: Asked) -> None:
-    tells_answers = asked.tells_answers
+def _settings(db: Database, question: Question) -> None:
+    tells_answers = question.tells_answers
     if tells_answers is None:
         query_ = "select coalesce(bool_or(answered_at is not null), false) from calls_in"
         ((tells_answers,),) = db.execute(query_).fetchall()
@@ -173,14 +215,15 @@ def _settings(db: Database, asked: Asked) -> None:
         {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
          "default_age": "span", "plain_age": "span", "began_at": "instant", "every_row": "flag",
          "oldest_at": "instant", "tells_answers": "flag"},
-        [(bare(asked.as_of), bare(asked.since), bare(asked.until), asked.grace, DEFAULT_AGE,
-          asked.plain_age, bare(asked.began_at), asked.every_row, None, tells_answers)],
+        [(bare(question.now), bare(question.since), bare(question.until), question.grace, DEFAULT_AGE,
+          question.plain_age, bare(question.began_at), question.every_row, None, tells_answers)],
     )  # fmt: skip
 
 
-def _words(db: Database, asked: Asked) -> None:
+def _words(db: Database, question: Question) -> None:
     """What each distinct disposition, status and hang-up cause of the calls means."""
-    requests = {plain(code) for code in asked.codes}
+    requests = {plain(code) for code in question.dnc_codes}
+    known = question.known_codes or (lambda _: False)
     rows = []
     for name in ("disposition", "status", "hangup_cause"):
         for (word,) in db.execute(
@@ -189,12 +232,12 @@ def _words(db: Database, asked: Asked) -> None:
             is_request = name == "disposition" and plain(word) in requests
             like = (
                 name == "disposition" and not is_request
-                and not asked.known(word) and asked.like_refusal(word)
+                and not known(word) and opt_outs.is_refusal(word)
             )  # fmt: skip
             never = plain(word) in _SILENT or (
                 name == "hangup_cause" and _SERVER_ERROR.fullmatch(word) is not None
             )
-            mapped = name != "disposition" or is_request or asked.known(word)
+            mapped = name != "disposition" or is_request or known(word)
             rows.append((name, word, is_request, like, never, mapped))
     kinds = {
         "field": "text", "word": "text", "is_request": "flag", "like_refusal": "flag",
@@ -211,33 +254,38 @@ def plain(code: str) -> str:
 _SILENT: Final = frozenset(plain(code) for code in NEVER_DIALED)
 
 
-def _given(db: Database, asked: Asked) -> None:
+def _given(db: Database, question: Question) -> None:
     """Outcomes, requests, consents and look-ups as the firm gives them."""
-    said = pd.Series(dtype="str") if asked.outcomes is None else pd.Series(asked.outcomes)
+    said = pd.Series(dtype="str") if question.outcomes is None else pd.Series(question.outcomes)
     said = said[~said.index.duplicated(keep="last")]
     told = pd.DataFrame(
         {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
     )
     db.put("outcomes_in", arrow(told))
-    if asked.known_outcomes is None:
+    if question.known_outcomes is None:
         db.run(
             "create or replace table known_outcomes as select distinct outcome from outcomes_in"
         )
     else:
         db.load(
-            "known_outcomes", {"outcome": "text"}, [(o,) for o in sorted(asked.known_outcomes)]
+            "known_outcomes", {"outcome": "text"}, [(o,) for o in sorted(question.known_outcomes)]
         )
     names = {"phone": "str", "at": "datetime64[us, UTC]", "ref": "str", "code": "str", "source": "str"}  # fmt: skip
-    given = asked.requests if asked.requests is not None else pd.DataFrame({n: [] for n in names})
+    given = (
+        question.events if question.events is not None else pd.DataFrame({n: [] for n in names})
+    )
     if "source" not in given.columns:
         given = given.assign(source="event")
     db.put("requests_in", arrow(given[list(names)].astype(names)))
-    consents = asked.consents
+    consents, recorded = (
+        take_consents(question.consents),
+        take_consents(question.recorded_consents),
+    )
     rows = [
-        (number, r.phone, None if pd.isna(r.kind) else KINDS.index(r.kind), bare(r.granted_at),
+        (number, r.phone, None if pd.isna(r.kind) else CONSENT_KINDS.index(r.kind), bare(r.granted_at),
          bare(r.expires_at), bare(r.revoked_at), _text(r.revoked_for), _text(r.record))
         for number, r in enumerate(
-            r for t in (consents, asked.recorded_consents) if t is not None for r in t.itertuples(index=False)
+            r for t in (consents, recorded) if t is not None for r in t.itertuples(index=False)
         )
     ]  # fmt: skip
     db.run("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
@@ -252,7 +300,7 @@ def _given(db: Database, asked: Asked) -> None:
         select n.*, (select min(m.revoked_at) from numbered m
           where m.phone = n.phone and m.consent <> n.consent and m.revoked_at > n.granted_at) as withdrawn_at
         from numbered n""")
-    look_ups = asked.look_ups
+    look_ups = take_look_ups(question.look_ups)
     asked_rows: list[tuple[Any, ...]] = [] if look_ups is None else [
         (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
         for number, r in enumerate(look_ups.itertuples(index=False))
@@ -266,7 +314,7 @@ def _given(db: Database, asked: Asked) -> None:
         name
         for name, frame in (
             ("consents", consents),
-            ("recorded_consents", asked.recorded_consents),
+            ("recorded_consents", recorded),
             ("look_ups", look_ups),
         )
         if frame is not None
@@ -301,14 +349,14 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
         yield rule, missing
 
 
-def _circumstances(db: Database, asked: Asked) -> Callable[[Database], None]:
+def _circumstances(db: Database, question: Question) -> Callable[[Database], None]:
     """Where each number may be, and under which circumstances it was called.
 
     Returns:
         What says, once the calls are placed, which rules reach them.
     """
-    kinds = _places(db, asked.states)
-    practice = asked.law.practice
+    kinds = _places(db, question.states)
+    practice = question.law.practice
     voices = {
         c: own.over(practice.conduct).artificial_voice for c, own in practice.conducts.items()
     }
@@ -325,7 +373,9 @@ def _circumstances(db: Database, asked: Asked) -> Callable[[Database], None]:
     ]  # fmt: skip
     db.load("campaign_settings", {"campaign_id": "text", "setting": "int"},
          [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
-    lifted = _lifted(db, asked.exemptions, asked.law.lifting_windows())
+    lifted = _lifted(
+        db, take_exemptions(question.exemptions, question.book), question.law.lifting_windows()
+    )
     width, sets = len(settings), len(lifted)
     of_place = width * len(_LINES) * sets
     # A setting may name a number twice as text; the number counts once.
@@ -372,7 +422,7 @@ def _circumstances(db: Database, asked: Asked) -> Callable[[Database], None]:
             )
             codes = [code for code in lifted[which] if "@" not in code]
             rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
-            reached.extend(asked.law.reaching(situation, zones, circumstances))
+            reached.extend(question.law.reaching(situation, zones, circumstances))
         db.load("situations",
              {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
               "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
@@ -455,7 +505,7 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
 
 def _lifted(
     db: Database,
-    records: pd.DataFrame | None,
+    records: pd.DataFrame,
     windows: Sequence[tuple[str, int, str]],
 ) -> list[tuple[str, ...]]:
     """Which records lift rules for which calls; the distinct sets of their codes, the empty one first.
@@ -464,7 +514,7 @@ def _lifted(
     """
     columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
                "until_at": "instant", "code": "text"}  # fmt: skip
-    rows = [] if records is None else [
+    rows = [
         (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
         for r in records.itertuples(index=False)
     ]  # fmt: skip
