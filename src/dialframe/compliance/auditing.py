@@ -16,7 +16,7 @@ from dialframe.compliance.checks import consent, scrub_coverage
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
 from dialframe.compliance.practice import Practice
-from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
+from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, in_words
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
@@ -149,13 +149,13 @@ def _answer(
     listed = [check for check in ALL_CHECKS if check.name in listed_in(piece)]
     return assembled(
         question, piece, advice, len(checks),
-        findings=Pending(lambda: sums_of_parts.findings(listed, run.view)),
-        coverage=_coverage(run, question.book, leads, question.now),
-        hours=Pending(lambda: hours.every_call(run.view)),
-        listed=Pending(lambda: speaking(run.view)),
-        parts=_parts(run),
-        law=run.question.law,
-    ).held_by(run)  # fmt: skip
+        frames=Parts({
+            "findings": lambda: sums_of_parts.findings(listed, run.view),
+            "hours": lambda: hours.every_call(run.view), "listed": lambda: speaking(run.view),
+        }),
+        coverage=_coverage(run, question.book, leads, question.now), parts=_parts(run),
+        law=run.question.law, engine=run,
+    )  # fmt: skip
 
 
 def listed_in(piece: Piece) -> list[str]:
@@ -171,12 +171,11 @@ def assembled(
     advice: Audit | None,
     checks: int,
     *,
-    findings: Pending[pd.DataFrame],
+    frames: Parts,
     coverage: Coverage,
-    hours: Pending[pd.DataFrame],
-    listed: Pending[pd.DataFrame],
     parts: Parts,
     law: Law,
+    engine: object,
 ) -> Audit:
     """An audit from its sums.
 
@@ -185,12 +184,11 @@ def assembled(
         piece: The sums of all calls.
         advice: The audit by voluntary codes; None where they reach no call.
         checks: Rows of the ledger of checks.
-        findings: Makes the findings.
+        frames: Findings, every call against the hours, and every call to a number that anything speaks against.
         coverage: How far checks reach.
-        hours: Makes the frame of every call against the hours.
-        listed: Makes the frame of every call to a number that anything speaks against.
         parts: Frames of the further checks.
         law: The rules behind their numbers.
+        engine: The tables behind it.
     """
     book, at = question.book, moment(question.now)
     reported = [
@@ -203,14 +201,12 @@ def assembled(
     by_rule = [piece.by_rule, of_codes]
     more = {
         "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, reported),
-        "rules": Pending(lambda: _rules(book, by_rule)),
+        "rules": lambda: _rules(book, by_rule),
     }  # fmt: skip
     return Audit(
-        findings=findings,
+        frames=frames,
         checks=shaped(counted, CHECKS),
         coverage=coverage,
-        hours=hours,
-        listed=listed,
         excluded=piece.excluded,
         rulebook_version=book.version,
         rulebook_sha256=book.sha256,
@@ -232,6 +228,7 @@ def assembled(
         taxonomy=question.taxonomy,
         data_version=question.data_version,
         gaps=_gaps(*piece.calls),
+        engine=engine,
     )
 
 
@@ -296,14 +293,12 @@ def federal_age(book: RuleBook, day: date) -> int:
 
 
 def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -> Coverage:
-    covered = Coverage(
-        numbers=Pending(lambda: scrub_coverage.numbers(run.view)),
-        calls=Pending(lambda: in_time(run.view)),
-        summary=Pending(lambda: summary(covered.numbers, people(leads, now), dialed(run.view))),
-        as_of=moment(now).to_pydatetime(),
-        max_age_days=federal_age(book, moment(now).date()),
-    )
-    return covered
+    frames = Parts({
+        "numbers": lambda: scrub_coverage.numbers(run.view), "calls": lambda: in_time(run.view),
+        "summary": lambda: summary(frames["numbers"], people(leads, now), dialed(run.view)),
+    })  # fmt: skip
+    as_of = moment(now).to_pydatetime()
+    return Coverage(frames=frames, as_of=as_of, max_age_days=federal_age(book, as_of.date()))
 
 
 #: Parts of an audit, and the check that each is the frame of.
@@ -325,7 +320,7 @@ def _parts(run: Engine) -> Parts:
             return shaped(pd.DataFrame(), check.columns)
         return consent.table(run.view) if name == "consent" else check.table(run.view)
 
-    return Parts({part: Pending(partial(frame, name)) for part, name in _PARTS.items()})
+    return Parts({part: partial(frame, name) for part, name in _PARTS.items()})
 
 
 #: What is said of calls that no rule of a check was held against.

@@ -22,7 +22,7 @@ import pandas as pd
 from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
 from dialframe.compliance.checks.check_results import View, shaped
-from dialframe.compliance.result import Coverage
+from dialframe.compliance.result import Coverage, Parts
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import moment
@@ -121,13 +121,12 @@ def coverage(
     engine = Engine(leads, calls, checks, None, question)
     engine.run(("scrub_at_call", "scrub_coverage"))
     numbers = scrub_coverage.numbers(engine.view)
-    return Coverage(
-        numbers=numbers,
-        calls=in_time(engine.view),
-        summary=summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
-        as_of=moment(now).to_pydatetime(),
-        max_age_days=DEFAULT_AGE.days if max_age_days is None else max_age_days,
-    )
+    frames = {
+        "numbers": numbers, "calls": in_time(engine.view),
+        "summary": summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
+    }  # fmt: skip
+    days = DEFAULT_AGE.days if max_age_days is None else max_age_days
+    return Coverage(frames=Parts(frames), as_of=question.now, max_age_days=days)
 
 
 def _without_rules(book: RuleBook) -> RuleBook:

@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 from pyarrow import dataset
 
 from dialframe.compliance import pack, sums_of_parts, voluntary_codes
-from dialframe.compliance.tables.query_tables import Question, assembled, federal_age, listed_in
+from dialframe.compliance.auditing import assembled, federal_age, listed_in
 from dialframe.compliance.auditing import examine as examined
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.result import Audit, Coverage, Parts, Pending
+from dialframe.compliance.result import Audit, Coverage, Parts
 from dialframe.compliance.sums_of_parts import SUMMED, KeptFindings, Piece, piece_of
 from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import (
@@ -38,6 +38,7 @@ from dialframe.compliance.tables.intake import (
     moment,
     recorded,
 )
+from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
 
@@ -64,9 +65,10 @@ _REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _FEW_VALUES: Final = 10_000
 _TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
-_NEEDED: Final = NEEDED | {"calls": (*NEEDED["calls"], "answered_at")}
+_NEEDED: Final = {**NEEDED, "calls": (*NEEDED["calls"], "answered_at")}
 #: The same, and those that are read where a table has them.
-_READ: Final = NEEDED | {
+_READ: Final = {
+    **NEEDED,
     "calls": (*NEEDED["calls"], *WELCOME["calls"]), "leads": (*NEEDED["leads"], "custom_fields"),
 }  # fmt: skip
 #: What each kind of column is in DuckDB, and where it may hold nulls in pandas.
@@ -537,21 +539,21 @@ def _summed(
     summed = tallied([BY_NAME[name] for name in run if name in SUMMED], sums.view)
     total = replace(total, tallies={name: summed.get(name, total.tallies[name]) for name in run})
     _keep_findings(sums, [name for name in summed if summed[name].listed], kept / "sums.parquet")
-    nothing = Pending(_refused)
     frames = {
         name: check.table(sums.view) if name in sums.ran else shaped(pd.DataFrame(), check.columns)
         for name, check in ((name, BY_NAME[name]) for name in SUMMED)
     }
-    as_of = moment(question.now)
+    as_of = moment(question.now).to_pydatetime()
     findings = KeptFindings(kept, tuple(listed_in(total)))
+    nothing = dict.fromkeys(("numbers", "calls", "summary"), _refused)
+    coverage = Coverage(
+        frames=Parts(nothing), as_of=as_of, max_age_days=federal_age(question.book, as_of.date())
+    )
     return assembled(
-        question, total, advice, checks, findings=Pending(findings.every),
-        coverage=Coverage(
-            numbers=nothing, calls=nothing, summary=nothing, as_of=as_of.to_pydatetime(),
-            max_age_days=federal_age(question.book, as_of.date()),
-        ),
-        hours=nothing, listed=nothing, parts=Parts(frames), law=sums.question.law,
-    ).held_by(InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), findings))  # fmt: skip
+        question, total, advice, checks, coverage=coverage, parts=Parts(frames), law=sums.question.law,
+        frames=Parts({"findings": findings.every, "hours": _refused, "listed": _refused}),
+        engine=InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), findings),
+    )  # fmt: skip
 
 
 def _refused() -> pd.DataFrame:

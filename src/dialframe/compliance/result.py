@@ -6,80 +6,27 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
-from typing import Any, ClassVar, Final, Generic, TypeVar, overload
+from typing import Any, Final
 
 import pandas as pd
 
 from dialframe.compliance.tables import FRAMES
 from dialframe.privacy import mask, redact
 
-# Frames that few read and that cost much are made when they are first asked for, and then kept.
-
-T = TypeVar("T")
-
-_MARK: Final = "late "
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pending(Generic[T]):
-    """A value that is not made yet."""
-
-    make: Callable[[], T]
-
-
-class Late(Generic[T]):
-    """A field of a frozen dataclass that may be given as a `Pending` value."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = _MARK + name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Late[T]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> T | Late[T]:
-        if instance is None:
-            raise AttributeError(self._name)  # so that the field has no default
-        value: T | Pending[T] = instance.__dict__[self._name]
-        if isinstance(value, Pending):
-            value = instance.__dict__[self._name] = value.make()
-        return value
-
-    def __set__(self, instance: object, value: T | Pending[T]) -> None:
-        instance.__dict__[self._name] = value
-
-
-def unmade(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass with late ones, made or not."""
-    held = vars(value)
-    return {
-        e.name: held[_MARK + e.name if _MARK + e.name in held else e.name] for e in fields(value)
-    }
-
-
-def rebuild(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A dataclass from its fields; what pickling one with late fields comes to."""
-    return kind(**values)
-
-
-def settled(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """How to pickle a dataclass with late fields: all of them are made first."""
-    return rebuild, (type(value), {each.name: getattr(value, each.name) for each in fields(value)})
-
 
 class Parts(Mapping[str, pd.DataFrame]):
-    """Frames by name, each made when it is first asked for."""
+    """Frames by name. Few read those that cost much: what is given as a function is made when it is first asked for."""
 
-    def __init__(self, given: Mapping[str, pd.DataFrame | Pending[pd.DataFrame]]) -> None:
+    def __init__(self, given: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]]) -> None:
         self._given = dict(given)
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         value = self._given[name]
-        if isinstance(value, Pending):
-            value = self._given[name] = value.make()
+        if not isinstance(value, pd.DataFrame):
+            value = self._given[name] = value()
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +35,7 @@ class Parts(Mapping[str, pd.DataFrame]):
     def __len__(self) -> int:
         return len(self._given)
 
-    def joined(self, more: Mapping[str, pd.DataFrame | Pending[pd.DataFrame]]) -> Parts:
+    def joined(self, more: Mapping[str, pd.DataFrame | Callable[[], pd.DataFrame]]) -> Parts:
         """The same and further frames; nothing is made."""
         return Parts({**self._given, **more})
 
@@ -108,21 +55,29 @@ class Coverage:
     """How far Do-Not-Call checks reach.
 
     Attributes:
-        numbers: One row per number that is callable or was called, columns `scrub_coverage.NUMBERS`.
-        calls: One row per outbound call, columns `scrub_at_call.COLUMNS`.
-        summary: Counts with their denominators, columns `SUMMARY_COLUMNS`.
+        frames: The frames of the properties below.
         as_of: The moment at which numbers are judged, UTC.
         max_age_days: How old a record may be where no rule of the place says.
     """
 
-    numbers: Late[pd.DataFrame] = Late()
-    calls: Late[pd.DataFrame] = Late()
-    summary: Late[pd.DataFrame] = Late()
+    frames: Parts
     as_of: datetime
     max_age_days: int
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return settled(self)
+    @property
+    def numbers(self) -> pd.DataFrame:
+        """One row per number that is callable or was called, columns `scrub_coverage.NUMBERS`."""
+        return self.frames["numbers"]
+
+    @property
+    def calls(self) -> pd.DataFrame:
+        """One row per outbound call, columns `scrub_at_call.COLUMNS`."""
+        return self.frames["calls"]
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Counts with their denominators, columns `dnc.SUMMARY_COLUMNS`."""
+        return self.frames["summary"]
 
     def __repr__(self) -> str:
         fresh = int((self.numbers["state"] == "fresh").sum())
@@ -143,11 +98,9 @@ class Audit:
     puts into words only what somebody reads.
 
     Attributes:
-        findings: One row per call or number and check that did not pass, columns `FINDINGS`.
+        frames: The frames of the properties `findings`, `hours` and `listed`.
         checks: Counts of each check, columns `CHECKS`.
         coverage: How far Do-Not-Call checks reach.
-        hours: Every outbound call against the calling hours, columns `hours.COLUMNS`.
-        listed: Every call to a number that is listed or asked, columns `listed_number.COLUMNS`.
         excluded: Reason to number of calls that were not graded.
         rulebook_version: Version of the rule book.
         rulebook_sha256: Hash of its text.
@@ -165,19 +118,18 @@ class Audit:
             never read, a store that ends before the period does.
         inputs: Name of every file or table that was given to the SHA-256 of its content.
         options: What was asked for: period, rules, moment, and how the command ends.
+        engine: The tables behind the audit, for an evidence pack; they do not travel to another process.
     """
 
-    findings: Late[pd.DataFrame] = Late()
+    frames: Parts
     checks: pd.DataFrame
     coverage: Coverage
-    hours: Late[pd.DataFrame] = Late()
-    listed: Late[pd.DataFrame] = Late()
     excluded: Mapping[str, int]
     rulebook_version: str
     rulebook_sha256: str
     as_of: datetime
     notes: tuple[str, ...]
-    parts: Mapping[str, pd.DataFrame] = field(default_factory=lambda: Parts({}))
+    parts: Parts = field(default_factory=lambda: Parts({}))
     since: datetime | None = None
     until: datetime | None = None
     taxonomy: str = ""
@@ -186,23 +138,25 @@ class Audit:
     inputs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
 
-    #: The tables behind the audit, for an evidence pack; they do not travel to another process.
-    engine: ClassVar[Any] = None
+    engine: Any = None
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return settled(self)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "engine": None}
 
-    def held_by(self, engine: object) -> Audit:
-        """The same audit, with the tables that it stands on.
+    @property
+    def findings(self) -> pd.DataFrame:
+        """One row per call or number and check that did not pass, columns `FINDINGS`."""
+        return self.frames["findings"]
 
-        Args:
-            engine: The database with the tables of the audit.
-        """
-        object.__setattr__(self, "engine", engine)
-        return self
+    @property
+    def hours(self) -> pd.DataFrame:
+        """Every outbound call against the calling hours, columns `hours.COLUMNS`."""
+        return self.frames["hours"]
 
-    def _like(self, **changed: Any) -> Audit:
-        return Audit(**{**unmade(self), **changed}).held_by(self.engine)
+    @property
+    def listed(self) -> pd.DataFrame:
+        """Every call to a number that is listed or asked, columns `listed_number.COLUMNS`."""
+        return self.frames["listed"]
 
     def joined(self, more: Mapping[str, pd.DataFrame]) -> Audit:
         """The same audit with further parts.
@@ -210,8 +164,7 @@ class Audit:
         Args:
             more: Name of a part to its frame.
         """
-        parts = self.parts if isinstance(self.parts, Parts) else Parts(self.parts)
-        return self._like(parts=parts.joined(more))
+        return replace(self, parts=self.parts.joined(more))
 
     def with_inputs(
         self, gaps: tuple[str, ...], inputs: Mapping[str, str], options: Mapping[str, object]
@@ -223,7 +176,7 @@ class Audit:
             inputs: Name of a file or table to its SHA-256.
             options: Name of an option to its value.
         """
-        return self._like(gaps=gaps, inputs=dict(inputs), options=dict(options))
+        return replace(self, gaps=gaps, inputs=dict(inputs), options=dict(options))
 
     def with_notes(self, notes: Iterable[str]) -> Audit:
         """The same audit with more that must be read with its counts.
@@ -231,7 +184,7 @@ class Audit:
         Args:
             notes: Sentences.
         """
-        return self._like(notes=(*self.notes, *notes))
+        return replace(self, notes=(*self.notes, *notes))
 
     def with_findings(self, findings: pd.DataFrame) -> Audit:
         """The same audit with other findings.
@@ -239,7 +192,7 @@ class Audit:
         Args:
             findings: Frame with the columns of `findings`.
         """
-        return self._like(findings=findings)
+        return replace(self, frames=self.frames.joined({"findings": findings}))
 
     @property
     def calls(self) -> int:
@@ -339,22 +292,14 @@ class Audit:
         )
 
 
-def sentence(unit: str, counts: Mapping[str, int], missing: pd.Series) -> str:
-    """Counts of one check in the form of a report.
+def in_words(unit: str, counts: Mapping[str, int], inputs: pd.Series) -> str:
+    """Counts of one check in the form of a report: "n calls checked, a violations, b uncertain, c not evaluable because x is missing".
 
     Args:
         unit: What was checked, in the singular.
         counts: `checked`, `violation`, `uncertain`, `not_evaluable`.
-        missing: The missing input of each row that is not evaluable.
-
-    Returns:
-        "n calls checked, a violations, b uncertain, c not evaluable because x is missing".
+        inputs: Missing inputs with how often each is, the most frequent first.
     """
-    return in_words(unit, counts, missing.value_counts())
-
-
-def in_words(unit: str, counts: Mapping[str, int], inputs: pd.Series) -> str:
-    """The same where the missing inputs are counted already, the most frequent first."""
     words = (
         f"{counted(counts['checked'], unit)} checked, "
         f"{counted(counts['violation'], 'violation')}, {counts['uncertain']:,} uncertain, "
