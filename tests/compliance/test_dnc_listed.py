@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -14,172 +15,194 @@ from compliance import hand
 from dialframe import frames
 from dialframe.compliance import dnc
 
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-AT, NOON = hand.utc("2026-06-15T15:00"), hand.utc("2026-06-15T12:00")
+DAY, HOUR, TICK = timedelta(days=1), timedelta(hours=1), timedelta(microseconds=1)
+AT = hand.utc("2026-06-15T15:00")
 NOW = hand.utc("2026-07-01")
+Rows = list[dict[str, Any]]
 
 
 def _listed(
-    calls: list[dict[str, Any]],
-    leads: list[dict[str, Any]] | None = None,
-    checks: list[dict[str, Any]] | None = None,
-    **further: Any,
+    calls: Rows, leads: Rows | None = None, checks: Rows | None = None, **further: Any
 ) -> pd.DataFrame:
     return dnc.listed_calls(
-        hand.calls(*calls),
-        hand.leads(*(leads or [])),
-        hand.checks(*(checks or [])),
-        now=NOW,
-        **further,
-    )
+        hand.calls(*calls), hand.leads(*(leads or [])), hand.checks(*(checks or [])),
+        now=NOW, **further,
+    )  # fmt: skip
 
 
-def test_a_number_that_nothing_speaks_against_has_no_row() -> None:
-    """Only flagged numbers are looked at; inbound calls never are."""
-    found = _listed(
-        [
-            hand.call(at=AT),
-            hand.call(hand.CHICAGO, AT),
-            hand.call(hand.CHICAGO, AT, id="in", direction="inbound"),
-        ],
-        [hand.lead()],
-        [hand.check(AT - DAY), hand.check(AT + DAY, phone=hand.CHICAGO, listed=True)],
-    )
-    assert found["to_number"].tolist() == [hand.CHICAGO]
+def _call(name: str, at: datetime | None = AT, **fields: Any) -> dict[str, Any]:
+    return hand.call(at=at, id=name, **fields)
 
 
-def test_a_call_after_a_positive_check_is_proven() -> None:
-    """With the answer that we had, and the interval in which the number became listed."""
-    checks = [hand.check(AT - 9 * DAY), hand.check(AT - DAY, listed=True)]
-    found = _listed([hand.call(at=AT)], checks=checks).iloc[0]
-    assert found["grade"] == "proven"
-    assert (found["listed_after"], found["listed_by"]) == (AT - 9 * DAY, AT - DAY)
-    assert found["evidence"] == (
-        "check req_1415 said listed at 2026-06-14T15:00:00Z; "
-        "check req_0615 said not listed at 2026-06-06T15:00:00Z"
-    )
+def _asked(**fields: Any) -> dict[str, Any]:
+    return _call("asked", **{"disposition": "DNC", **fields})
 
 
-@pytest.mark.parametrize(
-    ("shift", "grade"),
-    [
-        (-timedelta(microseconds=1), "proven"),
-        (timedelta(0), "indeterminate"),
-        (timedelta(microseconds=1), "indeterminate"),
-    ],
-)
-def test_a_check_at_the_instant_of_the_call_came_too_late_to_be_known(
-    shift: timedelta, grade: str
-) -> None:
-    """Proven means strictly after the answer."""
-    found = _listed([hand.call(at=AT)], checks=[hand.check(AT + shift, listed=True)])
-    assert found["grade"].item() == grade
+LATER = _call("later", AT + 7 * DAY)
+IN: dict[str, Any] = {
+    "direction": "inbound",
+    "from_number": hand.NEW_YORK,
+    "to_number": "+16465550180",
+}
+FLAG: dict[str, Any] = {"status": "dnc", "created_at": AT - 9 * DAY}
 
-
-def test_a_call_inside_the_interval_is_indeterminate() -> None:
-    """Between the import and the first positive check nobody knows."""
-    found = _listed(
-        [hand.call(at=AT), hand.call(at=AT + 3 * DAY, id="later")],
-        [hand.lead(created_at=AT - DAY)],
+#: What is on record of a number (calls, leads, checks), and what is said of the calls to it, by their ids.
+CASES: dict[str, tuple[Rows, Rows, Rows, dict[str, dict[str, Any]]]] = {
+    # Only flagged numbers are looked at; inbound calls never are.
+    "nothing speaks against it": ([_call("a")], [hand.lead()], [hand.check(AT - DAY)], {}),
+    "listed since": (
+        [_call("a"), _call("in", direction="inbound")], [], [hand.check(AT + DAY, listed=True)],
+        {"a": {"grade": "indeterminate"}},
+    ),
+    "listed the day before": (
+        [_call("a")], [], [hand.check(AT - 9 * DAY), hand.check(AT - DAY, listed=True)],
+        {"a": {
+            "grade": "proven", "listed_after": AT - 9 * DAY, "listed_by": AT - DAY,
+            "evidence": "check req_1415 said listed at 2026-06-14T15:00:00Z; "
+                        "check req_0615 said not listed at 2026-06-06T15:00:00Z",
+        }},
+    ),
+    # Proven means strictly after the answer.
+    **{
+        f"listed {shift} from the call": (
+            [_call("a")], [], [hand.check(AT + shift, listed=True)], {"a": {"grade": grade}}
+        )
+        for shift, grade in ((-TICK, "proven"), (0 * DAY, "indeterminate"), (TICK, "indeterminate"))
+    },
+    # Between the import and the first positive check nobody knows.
+    "imported, then listed": (
+        [_call("a"), _call("b", AT + 3 * DAY)], [hand.lead(created_at=AT - DAY)],
         [hand.check(AT + DAY, listed=True)],
-    )
-    assert found["grade"].tolist() == ["indeterminate", "proven"]
-    assert found["listed_after"].tolist() == [AT - DAY, AT - DAY]
+        {"a": {"grade": "indeterminate", "listed_after": AT - DAY},
+         "b": {"grade": "proven", "listed_after": AT - DAY}},
+    ),
+    # A second lead of a listed number does not make it callable; a negative check does.
+    "listed, then imported": (
+        [_call("a")], [hand.lead(created_at=AT - DAY)], [hand.check(AT - 5 * DAY, listed=True)],
+        {"a": {"grade": "proven"}},
+    ),
+    "listed, then not": (
+        [_call("a")], [hand.lead(created_at=AT - DAY)],
+        [hand.check(AT - 5 * DAY, listed=True), hand.check(AT - 2 * DAY)], {"a": {"grade": "clear"}},
+    ),
+    "listed and not listed at one instant": (
+        [_call("a", AT + DAY)], [], [hand.check(AT, listed=True), hand.check(AT)],
+        {"a": {"grade": "proven"}},
+    ),
+    "not listed and listed at one instant": (
+        [_call("a", AT + DAY)], [], [hand.check(AT), hand.check(AT, listed=True)],
+        {"a": {"grade": "proven"}},
+    ),
+    # A request binds every campaign from the end of its call.
+    "asked": (
+        [_call("before", AT - DAY), _asked(ended_at=AT + HOUR), _call("during", AT + HOUR / 2),
+         _call("after", AT + 5 * DAY, campaign_id="cmp_2")], [], [],
+        {"before": {"grade": "not evaluable", "days_after_request": None, "requested_at": AT + HOUR},
+         "asked": {"grade": "not evaluable", "days_after_request": None},
+         "during": {"grade": "indeterminate", "days_after_request": None},
+         "after": {"grade": "proven", "days_after_request": 5 - 1 / 24, "weekdays_after_request": 4}},
+    ),
+    "asked on a call that came in": ([_asked(**IN), LATER], [], [], {"later": {"grade": "proven"}}),
+    # The end of a call that is missing or impossible falls back on its start.
+    **{
+        f"asked on a call that ended at {end}": (
+            [_asked(ended_at=end), LATER], [], [], {"asked": {}, "later": {"requested_at": since}}
+        )
+        for end, since in ((None, AT), (AT - DAY, AT), (AT + DAY / 480, AT + DAY / 480))
+    },
+    # The service lists who asked; no record says that the number was not listed before.
+    "asked, then listed and marked": (
+        [_call("before", AT - DAY), _asked()], [hand.lead(status="dnc", updated_at=AT)],
+        [hand.check(AT + DAY, listed=True)],
+        {"before": {"grade": "not evaluable", "basis": "request"},
+         "asked": {"grade": "not evaluable", "basis": "request"}},
+    ),
+    # A lead that is marked without a request became listed between its creation and its last change.
+    "marked": (
+        [_call("a", AT - DAY), _call("b", AT + DAY, campaign_id="cmp_2")],
+        [hand.lead(**FLAG, updated_at=AT)], [],
+        {"a": {"grade": "indeterminate", "basis": "lead status", "listed_after": AT - 9 * DAY},
+         "b": {"grade": "proven", "basis": "lead status", "listed_after": AT - 9 * DAY}},
+    ),
+    # A request explains a mark that was set with it or later; one from before it has another reason.
+    **{
+        f"asked, and marked at {at}": (
+            [_asked(), LATER], [hand.lead(status="dnc", updated_at=at)], [],
+            {"asked": {}, "later": {"basis": basis}},
+        )
+        for at, basis in ((AT - DAY, "request + lead status"), (AT, "request"),
+                          (AT + DAY, "request"), (None, "request"))
+    },
+    # Neither calls nor checks nor requests count after the moment of the audit.
+    "listed after the moment": ([_call("a")], [], [hand.check(NOW + DAY, listed=True)], {}),
+    "asked after the moment": ([_call("a"), _asked(at=NOW + DAY)], [], [], {}),
+    "called after the moment": ([_call("a", NOW + DAY)], [hand.lead(status="dnc", updated_at=AT)], [], {}),
+    "called nobody knows when": (
+        [_call("a", None)], [], [hand.check(AT, listed=True)],
+        {"a": {"grade": "not evaluable", "missing": "created_at"}},
+    ),
+    # Spelling does not matter; a number that the dialer held back made no request.
+    **{
+        f"disposition {code}": (
+            [_asked(disposition=code), LATER], [], [], {"asked": {}, "later": {}} if is_request else {}
+        )
+        for is_request, codes in (
+            (True, ("DNC", "dnc", "Do Not Call", "do-not-call", "do_not_call", "REMOVE", "Stop", "opt-out")),
+            (False, ("DNCL", "NI", "", None)),
+        )
+        for code in codes
+    },
+}  # fmt: skip
 
 
-def test_an_import_never_outweighs_a_positive_check() -> None:
-    """A second lead of a listed number does not make it callable; a negative check would."""
-    later = hand.lead(id="lead_2", created_at=AT - DAY)
-    positive = hand.check(AT - 5 * DAY, listed=True)
-    assert _listed([hand.call(at=AT)], [later], [positive])["grade"].item() == "proven"
-    lifted = [positive, hand.check(AT - 2 * DAY)]
-    assert _listed([hand.call(at=AT)], [later], lifted)["grade"].item() == "clear"
+@cache
+def _graded() -> dict[str, dict[str, Any]]:
+    """Every case on a number of its own, in one audit: `case/call` to its row."""
+    every: tuple[Rows, Rows, Rows] = ([], [], [])
+    for n, (case, tables) in enumerate(CASES.items()):
+        phone = f"+121255501{n:02}"
+        for rows, given_ in zip(every, tables, strict=False):
+            rows += [
+                {name: phone if value == hand.NEW_YORK else value for name, value in row.items()}
+                | {"id": f"{case}/{row.get('id')}"}
+                for row in given_
+            ]  # fmt: skip
+    return {str(row["call_id"]): row for row in _listed(*every).to_dict("records")}
 
 
-def test_requests_bind_every_campaign_from_the_end_of_their_call() -> None:
-    """Days and weekdays since the request are given beside the grade."""
-    asked = hand.call(at=AT, id="asked", disposition="DNC", ended_at=AT + HOUR)
-    rows = [
-        hand.call(at=AT - DAY, id="before"),
-        asked,
-        hand.call(at=AT + HOUR / 2, id="during"),
-        hand.call(at=AT + 5 * DAY, id="after", campaign_id="cmp_2"),
-    ]
-    found = _listed(rows).set_index("call_id")
-    assert found["grade"].to_dict() == {
-        "before": "not evaluable",
-        "asked": "not evaluable",
-        "during": "indeterminate",
-        "after": "proven",
+@pytest.mark.parametrize("case", CASES)
+def test_a_call_is_graded_by_what_is_on_record_of_its_number(case: str) -> None:
+    """Which calls have a row, and what it says."""
+    wanted = CASES[case][-1]
+    rows = {
+        name.split("/")[1]: row for name, row in _graded().items() if name.split("/")[0] == case
     }
-    assert found.loc["after", "days_after_request"] == pytest.approx(5 - 1 / 24)
-    assert found.loc["after", "weekdays_after_request"] == 4
-    assert found.loc[["before", "asked", "during"], "days_after_request"].isna().all()
-    assert found["requested_at"].tolist() == [AT + HOUR] * 4
+    assert set(rows) == set(wanted)
+    for name, columns in wanted.items():
+        for column, value in columns.items():
+            found = None if pd.isna(rows[name][column]) else rows[name][column]
+            assert found == (pytest.approx(value) if isinstance(value, float) else value)
 
 
 def test_grace_makes_a_call_indeterminate_and_never_clear() -> None:
     """Ten business days are the regulator's outer limit, not a license."""
-    rows = [hand.call(at=AT, disposition="DNC"), hand.call(at=AT + 5 * DAY, id="after")]
+    rows = [_asked(), _call("after", AT + 5 * DAY)]
     assert _listed(rows)["grade"].tolist() == ["not evaluable", "proven"]
-    assert _listed(rows, grace=14 * DAY)["grade"].tolist() == [
-        "not evaluable", "indeterminate",
-    ]  # fmt: skip
+    assert _listed(rows, grace=14 * DAY)["grade"].tolist() == ["not evaluable", "indeterminate"]
 
 
-def test_a_request_on_an_inbound_call_counts() -> None:
-    """Who calls in to be left alone is not called back; nobody else is meant."""
-    inbound = hand.call(
-        "+16465550180", AT, direction="inbound", from_number=hand.PHOENIX, disposition="REMOVE"
-    )
-    found = _listed([inbound, *(hand.call(to, AT + DAY) for to in (hand.PHOENIX, hand.CHICAGO))])
-    assert found[["to_number", "grade"]].to_numpy().tolist() == [[hand.PHOENIX, "proven"]]
-
-
-def test_a_listing_after_a_request_has_the_request_as_its_reason() -> None:
-    """The service lists who asked; no record says that it was not listed before."""
-    rows = [hand.call(at=AT - DAY), hand.call(at=AT, disposition="DNC")]
-    found = _listed(
-        rows, [hand.lead(status="dnc", updated_at=AT)], [hand.check(AT + DAY, listed=True)]
-    )
-    assert found["grade"].tolist() == ["not evaluable", "not evaluable"]
-    assert found["basis"].tolist() == ["request", "request"]
-
-
-def test_a_flag_without_a_request_is_a_listing_of_unknown_day() -> None:
-    """Between the lead's creation and its last change, and proven after it."""
-    flagged = hand.lead(status="dnc", created_at=AT - 9 * DAY, updated_at=AT)
-    rows = [hand.call(at=AT - DAY), hand.call(at=AT + DAY, campaign_id="cmp_2")]
-    found = _listed(rows, [flagged])
-    assert found["grade"].tolist() == ["indeterminate", "proven"]
-    assert found["basis"].tolist() == ["lead status", "lead status"]
-    assert found["listed_after"].tolist() == [AT - 9 * DAY] * 2
-
-
-def test_nothing_after_the_moment_is_used() -> None:
-    """Neither calls nor checks nor requests."""
-    later = NOW + DAY
-    assert len(_listed([hand.call(at=AT)], [], [hand.check(later, listed=True)])) == 0
-    assert len(_listed([hand.call(at=AT), hand.call(at=later, disposition="DNC")])) == 0
-    flagged = [hand.lead(status="dnc", updated_at=AT)]
-    assert len(_listed([hand.call(at=later)], flagged)) == 0
-
-
-def test_a_call_without_a_time_is_shown_as_not_evaluable() -> None:
-    """It went to a listed number, but when?"""
-    found = _listed([hand.call()], checks=[hand.check(AT, listed=True)])
-    assert found["grade"].item() == "not evaluable"
-    assert found["missing"].item() == "created_at"
+def test_the_account_names_its_own_codes() -> None:
+    """What is not named is not taken."""
+    rows = [_asked(disposition="Bitte nicht mehr anrufen"), LATER]
+    assert _listed(rows).empty
+    assert "later" in set(_listed(rows, dnc_codes=("bitte_nicht_mehr_anrufen",))["call_id"])
 
 
 def test_an_empty_frame_has_the_same_columns() -> None:
     """Schema and dtypes do not depend on the data."""
     empty = dnc.listed_calls(
-        frames.empty(frames.CALLS),
-        frames.empty(frames.LEADS),
-        frames.empty(frames.DNC_CHECKS),
-        now=NOW,
-    )
+        frames.empty(frames.CALLS), frames.empty(frames.LEADS), frames.empty(frames.DNC_CHECKS), now=NOW
+    )  # fmt: skip
     full = _listed([hand.call(at=AT)], checks=[hand.check(AT, listed=True)])
     assert empty.dtypes.equals(full.dtypes)
     assert len(empty) == 0
@@ -267,61 +290,10 @@ def test_the_grade_is_what_a_slow_reading_says(numbers: list[tuple[list[datetime
     assert (bounded["listed_after"] < bounded["created_at"]).all()
 
 
-def _after(*rows: dict[str, Any], phone: str = hand.NEW_YORK, **further: Any) -> pd.DataFrame:
-    """A call a week later to the number, graded by what is on record."""
-    later = hand.call(phone, NOON + 7 * DAY, id="later")
-    found = dnc.listed_calls(
-        hand.calls(*rows, later), hand.leads(), hand.checks(), now=NOW, **further
-    )
-    return found[found["call_id"] == "later"]
-
-
-#: A disposition, and whether it is a request.
-CODES = (
-    ("DNC", True), ("dnc", True), ("Do Not Call", True), ("do-not-call", True),
-    ("do_not_call", True), ("REMOVE", True), ("Stop", True), ("opt-out", True),
-    ("DNCL", False), ("NI", False), ("", False), (None, False),
-)  # fmt: skip
-
-
-def test_requests_are_read_by_their_code() -> None:
-    """Spelling does not matter; a number that the dialer held back made no request."""
-    phones = [f"+121255501{n:02}" for n in range(len(CODES))]
-    asked = [
-        hand.call(phone, NOON, disposition=code)
-        for phone, (code, _) in zip(phones, CODES, strict=True)
-    ]
-    later = [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in phones]
-    found = dnc.listed_calls(
-        hand.calls(*asked, *later), hand.leads(), hand.checks(), now=NOW
-    ).set_index("call_id")
-    assert [
-        (code, f"later {phone}" in found.index)
-        for phone, (code, _) in zip(phones, CODES, strict=True)
-    ] == list(CODES)
-
-
-def test_the_account_names_its_own_codes() -> None:
-    """What is not named is not taken."""
-    row = hand.call(at=NOON, disposition="Bitte nicht mehr anrufen")
-    assert len(_after(row)) == 0
-    assert len(_after(row, dnc_codes=("bitte_nicht_mehr_anrufen",))) == 1
-
-
-def test_a_missing_or_impossible_end_falls_back_on_the_start() -> None:
-    """The request counts from the end of its call."""
-    ends = {hand.NEW_YORK: None, hand.CHICAGO: NOON - DAY, hand.PHOENIX: NOON + DAY / 480}
-    rows = [hand.call(phone, NOON, ended_at=end, disposition="DNC") for phone, end in ends.items()]
-    rows += [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in ends]
-    found = dnc.listed_calls(hand.calls(*rows), hand.leads(), hand.checks(), now=NOW)
-    asked = found.set_index("call_id").loc[[f"later {phone}" for phone in ends], "requested_at"]
-    assert asked.tolist() == [NOON, NOON, NOON + timedelta(minutes=3)]
-
-
 #: Fields of a lead, and whether it was screened as callable at import.
 LEADS: list[tuple[dict[str, Any], bool]] = [
     ({}, True),
-    ({"status": "dnc", "updated_at": NOON}, True),
+    ({"status": "dnc", "updated_at": AT}, True),
     ({"status": "dnc"}, False),
     ({"status": "DNC", "updated_at": None}, False),
     ({"created_at": None}, False),
@@ -332,38 +304,7 @@ def test_a_lead_that_was_dnc_from_the_start_was_not_screened_clean() -> None:
     """Only a lead that came in as callable was screened at import."""
     phones = [f"+121255501{n:02}" for n in range(len(LEADS))]
     leads = [hand.lead(phone, **fields) for phone, (fields, _) in zip(phones, LEADS, strict=True)]
-    calls = [hand.call(phone, NOON) for phone in phones]
+    calls = [hand.call(phone, AT) for phone in phones]
     found = dnc.coverage(hand.leads(*leads), hand.calls(*calls), hand.checks(), now=NOW)
     source = found.numbers.set_index("phone").loc[phones, "source"]
     assert (source == "import screen").tolist() == [counts for _, counts in LEADS]
-
-
-def test_a_request_explains_a_flag_that_was_set_with_it_or_later() -> None:
-    """A flag from before the request has another reason."""
-    basis = {
-        NOON - DAY: "request + lead status", NOON: "request", NOON + DAY: "request",
-        None: "request",
-    }  # fmt: skip
-    phones = [f"+121255501{n:02}" for n in range(len(basis))]
-    rows = [hand.call(phone, NOON, disposition="DNC") for phone in phones]
-    rows += [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in phones]
-    leads = [
-        hand.lead(phone, status="dnc", updated_at=at)
-        for phone, at in zip(phones, basis, strict=True)
-    ]
-    found = dnc.listed_calls(hand.calls(*rows), hand.leads(*leads), hand.checks(), now=NOW)
-    later = found.set_index("call_id").loc[[f"later {phone}" for phone in phones], "basis"]
-    assert later.tolist() == list(basis.values())
-
-
-def test_of_two_answers_at_one_instant_the_listed_one_counts() -> None:
-    """Whatever their order."""
-    orders = {hand.NEW_YORK: (True, False), hand.CHICAGO: (False, True)}
-    told = [
-        hand.check(NOON, listed=said, phone=phone, request_id=f"r{n}")
-        for phone, order in orders.items()
-        for n, said in enumerate(order)
-    ]
-    calls = [hand.call(phone, NOON + DAY) for phone in orders]
-    found = dnc.listed_calls(hand.calls(*calls), hand.leads(), hand.checks(*told), now=NOW)
-    assert found["grade"].tolist() == ["proven", "proven"]
