@@ -7,12 +7,12 @@ from typing import Final
 
 import pandas as pd
 
+from dialframe.compliance.checks.check_reasons import reasons
 from dialframe.compliance.checks.check_results import (
     Check,
     View,
     basic_words,
     choose,
-    reasons,
     stamps,
 )
 from dialframe.compliance.rules.rule_model import FreshnessRule, Rule
@@ -44,7 +44,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     answers = rows["state"].mask(is_young, "in another quarter")
     # An old check is uncertain by itself, however sure the rule is.
     said = lambda row, _: {"records": ", ".join(sorted(row.lifted)), "doubts": ""}  # noqa: E731
-    plain = reasons(CHECK.name, worded, view, answers, said)
+    plain = reasons(CHECK.name, worded, view.law, answers, said)
     lists = [lists_of(view.rules(numbers)) for numbers in rows["rules"]]
     worded = worded.assign(
         plain_reason=plain, reason=plain + pd.Series(lists, index=rows.index, dtype="object"),

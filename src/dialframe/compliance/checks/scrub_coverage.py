@@ -6,7 +6,8 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.check_results import Check, View, choose, reasons, shaped
+from dialframe.compliance.checks.check_reasons import reasons
+from dialframe.compliance.checks.check_results import Check, View, choose, shaped
 from dialframe.compliance.checks.scrub_at_call import record_words
 from dialframe.compliance.tables import FRAMES
 
@@ -19,7 +20,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     worded = records(rows).assign(limit=rows["max_age"] / _DAY)
     is_open = (rows["state"] == "screened at import") & (rows["severity"] <= 2)
     answers = rows["state"].mask(is_open, "screened at import, list not declared")
-    reason = reasons(CHECK.name, worded, view, answers, lambda *_: {"doubts": ""})
+    reason = reasons(CHECK.name, worded, view.law, answers, lambda *_: {"doubts": ""})
     return worded.assign(reason=reason, evidence=record_words(worded))
 
 

@@ -167,12 +167,12 @@ def _records(
     names = [column.name for column in columns]
     given = pd.DataFrame({name: [] for name in names}) if frame is None else frame
     unknown = sorted(set(map(str, given.columns)) - set(names))
-    taken = _taken(given, columns, what, needed=needed, advice="add it", strict=True)
     if unknown:
         raise ConfigError(
             f"{what}: the column {unknown[0]!r} is none of {', '.join(names)}; "
             "rename it, or leave it out: a column that is not read is a record that is ignored"
         )
+    taken = _taken(given, columns, what, needed=needed, advice="add it", strict=True)
     phones = taken["phone"]
     odd = phones.notna() & ~phones.str.fullmatch(_NUMBER).fillna(value=False)
     if odd.any():
