@@ -266,18 +266,11 @@ class AreaCode:
 @cache
 def area_codes() -> Mapping[str, AreaCode]:
     """Area codes of the North American plan, as packaged, zones without those of overlays."""
-    rows = {
-        row["area_code"]: AreaCode(
-            row["area_code"],
-            row["kind"],
-            row["region"],
-            row["state"],
-            _split(row["zones"]),
-            row["overlay_of"],
-        )
+    rows = (
+        AreaCode(row.pop("area_code"), zones=_split(row.pop("zones")), **row)
         for row in _rows("area_codes.csv")
-    }
-    return MappingProxyType(rows)
+    )
+    return MappingProxyType({row.code: row for row in rows})
 
 
 @cache

@@ -254,15 +254,12 @@ class Outline:
             if first >= self.head_records // 2 or furniture.issuperset(tail):
                 return None
         header = layout.header_record
-        return Layout(
-            header=layout.header,
+        return replace(
+            layout,
             header_record=None if header is None else ordinals[header],
-            width=layout.width,
-            usual=layout.usual,
             leads=(),
             preface=tuple((ordinals[at], code) for at, code in layout.preface),
             furniture=tuple((ordinals[at], code) for at, code in layout.furniture),
-            confidence=layout.confidence,
         )
 
 
@@ -359,18 +356,12 @@ def lead_file(
     raws: dict[int, str] = {}
     done = 0
     for block, rows in zip(blocks, kept, strict=True):
-        for marks, noted in (
-            (faults, block.faults),
-            (warnings, block.warnings),
-            (raws, block.raws),
-        ):
-            places = (
-                dict(zip(rows.tolist(), range(done, done + len(rows)), strict=True))
-                if noted
-                else {}
-            )
-            # Faults are few, and rows of a block become rows of the whole file.
-            marks.update({places[row]: what for row, what in noted.items() if row in places})
+        # Rows of a block become rows of the whole file; most blocks have nothing noted.
+        noted = {*block.faults, *block.warnings, *block.raws}
+        places = {row: done + at for at, row in enumerate(rows.tolist())} if noted else {}
+        faults |= {places[row]: code for row, code in block.faults.items() if row in places}
+        warnings |= {places[row]: codes for row, codes in block.warnings.items() if row in places}
+        raws |= {places[row]: text for row, text in block.raws.items() if row in places}
         done += len(rows)
     lines = [block.starts[rows] + 1 for block, rows in zip(blocks, kept, strict=True)]
     ordinals = [block.first + rows for block, rows in zip(blocks, kept, strict=True)]

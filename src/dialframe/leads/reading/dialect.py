@@ -10,9 +10,11 @@ columns of a fixed width are valid answers too.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from typing import Final
 
 from dialframe.errors import ConfigError
@@ -21,36 +23,13 @@ from dialframe.leads.lead_file import MOST_COLUMNS, Dialect, Shape, has_many_dig
 from dialframe.leads.reading import quoting
 from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
 
+_TABLES: Final = tomllib.loads(
+    resources.files(__package__).joinpath("delimiters.toml").read_text(encoding="utf-8")
+)
 #: Characters that may be delimiters and how much each is to be expected; others score `_UNUSUAL`.
-EXPECTED: Final[dict[str, float]] = {
-    ",": 1.0,
-    ";": 1.0,
-    "\t": 1.0,
-    "|": 1.0,
-    "¬": 0.95,
-    "¦": 0.95,
-    "\x1e": 0.95,
-    "\x1f": 0.95,
-    "\x01": 0.95,
-    "^": 0.9,
-    "~": 0.9,
-    "#": 0.85,
-    "§": 0.85,
-    ":": 0.75,
-    " ": 0.45,
-}
+EXPECTED: Final[dict[str, float]] = _TABLES["expected"]
 #: What people call a delimiter that is hard to type.
-WORDS: Final[dict[str, str]] = {
-    "tab": "\t",
-    "\\t": "\t",
-    "comma": ",",
-    "semicolon": ";",
-    "pipe": "|",
-    "bar": "|",
-    "space": " ",
-    "colon": ":",
-    "none": "",
-}
+WORDS: Final[dict[str, str]] = _TABLES["words"]
 _UNUSUAL: Final = 0.5
 _LONG_EXPECTED: Final = 0.9
 _LONG_SIGN: Final = re.compile(r"[^\w\s\"'.,()@+\-/]{2,3}")

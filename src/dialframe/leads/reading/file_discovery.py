@@ -27,28 +27,10 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 #: Endings of files in folders and archives that are taken for tables.
-TABLES: Final = frozenset(
-    [
-        "csv",
-        "tsv",
-        "tab",
-        "psv",
-        "ssv",
-        "txt",
-        "dat",
-        "asc",
-        "json",
-        "jsonl",
-        "ndjson",
-        "parquet",
-        "pq",
-        "xlsx",
-        "xlsm",
-        "xlsb",
-        "xls",
-        "ods",
-    ]
-)
+TABLES: Final = frozenset({
+    "csv", "tsv", "tab", "psv", "ssv", "txt", "dat", "asc", "json", "jsonl", "ndjson", "parquet", "pq",
+    "xlsx", "xlsm", "xlsb", "xls", "ods",
+})  # fmt: skip
 _PACKED: Final = frozenset({"gz", "zst", "zstd", "zip"})
 _MAGIC: Final = frozenset("*?[")
 _MOST_PLACES: Final = 10_000

@@ -370,9 +370,10 @@ def _check_repeats(path: Path, chunks: Iterator[bytes]) -> None:
 
 
 def _column(letters: bytes) -> int:
+    """The number of a column, from 1, by its letters."""
     number = 0
     for letter in letters:
-        number = number * 26 + letter - ord("A") + 1
+        number = number * _LETTERS + letter - ord("A") + 1
     return number
 
 
@@ -520,15 +521,9 @@ def _cells(xml: str, styles: dict[str, str]) -> Masks:
         attributes = _attributes(tag)
         reference = _PLACE.fullmatch(attributes.get("r", ""))
         if reference and attributes.get("s") in styles:
-            masks[int(reference[2]) - 1, _column_number(reference[1])] = styles[attributes["s"]]
+            place = int(reference[2]) - 1, _column(reference[1].encode()) - 1
+            masks[place] = styles[attributes["s"]]
     return masks
-
-
-def _column_number(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
 
 
 def _attributes(tag: str) -> dict[str, str]:
