@@ -23,6 +23,9 @@ THREADS_ALONE = {
     "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
     "test_threads_that_share_a_key_are_never_refused": "its callers are threads",
     "test_nothing_is_dialed_late_after_a_kill": "it is about the journal, which both share",
+    "test_answer_is_final_unless_it_says_not_now": "it is about the rule, which both share",
+    "test_every_healthy_row_comes_and_every_bad_one_is_named": "it is about reading, which both share",
+    "test_refused_read_is_an_error_of_its_family": "it is about reading; writes are of both",
     "test_write_of_a_process_that_was_killed_is_settled_by_another": "it makes its own client",
 }
 
