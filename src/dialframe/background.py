@@ -23,17 +23,6 @@ from typing import Any, Final, Generic, TypeVar
 
 from dialframe.config import OnProgress, Progress
 
-__all__ = [
-    "Job",
-    "Worker",
-    "ahead",
-    "alongside",
-    "end_with_parent",
-    "in_thread",
-    "join",
-    "side_by_side",
-]
-
 T = TypeVar("T")
 Item = TypeVar("Item")
 

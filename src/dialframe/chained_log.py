@@ -17,8 +17,6 @@ from typing import BinaryIO, Final
 
 from dialframe import files
 
-__all__ = ["ORIGIN", "ChainedLog", "Line", "Mark", "Witness"]
-
 #: What the first record of a new log is chained to.
 ORIGIN: Final = "0" * 64
 

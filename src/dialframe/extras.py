@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import sys
 
-__all__ = ["in_words", "needed", "skip_address_grammars"]
-
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)")
 #: For those who work on dialframe itself: nobody is sent there for one library.
 _NOT_FOR_USERS = "dev"

@@ -23,28 +23,6 @@ from typing import BinaryIO, Final
 
 from dialframe.errors import StoreError
 
-__all__ = [
-    "FILE_MODE",
-    "FOLDER_MODE",
-    "LOCK",
-    "Outputs",
-    "alone",
-    "digest",
-    "exclusive",
-    "folder",
-    "lock",
-    "note_files",
-    "note_outputs",
-    "publish",
-    "shared",
-    "signature",
-    "stage",
-    "staged_folder",
-    "sweep",
-    "write_bytes",
-    "write_text",
-]
-
 #: Files and folders with personal data are for their owner alone.
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700

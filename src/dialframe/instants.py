@@ -15,8 +15,6 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 
-__all__ = ["When", "age", "day", "instant", "midnight", "parse", "to_text", "window"]
-
 #: What a caller may give where an instant is asked for.
 When = datetime | date | str
 

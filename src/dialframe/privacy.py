@@ -5,18 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal
 
-__all__ = [
-    "KEY",
-    "PHONE",
-    "PHONE_FIELDS",
-    "SIGNING_SECRET",
-    "Reach",
-    "mask",
-    "page_safe",
-    "redact",
-    "terminal_safe",
-]
-
 KEY: Final = re.compile(r"svc_(live|test)_[A-Za-z0-9._~+/=-]+")
 SIGNING_SECRET: Final = re.compile(r"whsec_[A-Za-z0-9._~+/=-]+")
 PHONE: Final = re.compile(r"(?<![\w-])\+\d{7,15}(?!\w)")

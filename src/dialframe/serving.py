@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.flow_control import FlowControl
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["ServerThread", "listen", "timed_protocol", "until_signal", "url_of"]
-
 #: What ends a server; SIGHUP says that its terminal was closed.
 SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)

@@ -14,8 +14,6 @@ from urllib.parse import quote
 
 from dialframe.files import FILE_MODE, folder
 
-__all__ = ["connect", "counted", "is_damage", "is_full", "make_private", "row_hash", "salvaged"]
-
 #: How long to wait for another writer before giving up.
 BUSY_S: Final = 5.0
 

@@ -42,10 +42,6 @@ InLoop = TypeVar("InLoop")
 RawInThread = TypeVar("RawInThread")
 RawInLoop = TypeVar("RawInLoop")
 
-__all__ = [
-    "UNSET", "Opened", "Resource", "ShellT", "Unset", "chunked", "listed", "method_path", "operation", "sent",
-]  # fmt: skip
-
 
 class Unset(Enum):
     """The type of `UNSET`."""
