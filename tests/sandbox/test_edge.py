@@ -150,7 +150,7 @@ def test_foreign_hosts_are_refused(sandbox: Sandbox, api: Party) -> None:
 
 def test_documents_are_served(sandbox: Sandbox, api: Party) -> None:
     """The OpenAPI description with its webhooks, and a page for the type of every problem."""
-    document = httpx.get(f"{sandbox.base_url}/openapi.json").json()
+    document = api.http.get(f"{sandbox.base_url}/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     assert document["servers"] == [{"url": sandbox.base_url}]
     assert set(document["webhooks"]) == {
@@ -162,10 +162,10 @@ def test_documents_are_served(sandbox: Sandbox, api: Party) -> None:
     address = api.get("/v1/nowhere").json()["type"]
     assert address == f"{sandbox.base_url}/docs/errors/route-not-available"
     for code in BY_CODE:
-        page = httpx.get(address.replace("route-not-available", code.replace("_", "-")))
+        page = api.http.get(address.replace("route-not-available", code.replace("_", "-")))
         assert page.status_code == 200
         assert f"<h1>{code}</h1>" in page.text
-    assert httpx.get(f"{sandbox.base_url}/docs/errors/no-such-thing").status_code == 404
+    assert api.http.get(f"{sandbox.base_url}/docs/errors/no-such-thing").status_code == 404
 
 
 def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +176,9 @@ def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
         slow.sendall(b"GET /v1/me HTTP/1.1\r\nHost: localhost\r\n")
         assert slow.recv(100) == b""
     with httpx.Client(base_url=sandbox.base_url, trust_env=False) as client:
-        for _ in range(3):
-            assert client.get("/v1/me").status_code == 401
-            time.sleep(0.4)
+        assert client.get("/v1/me").status_code == 401
+        time.sleep(0.4)
+        assert client.get("/v1/me").status_code == 401
 
 
 def test_a_dripping_body_is_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,8 +199,8 @@ def test_a_dripping_body_is_cut_off(sandbox: Sandbox, monkeypatch: pytest.Monkey
             except OSError:
                 return b""
 
-    assert answer(20, 100).startswith(b"HTTP/1.1 401")
-    assert answer(40, 1) == b""
+    assert answer(10, 200).startswith(b"HTTP/1.1 401")
+    assert answer(20, 1) == b""
     assert answer(1, 1900) == b""
 
 
