@@ -6,7 +6,6 @@ import io
 import wave
 from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -15,7 +14,6 @@ from sandbox.service_bench import (
     CALL,
     CAMPAIGN,
     LEAD,
-    LONDON,
     PHONE,
     Console,
     Json,
@@ -138,74 +136,6 @@ def test_caller_id_must_be_verified(party: Party) -> None:
     assert body["errors"][0]["code"] == "caller_id_not_registered"
     call = answered(start(party, caller_id="+12125550199"), 201)
     assert call["caller_id"] == "+12125550199"
-
-
-@pytest.mark.parametrize("setting", ["blocked_countries", "sanctioned_countries"])
-def test_call_to_a_blocked_country_is_refused(
-    console: Console, party: Party, setting: str
-) -> None:
-    """422 blocked_country for that country alone."""
-    with console.settings(**{setting: ["GB"]}):
-        refused(party, 422, "blocked_country", to=LONDON)
-        answered(start(party), 201)
-    answered(start(party, to=LONDON), 201)
-
-
-def test_call_outside_the_calling_hours_is_refused(console: Console, party: Party) -> None:
-    """422 dial_refused by the called party's own time, not the caller's."""
-    noon = to_noon_in_new_york(console)
-    with console.settings(calling_hours=window(noon, 0, 2)):
-        answered(start(party, to="+12125550150"), 201)
-        refused(party, 422, "dial_refused", to=LONDON)
-    with console.settings(calling_hours=window(noon, 4, 6)):
-        body = refused(party, 422, "dial_refused", to="+12125550150")
-        assert body["errors"][0]["code"] == "outside_calling_hours"
-        answered(start(party, to=LONDON), 201)
-    with console.settings(calling_hours={"start": "00:00", "end": "00:00"}):
-        refused(party, 422, "dial_refused", to="+12125550150")
-
-
-def to_noon_in_new_york(console: Console) -> int:
-    """Move to a little past noon in New York; the hour there."""
-    here = console.now().astimezone(ZoneInfo("America/New_York"))
-    noon = here.replace(hour=12, minute=0, second=0, microsecond=0)
-    noon += timedelta(days=1) if noon <= here else timedelta()
-    console.advance(int((noon - here).total_seconds()) + 5)
-    return 12
-
-
-def window(hour: int, start: int, end: int) -> dict[str, str]:
-    """Calling hours between two hours counted from one."""
-    return {"start": f"{hour + start:02d}:00", "end": f"{hour + end:02d}:00"}
-
-
-def test_call_without_a_needed_consent_is_refused(console: Console, party: Party) -> None:
-    """422 dial_refused when the account needs consent and has none."""
-    with console.settings(consent_required=True):
-        body = refused(party, 422, "dial_refused", to=party.phone())
-    assert body["errors"][0]["code"] == "consent_missing"
-
-
-@pytest.mark.parametrize(
-    ("settings", "status", "code"),
-    [
-        ({"balance": 0}, 402, "insufficient_balance"),
-        ({"sending_suspended": True}, 403, "sending_suspended"),
-        ({"outbound_approved": False}, 403, "outbound_not_approved"),
-        ({"daily_cap": 0}, 429, "daily_cap_reached"),
-        ({"per_minute_cap": 0}, 429, "rate_limit_exceeded"),
-        ({"spend_cap": 0}, 429, "spend_cap_reached"),
-        ({"spend_cap": 0.01}, 429, "spend_cap_reached"),
-        ({"dnc_screen_available": False}, 503, "dnc_screen_unavailable"),
-    ],
-)
-def test_sending_caps_and_stops_hold(
-    console: Console, party: Party, settings: dict[str, Any], status: int, code: str
-) -> None:
-    """Rule 6: no balance answers 402, caps 429, an administrator's stop and a missing approval 403, a screen that is out 503."""
-    with console.settings(**settings):
-        refused(party, status, code)
-    answered(start(party), 201)
 
 
 def test_unknown_campaign_or_lead_is_404(party: Party, other: Party) -> None:

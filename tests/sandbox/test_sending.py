@@ -1,0 +1,200 @@
+"""What is checked before anybody is called or texted; texts: what counts, what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+
+from sandbox.service_bench import (
+    LONDON,
+    Console,
+    Json,
+    Party,
+    answered,
+    fresh_key,
+    iso,
+    problem,
+    shaped,
+)
+
+NEW_YORK = "+12125550142"
+#: Both ways to reach a person at once: the operation's path, and what it answers.
+KINDS = {"call": ("/v1/calls", 201), "sms": ("/v1/sms", 202)}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _caller_id(party: Party) -> None:
+    """The account has a verified number to call from."""
+    party.caller_id()
+
+
+def send(party: Party, kind: str, to: str) -> httpx.Response:
+    """Call or text a number."""
+    if kind == "sms":
+        return text_to(party, to)
+    return party.post("/v1/calls", {"to": to, "agent_extension": party.agent()})
+
+
+def text_to(party: Party, number: str, **fields: Any) -> httpx.Response:
+    """Send one SMS."""
+    body = {"to": number, "body": "Hello", "client_reference": fresh_key(), **fields}
+    return party.post("/v1/sms", body)
+
+
+def sent(party: Party, kind: str, to: str) -> None:
+    """Demand that it goes."""
+    answered(send(party, kind, to), KINDS[kind][1])
+
+
+def refused(party: Party, kind: str, to: str, status: int, code: str) -> Json:
+    """Demand a refusal that reaches nobody."""
+    before = len(party.outbox(kind))
+    body = problem(send(party, kind, to), status, code)
+    assert len(party.outbox(kind)) == before
+    return body
+
+
+def compliance(party: Party, kind: str, to: str) -> str:
+    """Demand a compliance refusal, 422; its reason."""
+    code = "dial_refused" if kind == "call" else "message_refused"
+    return str(refused(party, kind, to, 422, code)["errors"][0]["code"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "code"),
+    [
+        ({"balance": 0}, 402, "insufficient_balance"),
+        ({"sending_suspended": True}, 403, "sending_suspended"),
+        ({"outbound_approved": False}, 403, "outbound_not_approved"),
+        ({"blocked_countries": ["US"]}, 422, "blocked_country"),
+        ({"sanctioned_countries": ["US"]}, 422, "blocked_country"),
+        ({"daily_cap": 0}, 429, "daily_cap_reached"),
+        ({"per_minute_cap": 0}, 429, "rate_limit_exceeded"),
+        ({"spend_cap": 0}, 429, "spend_cap_reached"),
+        ({"spend_cap": 0.001}, 429, "spend_cap_reached"),
+        ({"dnc_screen_available": False}, 503, "dnc_screen_unavailable"),
+    ],
+)
+@every_kind
+def test_sending_can_be_stopped(
+    console: Console, party: Party, kind: str, settings: Json, status: int, code: str
+) -> None:
+    """No balance answers 402, an administrator's stop and a missing approval 403, a country 422, caps 429."""
+    with console.settings(**settings):
+        refused(party, kind, NEW_YORK, status, code)
+        if code == "blocked_country":
+            sent(party, kind, LONDON)
+    sent(party, kind, NEW_YORK)
+
+
+@every_kind
+def test_calling_hours_are_the_called_partys(console: Console, party: Party, kind: str) -> None:
+    """422 outside them, half-open, over midnight too, with the reason in errors[0].code."""
+    here = console.now().astimezone(ZoneInfo("America/New_York"))
+    noon = here.replace(hour=12, minute=0, second=0, microsecond=0)
+    noon += timedelta(days=1) if noon <= here else timedelta()
+    console.advance(int((noon - here).total_seconds()) + 5)
+    for start, end, open_to, closed_to in (
+        ("12:00", "13:00", [NEW_YORK], [LONDON]),
+        ("08:00", "12:00", [], [NEW_YORK]),
+        ("16:00", "18:00", [LONDON], [NEW_YORK]),
+        ("22:00", "12:30", [NEW_YORK], [LONDON]),
+        ("00:00", "00:00", [], [NEW_YORK, LONDON]),
+    ):
+        with console.settings(calling_hours={"start": start, "end": end}):
+            for number in open_to:
+                sent(party, kind, number)
+            for number in closed_to:
+                assert compliance(party, kind, number) == "outside_calling_hours"
+
+
+@every_kind
+def test_recorded_consent_opens_the_way(console: Console, party: Party, kind: str) -> None:
+    """With consent required, 422 without one; a recorded one lets it go."""
+    number = party.phone()
+    consent = {"phone": number, "channel": "sms", "source": "web_form", "evidence": "I agree."}
+    answered(party.post("/v1/consents", {**consent, "obtained_at": iso(console.now())}), 201)
+    with console.settings(consent_required=True):
+        sent(party, kind, number)
+        assert compliance(party, kind, party.phone()) == "consent_missing"
+
+
+def test_message_is_queued(party: Party) -> None:
+    """202 with the message, queued; the outbox has what would have been sent."""
+    number, reference = party.phone(), fresh_key()
+    response = text_to(party, number, client_reference=reference)
+    message = shaped("message", answered(response, 202))
+
+    assert (message["to"], message["status"]) == (number, "queued")
+    assert message["client_reference"] == reference
+    sent = party.outbox("sms")[-1]
+    assert (sent["kind"], sent["to"]) == ("sms", number)
+    assert sent["at"]
+
+
+def test_longest_message_and_reference_are_taken(party: Party) -> None:
+    """918 characters of body, also beyond ASCII, and 64 of reference."""
+    for letter in ("x", "ü", "\N{WAVING HAND SIGN}"):
+        reference = fresh_key().ljust(64, "r")
+        response = text_to(party, NEW_YORK, body=letter * 918, client_reference=reference)
+        answered(response, 202)
+    answered(text_to(party, NEW_YORK, body="x", client_reference=fresh_key()[:1]), 202)
+
+
+def test_repeated_reference_is_refused(party: Party, other: Party) -> None:
+    """409 duplicate_client_reference under a new key, to whomever; nothing is sent again."""
+    reference = fresh_key()
+    answered(text_to(party, NEW_YORK, client_reference=reference), 202)
+    sent = len(party.outbox("sms"))
+    for number, body in ((NEW_YORK, "Hello"), (LONDON, "Other")):
+        response = text_to(party, number, body=body, client_reference=reference)
+        problem(response, 409, "duplicate_client_reference")
+    assert len(party.outbox("sms")) == sent
+
+
+def test_listed_number_is_refused_and_its_reference_stays_free(party: Party) -> None:
+    """A reference whose message was refused was not sent, so it repeats nothing."""
+    number, reference = party.phone(), fresh_key()
+    party.on_dnc(number)
+    sent = len(party.outbox("sms"))
+    problem(text_to(party, number, client_reference=reference), 422, "on_dnc")
+    assert len(party.outbox("sms")) == sent
+    party.console("DELETE", f"/dnc/{number}", status=204)
+
+    answered(text_to(party, number, client_reference=reference), 202)
+
+
+@pytest.mark.parametrize(
+    ("cap", "code", "next_one"),
+    [
+        ({"daily_cap": 2}, "daily_cap_reached", Console.to_next_day),
+        ({"per_minute_cap": 2}, "rate_limit_exceeded", lambda console: console.advance(61)),
+        ({"spend_cap": 0.02}, "spend_cap_reached", Console.to_next_day),
+    ],
+)
+def test_caps_count_by_the_day_or_the_minute(
+    console: Console, party: Party, cap: Json, code: str, next_one: Callable[[Console], object]
+) -> None:
+    """Two of them go, the third answers 429; of the next day or minute the first goes again."""
+    console.to_next_day()
+    with console.settings(**cap):
+        for _ in range(2):
+            answered(text_to(party, NEW_YORK), 202)
+        refused(party, "sms", NEW_YORK, 429, code)
+        next_one(console)
+        answered(text_to(party, NEW_YORK), 202)
+
+
+def test_usage_and_delivery_reports_can_be_read(party: Party) -> None:
+    """Each text is counted, and its report is in the list, newest first."""
+    before = answered(party.get("/v1/sms/usage"), 200)["sent_today"]
+    sent = answered(text_to(party, NEW_YORK), 202)
+    assert answered(party.get("/v1/sms/usage"), 200)["sent_today"] == before + 1
+    report = answered(party.get("/v1/sms/delivery-reports"), 200)["data"][0]
+    assert (report["message_id"], report["status"]) == (sent["id"], "queued")
