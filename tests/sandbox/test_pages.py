@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sandbox.service_bench import (
     SOON,
     Console,
+    Json,
     Party,
     answered,
     invalid,
@@ -96,26 +97,18 @@ def test_cursor_must_be_one_that_was_given(party: Party, path: str) -> None:
         invalid(party.get(path, {**params, "cursor": out_of_bounds}), "cursor")
 
 
-def test_page_has_50_unless_told_otherwise(party: Party, calls: list[str]) -> None:
-    """The default limit is 50; the last page has no cursor."""
+@pytest.mark.parametrize(("limit", "pages"), [({}, [50, 50, 20]), ({"limit": 60}, [60, 60])])
+def test_page_has_50_unless_told_otherwise(
+    party: Party, calls: list[str], limit: Json, pages: list[int]
+) -> None:
+    """The default limit is 50; the last page has no cursor, also one that is full."""
     sizes, cursor = [], None
-    while True:
-        params = {"cursor": cursor} if cursor else {}
-        page = paged(party.get("/v1/calls", params))
-        sizes.append(len(page["data"]))
-        cursor = page["page"]["next_cursor"]
-        if cursor is None:
-            break
-    assert sizes == [50, 50, 20]
-
-
-def test_last_page_that_is_full_has_no_cursor(party: Party, calls: list[str]) -> None:
-    """Exactly as many records as the pages hold end without an empty page."""
-    _, cursor = page_of(party, "/v1/calls", limit=60)
-    ids, cursor = page_of(party, "/v1/calls", limit=60, cursor=cursor)
-
-    assert len(ids) == 60
-    assert cursor is None
+    while cursor or not sizes:
+        ids, cursor = page_of(
+            party, "/v1/calls", **limit, **({"cursor": cursor} if cursor else {})
+        )
+        sizes.append(len(ids))
+    assert sizes == pages
 
 
 def test_calls_come_newest_first_then_by_id(party: Party, calls: list[str]) -> None:
@@ -153,8 +146,8 @@ def test_filter_of_calls_holds(console: Console, party: Party, calls: list[str])
     assert [record["id"] for record in calls_of_campaign] == made[:1]
 
 
-def test_cursor_is_bound_to_its_filters(party: Party, calls: list[str]) -> None:
-    """A cursor under another filter, or without its own, answers 400 invalid_cursor."""
+def test_cursor_is_bound_to_its_list_and_filters(party: Party, calls: list[str]) -> None:
+    """A cursor under another filter, without its own, or of another list answers 400 invalid_cursor."""
     _, cursor = page_of(party, "/v1/calls", limit=10, direction="inbound")
     _, free = page_of(party, "/v1/calls", limit=10)
     for params in (
@@ -165,6 +158,8 @@ def test_cursor_is_bound_to_its_filters(party: Party, calls: list[str]) -> None:
     ):
         problem(party.get("/v1/calls", params), 400, "invalid_cursor")
     paged(party.get("/v1/calls", {"cursor": cursor, "direction": "inbound"}))
+    for path in set(LISTS) - {"/v1/calls"}:
+        problem(party.get(path, {**scoped(party, path), "cursor": free}), 400, "invalid_cursor")
 
 
 def test_cursor_takes_another_limit(party: Party, calls: list[str]) -> None:
@@ -174,15 +169,6 @@ def test_cursor_takes_another_limit(party: Party, calls: list[str]) -> None:
 
     assert len(second) == 100
     assert not {*first} & {*second}
-
-
-def test_cursor_is_bound_to_its_list(party: Party, calls: list[str]) -> None:
-    """A cursor of the calls opens no other list."""
-    _, cursor = page_of(party, "/v1/calls", limit=10)
-    for path in LISTS:
-        if path != "/v1/calls":
-            params = {**scoped(party, path), "cursor": cursor}
-            problem(party.get(path, params), 400, "invalid_cursor")
 
 
 def test_cursor_is_bound_to_its_client(
