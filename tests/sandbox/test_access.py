@@ -77,18 +77,6 @@ def test_every_key_problem_has_one_answer(console: Console, party: Party) -> Non
         assert len(answers) == 1, f"{what} is told apart: {answers}"
 
 
-def test_one_client_holds_several_keys(console: Console, party: Party) -> None:
-    """A further key sees the same data; revoking one leaves the other at work."""
-    second = console.further_key(party)
-    lead = party.lead()
-    answered(second.get(f"/v1/leads/{lead}"), 200)
-    console.do("DELETE", f"/keys/{second.credential_id}", status=204)
-    console.advance(LAG_S)
-
-    problem(second.get("/v1/me"), 401, "invalid_api_key")
-    answered(party.get("/v1/me"), 200)
-
-
 def test_test_key_needs_the_sandbox(console: Console, party: Party) -> None:
     """A test-prefixed key answers 401 unless the sandbox is enabled for the account."""
     with console.settings(sandbox_enabled=False):

@@ -21,7 +21,7 @@ from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.asgi_app import Edge
-from sandbox.service_bench import Party, problem, spoken
+from sandbox.service_bench import Party, problem
 
 
 def run(app: Any, incoming: list[Message], path: str = "/v1/me", **headers: str) -> list[Message]:
@@ -224,12 +224,3 @@ def test_app_beside_is_made_at_its_first_request() -> None:
             assert httpx.get(f"{sandbox.base_url}/beside").text == "here"
             assert httpx.get(f"{sandbox.base_url}/broken").status_code == 500
         assert made == ["once"]
-
-
-def test_what_is_no_http_is_answered_by_the_edge(sandbox: Sandbox) -> None:
-    """400 as a problem document with an `edge_` request id."""
-    head, _, body = spoken(sandbox.base_url, b"THIS IS NOT HTTP\r\n\r\n").partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 400")
-    assert b"application/problem+json" in head
-    assert b"x-request-id: edge_" in head
-    assert b'"code":"validation_failed"' in body

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from dialframe.contract.limits import Bucket
+from dialframe.sandbox.request_checks import Buckets
 from sandbox.service_bench import Console, Party, common, problem
 
 
@@ -70,13 +74,38 @@ def addresses() -> Iterator[list[httpx.Client]]:
         client.close()
 
 
-def test_key_has_10_a_second_and_a_burst_of_20(console: Console, party: Party) -> None:
-    """Twenty at once; ten more after a second; never more than twenty saved up."""
-    holds(drain(lambda n: me(party)), 20, 10)
-    console.advance(1)
-    holds(drain(lambda n: me(party)), 10, 10)
-    console.advance(3_600)
-    holds(drain(lambda n: me(party)), 20, 10)
+#: Level, how many keys of a client or clients share it, whether they call from one address, rate and burst.
+LEVELS = [
+    ("key", 1, True, 10, 20),
+    ("key", 1, False, 10, 20),
+    ("client", 4, False, 20, 40),
+    ("address", 4, True, 20, 40),
+    ("account", 8, False, 30, 60),
+]
+
+
+@pytest.mark.parametrize(("level", "count", "together", "rate", "burst"), LEVELS)
+def test_level_has_its_rate_and_burst(
+    console: Console,
+    addresses: list[httpx.Client],
+    level: str,
+    count: int,
+    together: bool,
+    rate: int,
+    burst: int,
+) -> None:
+    """A burst at once; after a second what the rate gives; never more than the burst is saved up."""
+    first = console.client()
+    further = console.further_key if level == "client" else lambda _: console.client()
+    keys = [first, *(further(first) for _ in range(count - 1))]
+
+    def send(number: int) -> httpx.Response:
+        return me(keys[number % count], None if together else addresses[number % 8])
+
+    holds(drain(send), burst, rate)
+    for seconds, tokens in ((1, rate), (3_600, burst)):
+        console.advance(seconds)
+        holds(drain(send), tokens, rate)
 
 
 def test_retry_after_is_long_enough(console: Console, party: Party) -> None:
@@ -85,47 +114,6 @@ def test_retry_after_is_long_enough(console: Console, party: Party) -> None:
     console.advance(int(drained.refusal.headers["retry-after"]))
 
     assert common(me(party)).status_code == 200
-
-
-def test_key_has_one_bucket_wherever_it_calls_from(
-    console: Console, addresses: list[httpx.Client]
-) -> None:
-    """The limit per key is not per address."""
-    client = console.client()
-
-    holds(drain(lambda n: me(client, addresses[n % 8])), 20, 10)
-
-
-def test_client_has_20_a_second_and_a_burst_of_40(
-    console: Console, addresses: list[httpx.Client]
-) -> None:
-    """Four keys of one client at eight addresses share the client's bucket."""
-    client = console.client()
-    keys = [client, *(console.further_key(client) for _ in range(3))]
-
-    holds(drain(lambda n: me(keys[n % 4], addresses[n % 8])), 40, 20)
-    console.advance(1)
-    holds(drain(lambda n: me(keys[n % 4], addresses[n % 8])), 20, 20)
-
-
-def test_address_has_20_a_second_and_a_burst_of_40(console: Console) -> None:
-    """Four clients at one address share the address's bucket."""
-    clients = [console.client() for _ in range(4)]
-
-    holds(drain(lambda n: me(clients[n % 4])), 40, 20)
-    console.advance(1)
-    holds(drain(lambda n: me(clients[n % 4])), 20, 20)
-
-
-def test_account_has_30_a_second_and_a_burst_of_60(
-    console: Console, addresses: list[httpx.Client]
-) -> None:
-    """Eight clients at eight addresses share the account's bucket."""
-    clients = [console.client() for _ in range(8)]
-
-    holds(drain(lambda n: me(clients[n % 8], addresses[n % 8])), 60, 30)
-    console.advance(1)
-    holds(drain(lambda n: me(clients[n % 8], addresses[n % 8])), 30, 30)
 
 
 def test_refused_keys_count_against_their_address(party: Party) -> None:
@@ -142,3 +130,51 @@ def test_limits_can_be_switched_off(console: Console, party: Party) -> None:
     """With rate_limits null nothing is refused."""
     with console.settings(rate_limits=None):
         assert {common(me(party)).status_code for _ in range(100)} == {200}
+
+
+# --- the buckets themselves -------------------------------------------------------------------
+
+KEY = Bucket("key", 10.0, 20)
+CLIENT = Bucket("client", 20.0, 40)
+SECOND = 1_000_000
+
+
+def test_refused_request_takes_from_no_bucket() -> None:
+    """While one level is empty the others keep what they have."""
+    buckets = Buckets()
+    for _ in range(20):
+        assert buckets.take([(KEY, "a"), (CLIENT, "c")], 0) is None
+    for _ in range(50):
+        assert buckets.take([(KEY, "a"), (CLIENT, "c")], 0) == 1
+    taken = [buckets.take([(KEY, "b"), (CLIENT, "c")], 0) for _ in range(21)]
+    assert taken == [None] * 20 + [1]
+
+
+def test_drain_never_goes_below_empty() -> None:
+    """What was refused anyway takes what is there and leaves no debt."""
+    buckets = Buckets()
+    for _ in range(1000):
+        buckets.drain(KEY, "a", 0)
+    assert buckets.take([(KEY, "a")], 0) == 1
+    assert buckets.take([(KEY, "a")], SECOND // 10) is None
+
+
+def test_wait_is_told_in_whole_seconds() -> None:
+    """A slow bucket that is empty says how long it takes."""
+    slow = Bucket("slow", 0.25, 1)
+    buckets = Buckets()
+    assert buckets.take([(slow, "a")], 0) is None
+    assert buckets.take([(slow, "a")], 0) == 4
+    assert buckets.take([(slow, "a")], 3 * SECOND) == 1
+    assert buckets.take([(slow, "a")], 4 * SECOND) is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(min_value=0, max_value=3 * SECOND), max_size=200))
+def test_never_more_than_burst_and_rate_allow(gaps: list[int]) -> None:
+    """However requests are spaced, at most burst + rate x time of them pass."""
+    buckets, now, passed = Buckets(), 0, 0
+    for gap in gaps:
+        now += gap
+        passed += buckets.take([(KEY, "a")], now) is None
+        assert passed <= KEY.burst + KEY.rate_per_s * now / SECOND + 1e-6
