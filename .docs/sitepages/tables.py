@@ -238,9 +238,16 @@ def environment() -> nodes.table:
 
 def statuses() -> nodes.table:
     """What the exit status of a command says."""
-    from dialframe.cli.terminal import STATUSES
+    from dialframe.cli import terminal
 
-    rows = ((Code(str(status)), words) for status, words in STATUSES.items())
+    words = {
+        terminal.OK: "it did what was asked",
+        terminal.FAILURE: "it could not: a file, the service, the store or the disk is in the way",
+        terminal.USAGE: "wrong usage, or a setting that is missing or wrong; nothing was done",
+        terminal.FINDINGS: "there are findings; the command's help says which",
+        terminal.INTERRUPTED: "stopped with Ctrl-C; what was finished is kept",
+    }
+    rows = ((Code(str(status)), meaning) for status, meaning in words.items())
     return grid(("status", "what it says"), rows, widths=(15, 85))
 
 

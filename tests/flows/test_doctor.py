@@ -14,6 +14,7 @@ from dialframe import sandbox
 from dialframe.client import Credential, HttpxTransport, PlannedRequest, Reply
 from dialframe.client import parse_address as parse
 from dialframe.config import Progress, Settings
+from dialframe.contract import operations
 from dialframe.contract.scopes import SCOPES
 from dialframe.flows.doctor import diagnose
 from dialframe.flows.machine_checks import Diagnosis, Finding
@@ -242,15 +243,6 @@ def test_wrong_key_is_refused_and_not_shown(settings: Settings) -> None:
     assert "hush" not in repr(found)
 
 
-def test_disabled_account_fails_at_the_key(account: sandbox.Sandbox, settings: Settings) -> None:
-    """Access that was switched off is named, with who can switch it on."""
-    account.console.update_account({"api_access_enabled": False})
-    found = diagnose(settings, now=now).of("key")
-
-    assert (found.state, found.detail[-23:]) == ("failed", "403 api_access_disabled")
-    assert "administrator" in found.what_next
-
-
 def test_recording_is_begun_and_no_more(settings: Settings) -> None:
     """Whether recordings may be heard is known once one begins: the rest is left alone."""
     speaking = Speaking(settings)
@@ -261,41 +253,44 @@ def test_recording_is_begun_and_no_more(settings: Settings) -> None:
     assert speaking.parts == 1
 
 
-def test_call_without_a_recording_proves_the_scope(
-    account: sandbox.Sandbox, settings: Settings
+PAGE = '{"data": [{"id": 5}], "page": {"next_cursor": null, "has_more": false}}'
+ABSENT = {"status": 404, "code": "not_found"}
+#: Operation, what the service does wrong there, and the scope's state, words, and what next.
+WRONG = {
+    "no recording": ("calls.recording", ABSENT, "ok", "the newest call has none", ""),
+    "no route": (
+        "calls.transcript", {"status": 404, "code": "route_not_available"}, "failed", "404",
+        "check the base URL",
+    ),
+    "broken": ("sms.usage", {"times": 9, "status": 500}, "failed",
+               "500 internal_error (request req_", ""),
+    "a row that is none": ("leads.list", {"status": 200, "body": PAGE}, "warning", "a row of it", ""),
+    "a page that is none": ("appointments.list", {"status": 200, "body": "[]"}, "failed", "at body", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_read_that_goes_wrong_is_judged_alone(
+    account: sandbox.Sandbox, settings: Settings, kind: str
 ) -> None:
-    """An answer that the call has none is leave to ask; an unknown path is a failure."""
-    account.console.arm_fault("calls.recording", status=404, code="not_found")
-    account.console.arm_fault("calls.transcript", status=404, code="route_not_available")
+    """Its own scope says what came; every other read is tried, and well."""
+    operation, fault, state, words, what_next = WRONG[kind]
+    account.console.arm_fault(operation, **fault)
     found = diagnose(settings, now=now)
+    check = f"scope {operations.BY_NAME[operation].scope}"
+    row = found.of(check)
 
-    assert found.of("scope recordings:read").state == "ok"
-    assert found.of("scope recordings:read").detail.endswith("the newest call has none")
-    assert found.of("scope transcripts:read").state == "failed"
-    assert found.of("scope transcripts:read").what_next == "check the base URL"
-
-
-def test_broken_read_fails_alone(account: sandbox.Sandbox, settings: Settings) -> None:
-    """A read that the service cannot answer fails, with its request id; the others are tried."""
-    account.console.arm_fault("sms.usage", times=9, status=500)
-    found = diagnose(settings, now=now)
-
-    assert [row.check for row in found.rows if row.state == "failed"] == ["scope sms:read"]
-    assert "500 internal_error (request req_" in found.of("scope sms:read").detail
-    assert found.of("scope reports:read").state == "ok"
+    assert (row.state, words in row.detail, what_next in row.what_next) == (state, True, True)
+    assert {name for name in READ if states(found)[f"scope {name}"] != "ok"} <= {check[6:]}
 
 
-def test_lists_that_break_the_contract_are_noticed(
-    account: sandbox.Sandbox, settings: Settings
-) -> None:
-    """A row that is not what the contract says is a warning, an answer that is no page a failure."""
-    page = '{"data": [{"id": 5}], "page": {"next_cursor": null, "has_more": false}}'
-    account.console.arm_fault("leads.list", status=200, body=page)
-    account.console.arm_fault("appointments.list", status=200, body="[]")
-    found = states(diagnose(settings, now=now))
+def test_disabled_account_fails_at_the_key(account: sandbox.Sandbox, settings: Settings) -> None:
+    """Access that was switched off is named, with who can switch it on."""
+    account.console.update_account({"api_access_enabled": False})
+    found = diagnose(settings, now=now).of("key")
 
-    assert found["scope leads:read"] == "warning"
-    assert found["scope appointments:read"] == "failed"
+    assert (found.state, found.detail[-23:]) == ("failed", "403 api_access_disabled")
+    assert "administrator" in found.what_next
 
 
 def test_rate_refusals_are_counted(account: sandbox.Sandbox, settings: Settings) -> None:

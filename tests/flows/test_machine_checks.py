@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -57,59 +58,57 @@ def test_no_store_yet_is_well_and_none_is_made(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("kind", ["no store at all", "pages of zeros", "cut short"])
-def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
-    """The file and what to do about it stand in one sentence."""
-    file = store / "test-1" / "store.sqlite"
-    whole = file.read_bytes()
-    damaged = {
-        "no store at all": b"hello\n" * 20,
-        "pages of zeros": whole[:100] + bytes(len(whole) - 100),
-        "cut short": whole[:200],
-    }[kind]
-    for path in file.parent.glob("store.sqlite*"):
-        path.unlink()
-    file.write_bytes(damaged)
+def _write(name: str, text: str) -> Callable[[Path], object]:
+    return lambda store: (store / name).write_text(text)
+
+
+def _damage(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    def damage(store: Path) -> None:
+        file = store / "test-1" / "store.sqlite"
+        whole = file.read_bytes()
+        for path in file.parent.glob("store.sqlite*"):
+            path.unlink()
+        file.write_bytes(change(whole))
+
+    return damage
+
+
+def _vanish(store: Path) -> None:
+    Outputs.of_this_user().add([log_of(store / "test-2").path], datetime(2026, 11, 1, tzinfo=UTC))
+
+
+NOTE = f"{3:020} {0:064}\n"
+REPAIR = "run dialframe store repair"
+#: What happened to a store or to what is kept beside it, and what is said: what it is, and what next.
+LOST = {
+    "no store at all": (_damage(lambda _: b"hello\n" * 20), ("store.sqlite", "damaged", REPAIR)),
+    "pages of zeros": (
+        _damage(lambda whole: whole[:100] + bytes(len(whole) - 100)), ("damaged", REPAIR),
+    ),
+    "cut short": (_damage(lambda whole: whole[:200]), ("store.sqlite", "damaged", REPAIR)),
+    "vanished": (
+        _write("live-0123456789abcdef.head", NOTE), ("live-0123456789abcdef: it is missing",)
+    ),
+    "vanished with its note": (_vanish, ("test-2: the store is gone; restore a backup",)),
+    "the write journal deleted": (_write("journal.head", NOTE), ("the write journal",)),
+    "the suppression list damaged": (
+        _write("suppression.sqlite", "hello"), ("suppression.sqlite: it is not what was written",)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_what_is_lost_or_damaged_is_named(store: Path, kind: str) -> None:
+    """The file and what to do about it stand in one sentence; what no repair mends is not sent there."""
+    happen, words = LOST[kind]
+    happen(store)
     row = found(store, "stored data")
 
     assert row.state == "failed"
-    assert "store.sqlite" in row.detail
-    assert "damaged" in row.detail
-    assert "run dialframe store repair" in row.detail
-
-
-def test_a_store_that_vanished_is_named(store: Path) -> None:
-    """By the note beside its folder."""
-    (store / "live-0123456789abcdef.head").write_text(f"{3:020} {0:064}\n")
-    row = found(store, "stored data")
-
-    assert row.state == "failed"
-    assert "live-0123456789abcdef: it is missing" in row.detail
-
-
-def test_what_only_the_register_of_outputs_knows_of_is_named(
-    store: Path,
-) -> None:
-    """A store that was deleted with the note beside it is missed, with the register that remembers it."""
-    register = Outputs.of_this_user()
-    register.add([log_of(store / "test-2").path], datetime(2026, 11, 1, tzinfo=UTC))
-    row = found(store, "stored data")
-
-    assert row.state == "failed"
-    assert f"{store / 'test-2'}: the store is gone; restore a backup" in row.detail
-    assert str(register.path) in row.detail
-    assert "store repair" not in row.what_next
-
-
-def test_what_is_kept_beside_a_store_is_looked_at(store: Path) -> None:
-    """A write journal that was deleted, and a suppression list that is damaged, are named."""
-    (store / "journal.head").write_text(f"{3:020} {0:064}\n")
-    (store / "suppression.sqlite").write_text("hello")
-    row = found(store, "stored data")
-
-    assert row.state == "failed"
-    assert "the write journal" in row.detail
-    assert "suppression.sqlite: it is not what was written" in row.detail
+    assert [word for word in words if word not in f"{row.detail}; {row.what_next}"] == []
+    by_register = kind == "vanished with its note"
+    assert (str(Outputs.of_this_user().path) in row.detail) == by_register
+    assert not (by_register and "store repair" in row.what_next)
 
 
 def test_a_store_of_an_older_dialframe_is_left_as_it_is(store: Path) -> None:

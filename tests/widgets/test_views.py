@@ -43,6 +43,7 @@ def test_a_file_is_opened_looked_at_and_written(workbench: Workbench) -> None:
     assert workbench.status.text == f"{AUTUMN}: 303 records read."
     workbench.check.click()
     assert "250 clean" in workbench.status.text
+    assert workbench.downloads.files == []
     workbench.write.click()
     assert workbench.status.text.startswith("Written: 9 files")
     kinds = [file["kind"] for file in workbench.downloads.files]
