@@ -463,27 +463,27 @@ def _of_styles(national: Sequence[str]) -> _Weights:
     return weights
 
 
-# ---- the numbers
-
-
 def _digits(number: str) -> str:
     return "".join(_DIGITS.findall(number))
 
 
 def grouped_share(numbers: Sequence[str], region: str) -> float:
     """Share of the numbers that are written in groups as the country writes them; of few, they say less."""
-    re_util.enable_pattern_cache()  # a quarter of the time is compiling patterns else
     groups = [_groups(number) for number in numbers]
     shown = [at for at, each in enumerate(groups) if len(each) > 1][:_GROUPED_NUMBERS]
-    alike = 0
-    for at in shown:
-        try:
-            number = phonenumbers.parse(numbers[at], region)
-        except phonenumbers.NumberParseException:
-            continue
-        national = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
-        alike += _groups(national) == groups[at]
+    alike = sum(_groups_at_home(numbers[at], region) == groups[at] for at in shown)
     return alike / max(len(shown), _ENOUGH_GROUPED)
+
+
+@lru_cache(maxsize=2**12)  # a list is asked about for its columns, for its region, and once more
+def _groups_at_home(number: str, region: str) -> list[str] | None:
+    """The groups in which a country writes a number; None of what is no number there."""
+    re_util.enable_pattern_cache()  # a quarter of the time is compiling patterns else
+    try:
+        parsed = phonenumbers.parse(number, region)
+    except phonenumbers.NumberParseException:
+        return None
+    return _groups(phonenumbers.format_number(parsed, PhoneNumberFormat.NATIONAL))
 
 
 def _groups(number: str) -> list[str]:
@@ -547,9 +547,6 @@ def _is_no_chance(numbers: list[str], named: list[str], other: str) -> bool:
     # Numbers of one area fit another plan together, or not at all.
     areas = len({_digits(number).lstrip("0")[:_AREA_DIGITS] for number in numbers})
     return bool(share <= _SELDOM and share**areas <= _BY_CHANCE)
-
-
-# ---- the table
 
 
 @cache
