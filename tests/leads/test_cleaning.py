@@ -60,16 +60,8 @@ def test_outcomes_and_their_columns(lead_file):
     assert (lead["_line"], lead["_row"], lead["_outcome"]) == (2, 1, "clean")
     bad = cleaned.rejected.iloc[0]
     assert bad["Ref"] == "8"
-    assert [bad[name] for name in META] == [
-        "leads.csv",
-        3,
-        2,
-        "rejected",
-        "phone_too_short",
-        "phone",
-        "12",
-        "phone_too_short",
-    ]
+    told = "leads.csv 3 2 rejected phone_too_short phone 12 phone_too_short"
+    assert [str(bad[name]) for name in META] == told.split()
     twin = cleaned.duplicates.iloc[0]
     assert (twin["_reason"], twin["_value"], twin["_kept_file"], twin["_kept_line"]) == (
         "duplicate_in_file",
@@ -117,12 +109,10 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("at", range(len(ROWS)), ids=[row for row, _ in ROWS])
-def test_each_row_has_the_reason_stated(lead_file, at):
+def test_each_row_has_the_reason_stated(lead_file):
     """The table above, judged as one file."""
-    file = lead_file(
-        "Phone,Fax,E-mail,Stop calls?,Agreed to call\n" + "\n".join(row for row, _ in ROWS) + "\n"
-    )
+    header = "Phone,Fax,E-mail,Stop calls?,Agreed to call"
+    file = lead_file("\n".join([header, *(row for row, _ in ROWS)]) + "\n")
     mapping = {
         "phone": "Phone",
         "fax": "Fax",
@@ -132,7 +122,7 @@ def test_each_row_has_the_reason_stated(lead_file, at):
 
     cleaned = leads.clean(file, region="US", mapping=mapping, blocked_countries=["GB"])
 
-    assert reasons(cleaned).get(at + 1) == ROWS[at][1]
+    assert reasons(cleaned) == {at: code for at, (_, code) in enumerate(ROWS, 1) if code}
 
 
 def test_an_opt_out_forbids_every_record_with_the_number(lead_file):
@@ -414,24 +404,10 @@ def test_the_repr_shows_counts_and_no_number(lead_file):
     )
 
 
-CELLS = st.sampled_from(
-    [
-        "212-555-0142",
-        "212-555-0143",
-        "",
-        "12",
-        "n/a",
-        "x",
-        "2.1E9",
-        "+44 20 7946 0123",
-        "a,b",
-        'say "hi"',
-        "Total",
-        "phone",
-        "yes",
-        "no",
-    ]
-)
+CELLS = st.sampled_from([
+    "212-555-0142", "212-555-0143", "", "12", "n/a", "x", "2.1E9", "+44 20 7946 0123", "a,b", 'say "hi"',
+    "Total", "phone", "yes", "no",
+])  # fmt: skip
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.leads.lead_file import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.reading import parser
 from dialframe.leads.reading.parser import CLEAN, parse, scan
+from leads.tables import table
+from rows import every_row
 
 LEADS = Shape(3, digits=(1,))
 
@@ -20,51 +21,22 @@ def parsed(text: str, dialect: Dialect | None = None, shape: Shape = LEADS) -> R
     return parse(split_lines(text), dialect or Dialect(), shape)
 
 
-#: One record's text and its cells in the usual dialect.
-CELLS = [
-    ("a,b,c", ["a", "b", "c"]),
-    ("", [""]),
-    (",,", ["", "", ""]),
-    ('"a","b"', ["a", "b"]),
-    ('"a,b",c', ["a,b", "c"]),
-    ('"say ""hi""",c', ['say "hi"', "c"]),
-    ('"",x', ["", "x"]),
-    ('""', [""]),
-    ('a,"b" ,c', ["a", "b", "c"]),
-    ('5" pipe,c', ['5" pipe', "c"]),
-    ('"say "hi" there",c', ['say "hi" there', "c"]),
-    ('""""', ['"']),
-    (' "a",b', [' "a"', "b"]),
-]
-
-
-@pytest.mark.parametrize(("text", "cells"), CELLS)
+@every_row("text, cells", table("records")["usual"])
 def test_cells_of_a_record(text, cells):
     """Quotes, doubled quotes and quotes inside cells are read as stated."""
     assert scan(text, Dialect()).cells == cells
 
 
-@pytest.mark.parametrize(
-    ("text", "dialect", "cells"),
-    [
-        ("a¬b", Dialect("¬"), ["a", "b"]),
-        ("a||b||c", Dialect("||"), ["a", "b", "c"]),
-        ('a, b, "c, d"', Dialect(",", skip_space=True), ["a", "b", "c, d"]),
-        ("'a;b';c", Dialect(";", "'"), ["a;b", "c"]),
-        ('"a \\"b\\" c",d', Dialect(",", escape="\\"), ['a "b" c', "d"]),
-        ('"ends \\\\",d', Dialect(",", escape="\\"), ["ends \\", "d"]),
-        ("a\\,b,c", Dialect(",", escape="\\"), ["a,b", "c"]),
-        ("a\\,b,c\\", Dialect(",", None, escape="\\"), ["a,b", "c\\"]),
-        ('say \\"x\\",b', Dialect(",", escape="\\"), ['say "x"', "b"]),
-        ("ab  c  d", Dialect(" ", None, starts=(0, 4, 7)), ["ab", "c", "d"]),
-        ("ab", Dialect(" ", None, starts=(0, 4, 7)), ["ab", "", ""]),
-        ('a"b,c', Dialect(",", None), ['a"b', "c"]),
-        ("a,b", Dialect(""), ["a,b"]),
-    ],
-)
-def test_other_dialects(text, dialect, cells):
+@every_row("text, told, cells", table("records")["others"])
+def test_other_dialects(text, told, cells):
     """Any delimiter, also of several characters, any quote, a backslash, blanks behind a delimiter."""
-    assert scan(text, dialect).cells == cells
+    told = {
+        **told,
+        "quote": told.get("quote", '"') or None,
+        "starts": tuple(told.get("starts", ())),
+    }
+
+    assert scan(text, Dialect(**told)).cells == cells
 
 
 def test_line_ends_may_be_mixed():
