@@ -19,10 +19,13 @@ Endpoints: Calls) or vanish, and a walk may be killed at any moment. So:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
 
 #: Counts of lags, how long after its creation a row was seen to change: of up to 1, 2, 4, ... hours; the
 #: last one is of 3.7 years and more. A row's exact lag is not known, only that a page of old rows had so
@@ -144,19 +147,19 @@ class State:
 
     def as_json(self) -> dict[str, Any]:
         """The state as JSON values."""
-        walk = None if self.walk is None else _plain(self.walk)
-        return {"mark": _plain(self.mark), "walk": walk}
+        values: dict[str, Any] = _state().dump_python(self, mode="json")
+        return values
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any] | None) -> State:
         """The state from what `as_json` gave, also an older one; nothing is a list never walked."""
-        if value is None:
-            return cls()
-        walk = value["walk"]
-        return cls(
-            mark=Mark(**_parsed(Mark, value["mark"])),
-            walk=None if walk is None else Walk(**_parsed(Walk, walk)),
-        )
+        # A state of another version: what is missing has its default, what is unknown is left out.
+        return cls() if value is None else _state().validate_python(value)
+
+
+@cache
+def _state() -> TypeAdapter[State]:
+    return TypeAdapter(State)
 
 
 def learned_overlap(mark: Mark) -> timedelta:
@@ -304,24 +307,3 @@ def nearly_all(lags: Sequence[int]) -> timedelta | None:
 
 def _behind(earlier: datetime | None, later: datetime | None) -> bool:
     return earlier is not None and later is not None and earlier < later
-
-
-def _plain(value: Mark | Walk) -> dict[str, Any]:
-    values = {part.name: getattr(value, part.name) for part in fields(value)}
-    return {
-        name: item.isoformat() if isinstance(item, datetime) else item
-        for name, item in values.items()
-    }
-
-
-def _parsed(kind: type[Mark | Walk], value: Mapping[str, Any]) -> dict[str, Any]:
-    parsed: dict[str, Any] = {}
-    # A state of another version: what is missing has its default, what is unknown is left out.
-    for name in {part.name for part in fields(kind)} & value.keys():
-        item = value[name]
-        if isinstance(item, list):
-            item = tuple(item)
-        elif item and name.endswith(("_at", "_from")):
-            item = datetime.fromisoformat(item)
-        parsed[name] = item
-    return parsed
