@@ -5,16 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-#: Account switches of tier 2; all are off until the operator enables them.
-SWITCHES: Final[tuple[str, ...]] = (
-    "tier2_campaign_resume_enabled",
-    "tier2_callback_write_enabled",
-    "tier2_appointment_write_enabled",
-    "tier2_consent_write_enabled",
-    "tier2_sms_send_enabled",
-    "tier2_calls_originate_enabled",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -55,6 +45,9 @@ SCOPES: Final[tuple[Scope, ...]] = (
     Scope("whatsapp:send", 1, "send WhatsApp text or approved template; unavailable"),
     Scope("reports:read", 1, "aggregated disposition counts"),
 )  # fmt: skip
+
+#: Account switches of tier 2; all are off until the operator enables them.
+SWITCHES: Final = tuple(scope.switch for scope in SCOPES if scope.switch is not None)
 
 BY_NAME: Final[dict[str, Scope]] = {scope.name: scope for scope in SCOPES}
 

@@ -15,16 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import MethodType
-from typing import (
-    Any,
-    Concatenate,
-    Final,
-    Generic,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    overload,
-)
+from typing import Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar, overload
 
 from dialframe.client.pagination import AsyncListing, Listing
 from dialframe.client.response_reading import Answered

@@ -210,19 +210,9 @@ def scope_numbers(
 def _part(row: tuple[Any, ...]) -> Part:
     name, table, history, rows, size, digest, *rest = row
     first_seq, last_seq, first_time, last_time, blank, first_seen, last_seen, until = rest
-    return Part(
-        name=name,
-        table=table,
-        history=bool(history),
-        rows=rows,
-        size_bytes=size,
-        digest=digest,
-        seqs=(first_seq, last_seq),
-        times=(first_time, last_time),
-        blank_times=blank,
-        observed=(first_seen, last_seen),
-        until=until,
-    )
+    seqs, times, seen = (first_seq, last_seq), (first_time, last_time), (first_seen, last_seen)
+    # In the order of the columns, which is that of its fields.
+    return Part(name, table, bool(history), rows, size, digest, seqs, times, blank, seen, until)
 
 
 @dataclass(frozen=True, slots=True)
