@@ -1,6 +1,6 @@
 """Whether a person has refused to be called: notes, dispositions, flags and screening codes, read.
 
-Ten languages; the phrases, answers and codes are tables with sources beside this file.
+Some thirty languages; the words, rules, answers and codes are tables beside this file.
 
 Example:
     >>> from dialframe import opt_outs
@@ -20,19 +20,17 @@ from dialframe.opt_outs.remarks import (
     scope_of,
 )
 from dialframe.opt_outs.words import (
-    ResultCode,
-    begins_word,
+    classes_of,
     is_suspect,
-    phrase_set,
     plain,
     plain_parts,
-    result_codes,
     suspect_pattern,
     text_parts,
     word_set,
 )
 from dialframe.opt_outs.yes_no import (
     Answer,
+    ResultCode,
     is_answer,
     plain_yes,
     read_answer,
@@ -41,6 +39,7 @@ from dialframe.opt_outs.yes_no import (
     read_right_number,
     read_screened,
     read_screening,
+    result_codes,
 )
 
 __all__ = [
@@ -49,12 +48,11 @@ __all__ = [
     "ResultCode",
     "Scope",
     "Stance",
-    "begins_word",
+    "classes_of",
     "counts_doubts",
     "is_answer",
     "is_refusal",
     "is_suspect",
-    "phrase_set",
     "plain",
     "plain_parts",
     "plain_yes",

@@ -1,36 +1,29 @@
 """What a cell says about calling the person, whatever column it stands in.
 
-A cell is taken apart at its punctuation, and each piece is looked up in `phrases.toml`. A
-prohibition in so many words counts anywhere (`do not call`); the state of a person (`DNC`, `opted
-out`) is taken back by `not` before it or `no` behind it, and what concerns e-mail alone forbids no
-call. Ordinary sentences about calls (`did not call back`) say nothing.
+A cell is taken apart at its punctuation; the rules of `grammar.toml` are held to the words of each
+piece, and those of `unspaced.toml` to the whole where words have no blanks between them. There are
+three answers: a refusal, a doubt (nobody is dialed before a person has read it), and nothing. What is
+said in the same breath weakens a finding: `not` before a state and `no` behind it take it back,
+`before 9am` makes a prohibition a doubt, and what concerns e-mail alone forbids no call.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Final, Literal
+from functools import cache
+from typing import Final, Literal, NamedTuple
 
 from dialframe.opt_outs.words import (
-    BEGIN_CHARS,
+    Kinds,
     Rule,
-    answer_set,
-    begins_word,
+    classes_of,
     composed_answer,
-    forms_from,
+    fulfilled,
     is_suspect,
-    is_word,
-    phrase_set,
-    phrases_from,
+    kinds_of,
     plain,
-    rules_of,
-    tables_of,
-    text_forms,
-    text_parts,
+    said_unspaced,
     word_set,
 )
 
@@ -47,7 +40,7 @@ _OF_PEOPLE: Final = frozenset({"any", "notes", "wishes"})
 #: A longer cell is cut: a refusal stands at the begin of a note, and a megabyte would take minutes.
 LONGEST_CHARS: Final = 4000
 #: `bloq. a pedido`, and a letter that somebody leans on.
-_SHORTENED: Final = re.compile(r"(\b\w{1,4})\.(?=\s*[a-zà-ÿ])")
+_SHORTENED: Final = re.compile(r"(\b\w{1,4})\.(?=\s*[a-zà-ÿ])|\b([DHMS]rs?|Fr|Mme|Ms|Sra)\.")
 _LEANED_ON: Final = re.compile(r"(?<=\w)([^\W\d])\1{2,}")
 _PIECES: Final = re.compile(
     r"\b(?:but|aber|pero)\b|[+,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s"
@@ -69,14 +62,33 @@ _REMINDED: Final = re.compile(
     r"\b(?:do not|don['’]?t|never) forget\b(?! (?:me|about))", re.IGNORECASE
 )
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
-_REMOVAL_WORDS: Final = 9
-_SHORT_WORDS: Final = 6
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
 #: A day inside a sentence, which the pieces must not be parted at: `DNC scrub 6/1: clear`.
 _DAY_OF: Final = re.compile(r"\b\d{1,2}/\d{1,2}(?:/\d{2,4})?\b")
-_NEGATED_VERBS: Final = frozenset({"not", "nicht", "niet", "inte", "ej", "nie", "ikke", "non"})
+_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Classes of rules that speak of contact, which may be that by another channel alone.
+_OF_CONTACT: Final = frozenset(
+    {"call", "called", "contact", "contacts", "reach", "state", "list", "remove", "delete"}
+    | {"consent", "refuse", "work", "revoke"}
+)
+
+
+#: What may be a refusal, each in fewer columns than the one before it.
+_DOUBTS: Final = frozenset({"doubt", "hint", "wish"})
+#: Classes of rules that hold a negation themselves, so that one before them takes nothing back.
+_NEGATED_INSIDE: Final = frozenset(
+    {"not", "none", "dont", "ever", "list", "want", "longer", "know"}
+)
+
+
+class Finding(NamedTuple):
+    """What a rule says of one piece of a cell, and how sure that is in its sentence."""
+
+    says: str
+    stance: Stance
+    rule: Rule
 
 
 def is_refusal(text: str) -> bool:
@@ -115,49 +127,36 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     """
     if not is_suspect(cell[:LONGEST_CHARS], of_notes=counts_doubts(scope)):
         return None
-    pieces = list(_pieces(cell))
-    stances = [_stance(tokens, scope) for tokens in pieces]
-    if "yes" in stances:
+    pieces = [(tokens, kinds_of(tokens)) for tokens in _pieces(cell)]
+    said = _said(cell, pieces, scope)
+    wished = scope == "wishes" and said & _DOUBTS and "unclear" not in said
+    if "refusal" in said or wished:
         return "opt_out"
-    parts = _parts_in(cell)
-    if "opt_out" in parts:
-        return "opt_out"
-    bare = [_bare(tokens) for tokens in pieces]
-    if scope != "calls" and (
-        phrase_set("deceased").intersection(bare)
-        or "deceased" in parts
-        or (scope != "names" and any(map(_has_died, pieces)))
-    ):
+    alone = len(pieces) == 1 and len(pieces[0][0]) == 1
+    if "deceased" in said and (scope in _OF_PEOPLE or alone):
         return "deceased"
-    # `landline is dead, call her mobile`: who goes on with an invitation has refused nothing.
-    if scope in _OF_PEOPLE and "invitation" not in parts and not any(map(_invites, pieces)):
-        meanings = [
-            meaning
-            for tokens, stance in zip(pieces, stances, strict=True)
-            for meaning in _meanings(tokens, denied=stance == "no")
-        ]
-        wrong = phrase_set("wrong").intersection(bare) or any(map(_is_of_another, pieces))
-        if wrong or "wrong_number" in parts or "wrong_number" in meanings:
-            return "wrong_number"
-        if (
-            meanings
-            or "opt_out_unclear" in parts
-            or _is_doubtful(cell, bare)
-            or (
-                counts_doubts(scope)
-                and (
-                    "doubt" in parts
-                    or phrase_set("note_states").intersection(bare)
-                    or any(map(_is_doubt, pieces))
-                )
-            )
-            or (
-                phrase_set("unwished").intersection(bare)
-                and any(word_set("other_channels").intersection(tokens) for tokens in pieces)
-            )
-        ):
-            return "opt_out_unclear"
-    return "opt_out_unclear" if "unclear" in stances else None
+    if "wrong_number" in said and scope in _OF_PEOPLE:
+        return "wrong_number"
+    # `Landline is dead, call her mobile`: who goes on with an invitation has refused nothing.
+    doubted = scope in _OF_PEOPLE and said & _DOUBTS and "invitation" not in said
+    return "opt_out_unclear" if "unclear" in said or doubted else None
+
+
+def _said(cell: str, pieces: Sequence[tuple[Sequence[str], Kinds]], scope: Scope) -> set[str]:
+    """What the rules say of the cell, as far as it counts in the column."""
+    said = said_unspaced(cell[:LONGEST_CHARS])
+    if not counts_doubts(scope):
+        said.discard("hint")
+    for tokens, kinds in pieces:
+        if _has("invite", kinds):
+            said.add("invitation")
+        if scope == "wishes" and composed_answer(" ".join(tokens)) == "refuses":
+            said.add("refusal")
+        for finding in _findings(kinds, scope):
+            if finding.stance != "no" and _counts(finding, cell, kinds, scope):
+                says = "refusal" if finding.says == "state" else finding.says
+                said.add("unclear" if finding.stance == "unclear" else says)
+    return said
 
 
 def read_stance(cell: str) -> Stance | None:
@@ -169,12 +168,12 @@ def read_stance(cell: str) -> Stance | None:
     Returns:
         `yes`, `no`, `unclear` for a prohibition under a condition, None for any other text.
     """
-    if "opt_out" in _parts_in(cell):
+    if "refusal" in said_unspaced(cell[:LONGEST_CHARS]):
         return "yes"
-    whole = _stance(plain(cell.replace(":", " ")).split(), "any")
+    whole = _stance(plain(cell.replace(":", " ")).split())
     if whole == "no":
         return "no"
-    stances = [_stance(tokens, "any") for tokens in _pieces(cell)]
+    stances = [_stance(tokens) for tokens in _pieces(cell)]
     wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
     return next((stance for stance in wanted if stance in stances), None)
 
@@ -200,7 +199,7 @@ def scope_of(header: str) -> Scope:
         return "wishes"
     if tokens & _note_columns() and not of_things:
         return "notes"
-    if tokens & word_set("calls"):
+    if any("calling" in classes_of(token) for token in tokens):
         return "any"
     if tokens & word_set("persons"):
         return "names"
@@ -214,18 +213,18 @@ def _note_columns() -> frozenset[str]:
 
 def prohibits(tokens: Sequence[str]) -> Stance | None:
     """What the words of a header or of one piece of a cell say; see `read_stance`."""
-    # Most headers say nothing of the kind, and the table of phrases is dear to a short list.
-    return _stance(tokens, "any") if is_suspect(" ".join(tokens)) else None
+    # Most headers say nothing of the kind.
+    return _stance(tokens) if is_suspect(" ".join(tokens)) else None
 
 
-def _parts_in(cell: str) -> set[str]:
-    """What the parts of the table say that stand in a text without blanks between its words."""
-    if cell.isascii():
-        return set()
-    text = plain(cell[:LONGEST_CHARS]).replace(" ", "")
-    said = {says for part, says in text_parts().items() if part in text}
-    whole = "".join(unicodedata.normalize("NFKC", cell[:LONGEST_CHARS]).casefold().split())
-    return said | {says for form, says in text_forms() if form.search(whole)}
+def _stance(tokens: Sequence[str]) -> Stance | None:
+    stances = {
+        finding.stance
+        for finding in _findings(kinds_of(tokens), "any")
+        if finding.says in ("refusal", "state")
+    }
+    wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
+    return next((stance for stance in wanted if stance in stances), None)
 
 
 def _pieces(cell: str) -> Iterator[list[str]]:
@@ -237,7 +236,7 @@ def _pieces(cell: str) -> Iterator[list[str]]:
     if "+" in marks:
         text = text.replace("ne +", "ne plus")  # `ne + appeler`
     if not marks.isdisjoint("/.+"):
-        text = _SHORTENED.sub(r"\1 ", _SLASHED.sub(_joined, text))
+        text = _SHORTENED.sub(r"\1\2 ", _SLASHED.sub(_joined, text))
     if "orget" in text:
         text = _REMINDED.sub(" ", text)
     text = _LEANED_ON.sub(r"\1\1", text)
@@ -248,7 +247,7 @@ def _pieces(cell: str) -> Iterator[list[str]]:
     for piece in _PIECES.split(text):
         tokens = plain(piece).split()
         # `Do not hesitate to call` is the opposite.
-        if tokens and not any(begins_word(token, "urging") for token in tokens):
+        if tokens and not any("urging" in classes_of(token) for token in tokens):
             yield tokens
 
 
@@ -262,314 +261,110 @@ def _denials(text: str) -> str:
     return re.sub(r"[:：](?=\s*\w{1,9}\s*(?:$|[,;|.]))", " ", text)
 
 
-def _bare(tokens: Sequence[str]) -> str:
-    """The piece without digits and fillers."""
-    fillers = word_set("fillers")
-    return " ".join([token for token in tokens if token not in fillers and not token.isdecimal()])
-
-
-def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
-    """Whether the cell is a doubtful word and nothing else but perhaps a day.
-
-    `Baja 01/02/2024` may be a refusal, `BAJA, 1` is the ground floor of a house.
-    """
-    words = {piece for piece in bare if piece}
-    doubtful = phrase_set("doubtful")
-    if not words & doubtful or not words <= doubtful | answer_set("opted_out"):
-        return False
-    return not _FIGURES.search(_DAY.sub("", cell))
-
-
-def _has_died(tokens: Sequence[str]) -> bool:
-    """`El titular falleció`: the person, in a short sentence of nobody else before it."""
-    if len(tokens) > _SHORT_WORDS:
-        return False
-    dead = [at for at, token in enumerate(tokens) if is_word(token, "dead")]
-    begins = not _begin_deaths().isdisjoint(tokens)
-    if not (dead or begins) or not word_set("lifeless").isdisjoint(tokens):
-        return False
-    another = word_set("another")
-    alive = next((at for at, word in enumerate(tokens) if word in another), len(tokens))
-    dead = [at for at in dead if at < alive]
-    behind = tokens[dead[-1] + 1 : alive] if dead else ()
-    if dead and (alive < len(tokens) or not behind or _may_follow_death(behind[0])):
-        return True
-    if not begins:
-        return False
-    text = f"{' '.join(tokens[:alive])} "
-    parted = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
-    # `Deceased donor program` is no death.
-    return any(hit and (not end or end.split()[0] in word_set("when")) for _, hit, end in parted)
-
-
-def _may_follow_death(word: str) -> bool:
-    return word in word_set("light") or word in word_set("when") or word.isdecimal()
-
-
-@cache
-def _begin_deaths() -> frozenset[str]:
-    return frozenset(phrase.split()[0] for phrase in phrase_set("deceased"))
-
-
-def _is_of_another(tokens: Sequence[str]) -> bool:
-    """Whether the words say that the number is not the person's: `wrng nbr`, `pas son numéro`."""
-    numbers = _places(tokens, "numbers")
-    if not numbers:
-        return False
-    wrong = _places(tokens, "misdialed")
-    numbers = [at for at in numbers if tokens[at + 1 : at + 2] not in (["of"], ("of",))]
-    if any(0 < abs(at - other) <= 2 for at in wrong for other in numbers):
-        return True
-    if word_set("outcomes").intersection(tokens):
-        return False
-    somebody = [
-        *_places(tokens, "somebody"),
-        *(
-            at
-            for at in _places(tokens, "others")
-            if word_set("persons_of").intersection(tokens[at + 1 : at + 2])
-            or any(begins_word(token, "belongs") for token in tokens[:at])
-            or word_set("of").intersection(tokens[max(at - 2, 0) : at])
-        ),
+def _findings(kinds: Kinds, scope: Scope) -> Iterator[Finding]:
+    """What the rules say of a piece, as far as it counts in so many words."""
+    found = list(fulfilled(kinds))
+    # `Not on the do not call registry` holds a prohibition inside of what it takes back.
+    back = [
+        (begin, end)
+        for rule, begin, end in found
+        if rule.says == "state" and _is_taken_back(rule, kinds, begin)
     ]
-    if any(0 < abs(at - other) < _SHORT_WORDS for at in somebody for other in numbers):
-        return True
-    denied = next(
-        (at for at, word in enumerate(tokens) if word in word_set("denied")), len(tokens)
-    )
-    return any(
-        token in word_set("his")
-        and (at + 1 in numbers or at - 1 in numbers or (numbers and numbers[0] < denied))
-        for at, token in enumerate(tokens)
-        if at > denied
-    )
-
-
-def _places(tokens: Sequence[str], table: str) -> list[int]:
-    return [at for at, token in enumerate(tokens) if is_word(token, table)]
-
-
-def _refuses_in_a_row(tokens: Sequence[str]) -> bool:
-    """Whether a negation or an end and a verb of contact follow each other, or a removal stands alone."""
-    light, roles = word_set("light"), [_roles_of(token) for token in tokens]
-    reported = not word_set("outcomes").isdisjoint(tokens)
-    for at, role in enumerate(() if reported else roles):
-        if "ends" in role:
-            if not (at and tokens[at - 1] in word_set("happened")) and _is_dialed(tokens[at:]):
-                return True
-        elif "dials" in role:
-            behind = next((word for word in tokens[at + 1 :] if word not in light), "")
-            if behind in word_set("denied_behind"):
-                return True
-    rest = [role for role in roles if "beside" not in role]
-    named = not word_set("firm").isdisjoint(tokens)
-    return bool(rest) and not named and all("erasing" in role for role in rest)
-
-
-@lru_cache(1 << 16)
-def _roles_of(token: str) -> frozenset[str]:
-    """What a word can be where words of refusal follow each other."""
-    roles = {name for name in ("ends", "dials", "erasing") if is_word(token, name)}
-    if token in word_set("denied"):
-        roles.add("ends")
-    if token in _beside_removals() or token.isdecimal() or is_word(token, "erased_from"):
-        roles.add("beside")
-    return frozenset(roles)
-
-
-@cache
-def _beside_removals() -> frozenset[str]:
-    return word_set("light") | word_set("fillers")
-
-
-def _is_dialed(tokens: Sequence[str]) -> bool:
-    """Whether what a negation or an end in front stands for is a call."""
-    for at, token in enumerate(tokens[1 : _REMOVAL_WORDS + 1], 1):
-        if tokens[0] in word_set("not_doing") and token in word_set("doing"):
-            return True
-        if is_word(token, "dials"):
-            # `They never call back` is a report, `said never call back` a wish.
-            return not word_set("back").intersection(tokens[at + 1 :])
-        if is_word(token, "called"):
-            beside = (*tokens[1:at], *tokens[at + 1 : at + 3])
-            return any(is_word(word, "passive") for word in beside)
-        if is_word(token, "contacts"):
-            return any(word in word_set("insisting") for word in tokens)
-        if token not in word_set("light"):
-            return False
-    return False
-
-
-def _meanings(tokens: Sequence[str], *, denied: bool) -> Iterator[str]:
-    """What the words say together: a possible refusal, unless it was taken back, or another's number."""
-    # `No contact`, `not contacted yet` and `do not contact by email` are no refusal of calls.
-    others = word_set("other_channels").intersection(tokens)
-    elsewhere = bool(others) and not word_set("calls").intersection(tokens)
-    if word_set("trades").intersection(tokens):
-        return
-    if not denied and ((not elsewhere and _refuses_in_a_row(tokens)) or _is_by_mail_alone(tokens)):
-        yield "opt_out_unclear"
-    found = [tables_of(token) for token in tokens]
-    every = frozenset[str]().union(*found)
-    for rule in (rule for table in every for rule in rules_of(table)):
-        if (
-            every.issuperset(rule.words)
-            and len(tokens) >= rule.least
-            and not (rule.calls and elsewhere)
-            and not (denied and rule.says == "opt_out_unclear")
-            and not any(word_set(table).intersection(tokens) for table in rule.unless)
-            and _are_near(tokens, found, rule)
-        ):
-            yield rule.says
-
-
-def _is_by_mail_alone(tokens: Sequence[str]) -> bool:
-    """`Contact only by mail`, `mail contact only`, and not `email only bounced once`."""
-    places = [at for at, token in enumerate(tokens) if token in word_set("only")]
-    if len(tokens) > _SHORT_WORDS or not places:
-        return False
-    behind = word_set("light") | word_set("denied")
-    at_end = behind.issuperset(tokens[places[-1] + 1 : places[-1] + 2])
-    named = tokens if at_end else tokens[places[0] :]
-    return any(token.startswith(tuple(word_set("only_by"))) for token in named)
-
-
-def _are_near(tokens: Sequence[str], found: Sequence[frozenset[str]], rule: Rule) -> bool:
-    """Whether words of each table stand within a few words of one of the first, which nothing denies."""
-    places = [[at for at, names in enumerate(found) if table in names] for table in rule.words]
-    return any(
-        all(any(0 < abs(at - other) < rule.near for other in own) for own in places[1:])
-        for at in places[0]
-        if not (rule.plainly and at and tokens[at - 1] in word_set("denied"))
-    )
-
-
-def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
-    stances: list[Stance] = []
-    for start, stop, kind in _hits(tokens):
-        if scope == "calls" and (kind not in ("calls", "threats") or stop - start < 2):
+    for rule, begin, end in found:
+        inside = any(first <= begin and end <= last for first, last in back)
+        stance: Stance = "no" if inside else _weigh(rule, kinds, begin, end)
+        # A street may be called `Stop`, and a person too.
+        if scope == "names" and rule.says == "refusal" and (rule.way == "alone" or len(kinds) < 3):
             continue
-        stances.append(_weigh(tokens, start, stop, kind))
-    for wanted in ("yes", "unclear", "no"):
-        if wanted in stances:
-            return wanted
-    words = {_bare(tokens), " ".join(tokens)}
-    if scope == "wishes" and (
-        words & phrase_set("unwished") or composed_answer(" ".join(tokens)) == "refuses"
-    ):
-        return "yes"
-    if scope in _OF_PEOPLE and words & phrase_set("whole"):
-        return "yes"
-    if scope in ("any", "notes") and words & _only_other_channels():
-        return "unclear"
-    return None
-
-
-def _is_doubt(tokens: Sequence[str]) -> bool:
-    """Whether a doubt of the table stands in a piece of a note."""
-    # Words of business make a doubt none: `probate lawyer wants leads`. A refusal stays one.
-    if word_set("business").intersection(tokens):
-        return False
-    text, start, before = " ".join(tokens), 0, ""
-    for token in tokens:
-        doubts = forms_from("doubts", token[:BEGIN_CHARS])
-        doubt = None if doubts is None else doubts.match(text, start)
-        # `No complaints` and `not TPS registered` take back what stands behind them.
-        if doubt is not None and not (
-            before in word_set("negators") and token not in word_set("negators")
+        if scope == "calls" and (
+            rule.says != "refusal"
+            or rule.way != "row"
+            or stance == "unclear"
+            or _has("unlisted", kinds)
         ):
+            continue
+        yield Finding(rule.says, stance, rule)
+
+
+def _counts(finding: Finding, cell: str, kinds: Kinds, scope: Scope) -> bool:
+    """Whether a doubt, a death or another's number counts where it stands."""
+    if finding.says == "wish" or (finding.says == "hint" and not counts_doubts(scope)):
+        return finding.says == "wish" and scope == "wishes"
+    # `Baja 01/02/2024` may be a refusal, `BAJA, 1` is the ground floor of a house.
+    if "doubtful" in finding.rule.named and _FIGURES.search(_DAY.sub("", cell)):
+        return False
+    # Where nobody said that the column holds notes, `Robinson Club`, `Greg Mort` and `Tot` are names.
+    if scope != "any" or not _is_in_capitals(cell):
+        return True
+    of_death = finding.says == "deceased" and finding.rule.named & {"dead", "dead_last"}
+    alone = finding.rule.way == "alone" and "dead_last" not in finding.rule.named
+    return alone if of_death else not _has("unlisted", kinds)
+
+
+def _is_in_capitals(cell: str) -> bool:
+    """Whether every word begins with a capital letter, as in names, and not all of them are capitals."""
+    return not cell.isupper() and all(word[0].isupper() for word in _WORD.findall(cell))
+
+
+def _weigh(rule: Rule, kinds: Kinds, begin: int, end: int) -> Stance:
+    """What a finding says in its sentence."""
+    behind = kinds[end + 1 :]
+    if _is_taken_back(rule, kinds, begin) or _is_denied(rule, behind):
+        return "no"
+    if (
+        rule.named & _OF_CONTACT
+        and not rule.named & {"written", "legal"}
+        and _is_by_mail(rule, kinds)
+    ):
+        return "no"
+    if rule.says == "refusal" and behind and "condition" in behind[0]:
+        return "unclear"
+    return "yes"
+
+
+def _is_taken_back(rule: Rule, kinds: Kinds, begin: int) -> bool:
+    """`Not on DNC`, `may opt out`, `removed from DNC`, `could not be contacted`, `they never call back`."""
+    before = list(kinds[max(begin - 3, 0) : begin])
+    if rule.says == "refusal":
+        return _has("happened", before[-1:]) or _is_back(kinds, begin)
+    if rule.says not in ("state", "hint", "doubt") or rule.named & _NEGATED_INSIDE:
+        return False
+    if rule.says == "state" and (_has("offer", before[-2:]) or _has("taken", before)):
+        return True
+    for kind in reversed(kinds[:begin]):
+        if "not" in kind and "hit" not in kind:
             return True
-        start, before = start + len(token) + 1, token
-    return False
-
-
-def _invites(tokens: Sequence[str]) -> bool:
-    """Whether a piece of a note begins with a word of goodwill: `wants our bundle`, `ok to dial`."""
-    invitations = forms_from("invitations", tokens[0][:BEGIN_CHARS])
-    return invitations is not None and invitations.match(" ".join(tokens)) is not None
-
-
-@cache
-def _only_other_channels() -> frozenset[str]:
-    """`Email only` where nobody asked for a wish: it may be one."""
-    ways = re.compile(r"\b(?:e mail|email|mail|courriel|correo|e post|epost|sms|whatsapp)\b")
-    return frozenset(
-        phrase for phrase in phrase_set("unwished") if ways.search(phrase) and " " in phrase
-    )
-
-
-def _hits(tokens: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Phrases of the tables in the piece: begin, end, kind; the longest at each place."""
-    if (removal := _removal(tokens)) is not None:
-        yield removal
-    for start, token in enumerate(tokens):
-        kinds, lengths = phrases_from(token)
-        for length in lengths:
-            kind = kinds.get(tuple(tokens[start : start + length]))
-            if kind is not None:
-                yield start, start + length, kind
-                break
-
-
-def _removal(tokens: Sequence[str]) -> tuple[int, int, str] | None:
-    """`Remove him from the list`, whoever and whichever list."""
-    take, remove = word_set("take"), word_set("remove")
-    starts = [at for at, token in enumerate(tokens) if token in remove or token in take]
-    for start in starts:
-        behind = list(tokens[start : start + _REMOVAL_WORDS])
-        ends = [at for at, token in enumerate(behind) if token in word_set("lists")]
-        away = frozenset({"off"}) if tokens[start] in take else word_set("from")
-        if ends and away.intersection(behind[: ends[-1]]):
-            return start, start + ends[-1] + 1, "contact"
-    return None
-
-
-def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
-    """What a phrase says in its sentence."""
-    if kind == "threats":
-        return "yes"
-    # `DNC Plumbing Ltd` and `our do-not-call product` name a firm and what it sells.
-    named = word_set("trade_names").intersection(tokens[stop : stop + 3])
-    if named or _is_denied(tokens, stop) or (kind == "states" and _is_no_state(tokens, start)):
-        return "no"
-    before = _before(tokens, start)
-    if tokens[start] in _NEGATED_VERBS and before in word_set("happened"):
-        return "no"
-    if tokens[start] == "never" and list(tokens[stop : stop + 1]) == ["back"]:
-        return "no"
-    others = word_set("other_channels").intersection(tokens)
-    if kind == "states":  # `opted out by sms` says how, `opted out of sms` of what
-        pairs = pairwise(("", *tokens))
-        others -= {token for way, token in pairs if way in word_set("ways_in")}
-    if kind != "calls" and others and not word_set("calls").intersection(tokens):
-        return "no"
-    conditional = stop < len(tokens) and tokens[stop] in word_set("conditions")
-    return "unclear" if conditional and kind != "states" else "yes"
-
-
-def _before(tokens: Sequence[str], start: int) -> str:
-    """The word before a phrase, over a `to`."""
-    before = tokens[start - 1] if start else ""
-    return tokens[start - 2] if before == "to" and start > 1 else before
-
-
-def _is_no_state(tokens: Sequence[str], start: int) -> bool:
-    """`Not on DNC`, `may opt out`, `removed from DNC`."""
-    ended = {"removed", "taken"}.intersection(tokens[max(start - 2, 0) : start])
-    offered = _before(tokens, start) in word_set("offers")
-    return offered or bool(ended) or _is_negated(tokens, start)
-
-
-def _is_negated(tokens: Sequence[str], start: int) -> bool:
-    for token in reversed(tokens[:start]):
-        if token in word_set("negators"):
-            return True
-        if token not in word_set("between"):
+        if kind.isdisjoint({"light", "between"}):
             return False
     return False
 
 
-def _is_denied(tokens: Sequence[str], stop: int) -> bool:
-    beside = ("list", "status", "flag", "is")
-    behind = [word for word in tokens[stop:] if word not in beside and not word.isdecimal()]
-    return bool(behind) and word_set("denials").issuperset(behind)
+def _is_back(kinds: Kinds, begin: int) -> bool:
+    report = "reported" in kinds[begin]
+    return report and begin + 2 < len(kinds) and "back" in kinds[begin + 2]
+
+
+def _is_denied(rule: Rule, behind: Kinds) -> bool:
+    """`DNC: no`, `DNC scrub 6/1 clear`; and `DNC Plumbing Ltd`, which is a firm."""
+    if rule.says in ("refusal", "state") and _has("trade_name", behind[:3]):
+        return True
+    if rule.says in ("deceased", "wrong_number") or not behind:
+        return False
+    if rule.says == "refusal":
+        return all("fine" in kind for kind in behind)
+    answers = [kind for kind in behind if not kind & {"figure", "beside"} or "fine" in kind]
+    weak = "not" if rule.says == "hint" else ""
+    return bool(answers) and all("fine" in kind and weak not in kind for kind in answers)
+
+
+def _is_by_mail(rule: Rule, kinds: Kinds) -> bool:
+    """Whether other channels are named and calls are not; `opted out by sms` says how."""
+    mail = any(
+        "mail" in kind and not (rule.says == "state" and at and "way_in" in kinds[at - 1])
+        for at, kind in enumerate(kinds)
+    )
+    return mail and not _has("calling", kinds)
+
+
+def _has(name: str, kinds: Kinds) -> bool:
+    return any(name in kind for kind in kinds)

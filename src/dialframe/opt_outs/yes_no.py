@@ -7,19 +7,17 @@ other. Any word that no table knows is unclear, and whoever is unclear is not ca
 
 from __future__ import annotations
 
+import csv
 import re
-from typing import Final, Literal
+from functools import cache
+from importlib import resources
+from typing import Final, Literal, NamedTuple
 
-from dialframe.opt_outs.remarks import LONGEST_CHARS, read_stance
-from dialframe.opt_outs.words import (
-    answer_set,
-    codes_by_text,
-    composed_answer,
-    fold,
-    phrase_set,
-    plain,
-    word_set,
-)
+from dialframe.opt_outs.remarks import LONGEST_CHARS, read_remark, read_stance
+from dialframe.opt_outs.words import answer_set, composed_answer, fold, plain, word_set
+
+#: What a code of a scrubbing service or dialer says of the number.
+CodeMeaning = Literal["clear", "do_not_call", "unclear"]
 
 Answer = Literal["yes", "no", "blank", "unclear"]
 
@@ -35,6 +33,24 @@ _DATE: Final = re.compile(
     r"|\d{1,2}[-. ]?[^\W\d_]{3,9}\.?,?[-. ]?\d{2,4}|[^\W\d_]{3,9}\.? \d{1,2},? \d{4}|(?:19|20)\d{6}"
     r"|(?:19|20)\d{2}(?:-\d{2})?|\d{1,2}[-/.](?:19|20)\d{2}"
 )
+
+
+class ResultCode(NamedTuple):
+    """What one code of a scrubbing service or dialer means.
+
+    Attributes:
+        system: The service or dialer.
+        code: Its code, as it writes it.
+        says: `do_not_call`, `clear` or `unclear`.
+        meaning: In words.
+        source: Where the service says so.
+    """
+
+    system: str
+    code: str
+    says: CodeMeaning
+    meaning: str
+    source: str
 
 
 def read_answer(cell: str) -> Answer:
@@ -86,15 +102,13 @@ def read_consent(cell: str) -> Answer:
         return "blank"
     if _is_of(word, "yes", "opted_in", "consents"):
         return "yes"
-    if (
-        plain(word) in phrase_set("unwished")
-        or _is_of(word, "no", "opted_out")
-        or read_stance(cell) in ("yes", "unclear")
-    ):
+    if _is_of(word, "no", "opted_out") or read_stance(cell) in ("yes", "unclear"):
         return "no"
     composed = None if _EXPLAINED.search(cell) else composed_answer(word)
     if composed in ("allows", "given", "refuses"):
         return "no" if composed == "refuses" else "yes"
+    if composed is None and read_remark(cell, "wishes") == "opt_out":
+        return "no"
     first = _first_word(cell)
     return _of_channels(word) if first == "unclear" else first
 
@@ -168,6 +182,32 @@ def read_channels(cell: str) -> Answer:
     """
     words = plain(cell).split()
     return "no" if words and word_set("other_channels").issuperset(words) else read_answer(cell)
+
+
+@cache
+def result_codes() -> tuple[ResultCode, ...]:
+    """What scrubbing services and dialers answer, as a table with sources.
+
+    Returns:
+        One row per system and code.
+
+    Example:
+        >>> next(code.says for code in result_codes() if code.code == "D")
+        'do_not_call'
+    """
+    with resources.files(__package__).joinpath("result_codes.csv").open(encoding="utf-8") as file:
+        return tuple(ResultCode(**row) for row in csv.DictReader(file))  # type: ignore[arg-type]
+
+
+@cache
+def codes_by_text() -> dict[str, CodeMeaning]:
+    """What each code says, without capitals; the worst of what several systems mean by it."""
+    worst: dict[str, CodeMeaning] = {}
+    order = ("clear", "unclear", "do_not_call")
+    for row in result_codes():
+        known = worst.get(row.code.lower(), "clear")
+        worst[row.code.lower()] = max(row.says, known, key=order.index)
+    return worst
 
 
 def is_answer(cell: str) -> bool:

@@ -10,15 +10,15 @@ from dialframe import opt_outs
 from dialframe.leads import header_vocabulary
 from dialframe.leads.header_vocabulary import NAMES, PARTS
 from dialframe.leads.header_vocabulary import word_set as words_of
-from dialframe.opt_outs import begins_word, plain, prohibits, read_remark, text_parts, word_set
+from dialframe.opt_outs import classes_of, plain, prohibits, read_remark, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
 _GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
 _ASKED_BY: Final = frozenset(
     {"contact", "marketing", "kontakt", "werbung", "publicite", "publicidad"}
 )
-#: Tables of beginnings of words that forbid calls where nothing in the header says of what else.
-_FORBIDDING: Final = ("refusing", "alarming", "regulators")
+#: Classes of words that forbid calls where nothing in the header says of what else.
+_FORBIDDING: Final = frozenset({"refuse", "alarming", "regulator", "flag", "state"})
 _NO_CALLS: Final = frozenset({"caller", "callers", "callback", "callbacks", "contactless"})
 _PLAIN_NOT: Final = frozenset({"not", "never", "dont", "don"})
 _BY: Final = frozenset({"by", "via", "per", "par", "por"})
@@ -50,7 +50,10 @@ def _prohibits(words: str, tokens: Sequence[str]) -> bool:
         _begins(tokens, "excluding_stems", table) for table in ("reason_words", "channel_stems")
     ) or (
         any(map(_consents, tokens))
-        and (_begins(tokens, "ending_stems") or any(begins_word(t, "revokes") for t in tokens))
+        and (
+            _begins(tokens, "ending_stems")
+            or any("revoke" in classes_of(token) for token in tokens)
+        )
     ):
         return True
     stems, ends = tuple(words_of("prohibition_stems")), tuple(words_of("prohibition_ends"))
@@ -80,7 +83,7 @@ def _prohibits(words: str, tokens: Sequence[str]) -> bool:
         return True
     if bare.isascii():
         return False
-    if any(part in bare for part, says in text_parts().items() if says == "opt_out"):
+    if any(part in bare for part, says in text_parts().items() if says == "refusal"):
         return True
     called = any(part in bare for part in words_of("asian_calls"))
     return called and any(part in bare for part in words_of("asian_forbidden"))
@@ -107,9 +110,7 @@ def is_bare_prohibition(tokens: Sequence[str]) -> bool:
 
 def _forbids(token: str) -> bool:
     """Whether a word begins as one of refusing, withdrawing, deleting, complaining or the law does."""
-    return token not in words_of("no_prohibitions") and any(
-        begins_word(token, table) for table in _FORBIDDING
-    )
+    return token not in words_of("no_prohibitions") and bool(_FORBIDDING & classes_of(token))
 
 
 def _consents(token: str) -> bool:

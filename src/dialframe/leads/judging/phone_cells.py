@@ -21,7 +21,7 @@ from phonenumbers import PhoneMetadata, country_code_for_region
 from dialframe.leads import header_vocabulary
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.names_and_emails import is_nothing, tidy, unwrapped
-from dialframe.opt_outs import phrase_set, plain, read_remark, text_parts, word_set
+from dialframe.opt_outs import plain, read_remark, text_parts, word_set
 from dialframe.phones import Reading, is_placeholder, read_number
 from dialframe.phones.parse_number import PHONE_LABEL, as_typed, phone_parts
 
@@ -46,18 +46,12 @@ def about_person(text: str) -> str | None:
     Args:
         text: The cell; one without letters says nothing.
     """
-    remark = read_remark(text)
-    if remark in ("opt_out", "opt_out_unclear", "deceased"):
-        return remark
     alone = _words(text)
-    if alone and (
-        " ".join(alone) in phrase_set("whole")
-        or (len(alone) == 1 and alone[0] in word_set("short_beside_numbers"))
-    ):
-        return "opt_out"
-    if phrase_set("deceased").intersection(alone):
-        return "deceased"
-    return None
+    for said in (read_remark(text), read_remark(" ".join(alone))):
+        if said in ("opt_out", "opt_out_unclear", "deceased"):
+            return said
+    beside = len(alone) == 1 and alone[0] in word_set("short_beside_numbers")
+    return "opt_out" if beside else None
 
 
 def about_number(part: str) -> str | None:
@@ -67,7 +61,7 @@ def about_number(part: str) -> str | None:
         return "fax_only"
     if word_set("another").intersection(alone):
         return "phone_of_another"
-    if read_remark(part) == "wrong_number" or " ".join(alone) in phrase_set("wrong"):
+    if "wrong_number" in (read_remark(part), read_remark(" ".join(alone))):
         return "wrong_number"
     if word_set("wrong_beside").intersection(alone) and len(alone) <= _LONGEST_NAME:
         return "wrong_number"
