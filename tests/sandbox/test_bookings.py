@@ -75,41 +75,6 @@ def test_callback_can_reach_the_daily_cap(console: Console, party: Party, campai
         problem(response, 429, "daily_cap_reached")
 
 
-def test_pending_callback_is_cancelled(party: Party, campaign: str) -> None:
-    """200, cancelled; cancelled again 200 and nothing changes."""
-    made = call_back(party, campaign)
-    path = f"/v1/callbacks/{made['id']}/cancel"
-    gone = shaped("callback", answered(party.post(path), 200))
-    assert gone == {**made, "status": "cancelled"}
-    assert answered(party.post(path, {}), 200) == gone
-    assert callback_of(party, made) == gone
-
-
-def test_callback_that_is_not_pending_stays(party: Party, campaign: str) -> None:
-    """Completed: neither cancelled nor moved; cancelled: not moved. 409, unchanged."""
-    made = call_back(party, campaign)
-    path = f"/v1/callbacks/{made['id']}"
-    moved(party, made, "completed")
-    problem(party.post(f"{path}/cancel"), 409, "callback_not_pending")
-    later = {"scheduled_at": LATER}
-    problem(party.post(f"{path}/reschedule", later), 409, "callback_not_pending")
-    assert callback_of(party, made) == {**made, "status": "completed"}
-    second = call_back(party, campaign)
-    answered(party.post(f"/v1/callbacks/{second['id']}/cancel"), 200)
-    response = party.post(f"/v1/callbacks/{second['id']}/reschedule", later)
-    problem(response, 409, "callback_not_pending")
-
-
-def test_pending_callback_is_moved(party: Party, campaign: str) -> None:
-    """200, still pending, at its new time."""
-    made = call_back(party, campaign)
-    path = f"/v1/callbacks/{made['id']}/reschedule"
-    after = shaped("callback", answered(party.post(path, {"scheduled_at": LATER}), 200))
-
-    assert moment(after["scheduled_at"]) == moment(LATER)
-    assert {**after, "scheduled_at": made["scheduled_at"]} == made
-
-
 def test_due_callback_calls_the_lead(console: Console, party: Party, campaign: str) -> None:
     """When it is due the platform calls the lead; a cancelled or moved one waits or is gone."""
     soon = iso(console.now() + timedelta(minutes=10))
@@ -206,44 +171,6 @@ def test_appointment_in_a_blocked_country_is_refused(console: Console, party: Pa
         response = party.post("/v1/appointments", {"phone": LONDON, "scheduled_at": SOON})
         problem(response, 422, "blocked_country")
         book(party)
-
-
-def test_appointment_is_cancelled(console: Console, party: Party) -> None:
-    """200, cancelled, with an ETag; cancelled again 200 and nothing changes."""
-    made, etag = book(party)
-    console.advance(2)
-    response = party.post(at(made, "cancel"))
-    gone = shaped("appointment", answered(response, 200))
-    assert gone["status"] == "cancelled"
-    assert response.headers["etag"] != etag
-    again = party.post(at(made, "cancel"), {})
-    assert answered(again, 200) == gone
-    assert again.headers["etag"] == response.headers["etag"]
-
-
-@pytest.mark.parametrize("status", ["completed", "no-show", "cancelled"])
-def test_terminal_appointment_is_not_modifiable(party: Party, status: str) -> None:
-    """Completed and no-show: neither cancelled nor moved; cancelled: not moved. 409."""
-    made, _ = book(party)
-    if status == "cancelled":
-        answered(party.post(at(made, "cancel")), 200)
-    else:
-        party.console("PUT", f"/appointments/{made['id']}", {"status": status}, status=200)
-        problem(party.post(at(made, "cancel")), 409, "appointment_not_modifiable")
-    before = answered(party.get(f"/v1/appointments/{made['id']}"), 200)
-    response = party.post(at(made, "reschedule"), {"scheduled_at": LATER})
-    problem(response, 409, "appointment_not_modifiable")
-    assert answered(party.get(f"/v1/appointments/{made['id']}"), 200) == before
-
-
-def test_appointment_is_moved(party: Party) -> None:
-    """Rescheduling answers 2xx, and the appointment is at its new time."""
-    made, _ = book(party)
-    answered(party.post(at(made, "reschedule"), {"scheduled_at": LATER}), 200)
-    read = party.get(f"/v1/appointments/{made['id']}")
-
-    assert moment(answered(read, 200)["scheduled_at"]) == moment(LATER)
-    assert read.headers["etag"]
 
 
 def test_if_match_guards_a_cancellation(party: Party) -> None:
