@@ -11,7 +11,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dialframe.background import in_thread
+from dialframe.background import Worker
 from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox import request_handling
@@ -124,31 +124,18 @@ class MadeLater:
 
     async def _live(self) -> None:
         await self._wanted.wait()
+        # A thread that nobody waits for when the sandbox ends, unlike those of an executor.
+        worker = Worker("dialframe-sandbox-beside", places=1)
         try:
-            app = await self._in_thread()
+            app = await asyncio.wrap_future(worker.submit(self._make))
         except Exception as error:  # whoever asked for the app is told
             self._ready.set_exception(error)
             return
+        finally:
+            worker.close(within_s=0)
         async with app.router.lifespan_context(app):
             self._ready.set_result(app)
             await asyncio.Event().wait()
-
-    def _in_thread(self) -> asyncio.Future[Starlette]:
-        """The app, made in a thread that nobody waits for when the sandbox ends."""
-        loop = asyncio.get_running_loop()
-        # Not an executor: its threads are waited for when the process ends.
-        future: asyncio.Future[Starlette] = loop.create_future()
-
-        def work() -> None:
-            try:
-                done, value = future.set_result, self._make()
-            except Exception as error:  # whoever asked for the app is told
-                done, value = future.set_exception, error  # type: ignore[assignment]
-            with suppress(RuntimeError):  # the sandbox ended meanwhile
-                loop.call_soon_threadsafe(done, value)
-
-        in_thread(work, "dialframe-sandbox-beside")
-        return future
 
 
 class Hosts:

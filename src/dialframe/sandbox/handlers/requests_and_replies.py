@@ -29,7 +29,6 @@ from dialframe.sandbox.world.api_objects import (
     document,
     encode,
     etag,
-    headers_of,
 )
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
@@ -188,7 +187,9 @@ def shown(context: Context[Any], body: Json, *, status: int = 200) -> Reply:
 def refusal_answer(refusal: Refusal, *, request_id: str, docs_base: str) -> Reply:
     """The answer that a refusal becomes."""
     text = document(refusal, request_id=request_id, docs_base=docs_base)
-    headers = (("Content-Type", MEDIA_TYPE), *headers_of(refusal))
+    headers = (("Content-Type", MEDIA_TYPE), *refusal.headers)
+    if refusal.retry_after_s is not None:
+        headers = (*headers, ("Retry-After", str(refusal.retry_after_s)))
     return Reply(refusal.status, encode(text), headers)
 
 

@@ -214,13 +214,6 @@ def problem_slug(code: str) -> str:
     return code.replace("_", "-")
 
 
-def headers_of(refusal: Refusal) -> tuple[tuple[str, str], ...]:
-    """Headers that go with a refusal's document."""
-    if refusal.retry_after_s is None:
-        return refusal.headers
-    return (*refusal.headers, ("Retry-After", str(refusal.retry_after_s)))
-
-
 def _condition(code: str) -> str:
     text = BY_CODE[code].condition if code in BY_CODE else code.replace("_", " ")
     return text[0].upper() + text[1:]

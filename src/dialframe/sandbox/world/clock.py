@@ -32,11 +32,6 @@ def text(instant_us: int) -> str:
     return moment.isoformat(timespec=exact) + "Z"
 
 
-def text_or_none(instant_us: int | None) -> str | None:
-    """The same, with nothing for nothing."""
-    return None if instant_us is None else text(instant_us)
-
-
 def from_datetime(moment: dt.datetime) -> int:
     """Microseconds of an aware datetime."""
     return (moment - _EPOCH_UTC) // _MICROSECOND

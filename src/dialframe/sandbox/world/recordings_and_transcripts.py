@@ -164,9 +164,7 @@ def _content(spoken: Conversation) -> Json:
 
 
 def _generated_at(spoken: Conversation) -> str | None:
-    return clock.text_or_none(
-        None if spoken.ended_us is None else spoken.ended_us + SUMMARY_READY_US
-    )
+    return None if spoken.ended_us is None else clock.text(spoken.ended_us + SUMMARY_READY_US)
 
 
 def _samples(spoken: Conversation) -> int:
