@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -232,6 +232,42 @@ def unique_names(header: tuple[str, ...] | None, width: int) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
+
+
+class Skipped(NamedTuple):
+    """A line that is no lead: its number from 1, its ordinal among all records if it is one, and what it is."""
+
+    line: int
+    row: int | None
+    code: str
+    raw: str
+    cells: list[str]
+
+
+def skipped_frame(names: Sequence[str], skipped: Sequence[Skipped]) -> pd.DataFrame:
+    """Lines that are no leads as `LeadFile.skipped` has them."""
+    cells = text_frame([wide(each.cells, len(names)) for each in skipped], names)
+    return cells.assign(
+        _line=pd.array([each.line for each in skipped], dtype="Int64"),
+        _row=pd.array([each.row for each in skipped], dtype="Int64"),
+        _code=pd.array([each.code for each in skipped], dtype="str"),
+        _raw=pd.array([each.raw for each in skipped], dtype="str"),
+    )
+
+
+def text_frame(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
+    """Rows of texts as columns of text."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    arrays = {
+        name: pd.array(pa.array(column, pa.large_string()), dtype="str")
+        for name, column in zip(names, columns, strict=True)
+    }
+    return pd.DataFrame(arrays, index=pd.RangeIndex(len(rows)))
+
+
+def wide(row: list[str], width: int) -> list[str]:
+    """A row filled up with empty cells, or cut, to a width."""
+    return row if len(row) == width else [*row, *[""] * (width - len(row))][:width]
 
 
 # CR CR LF is what a file gets that was translated to Windows line ends twice.

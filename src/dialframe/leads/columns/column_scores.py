@@ -199,26 +199,15 @@ def claim_columns(
     """Every column as every field that its header allows, the best first."""
     claims = []
     for index, (column, seen) in enumerate(evidence.items()):
-        for name in FIELDS:
-            header = header_score(column, name) if name not in answered else 0.0
-            is_flag = is_wrong_number_flag(column) or is_right_number_flag(column)
-            if name == "opt_out" and name not in answered and is_flag:
-                # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
-                cells = _sample(lead_file.frame[column])
-                answers = sum(map(opt_outs.is_answer, cells))
-                header = 1.0 if cells and answers >= _MOSTLY * len(cells) else 0.0
-            if name == "consent" and name not in answered and is_call_flag(column):
-                # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
-                known = answer_share(lead_file.frame[column], opt_outs.read_consent)
-                header = 1.0 if seen.filled and known >= _SURELY else 0.0
-            if header and name in ("opt_out", "consent") and name not in answered:
-                header = _with_answers(lead_file, column, name, header, seen)
+        cells = lead_file.frame[column]
+        for name in (field for field in FIELDS if field not in answered):
+            header = header_score(column, name)
+            if name in ("opt_out", "consent"):
+                header = _permission_score(cells, column, name, header, seen)
             if not header:
                 continue
-            content = _content(name, seen)
-            if name == "country":
-                content = country_share(lead_file.frame[column])
-            if _is_believed(lead_file, column, name, header, seen, content):
+            content = country_share(cells) if name == "country" else _content(name, seen)
+            if _is_believed(cells, name, header, seen, content):
                 score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
                 claims.append(Claim(round(score, 4), name, column, index))
     return sorted(
@@ -227,13 +216,21 @@ def claim_columns(
     )
 
 
-def _with_answers(
-    lead_file: LeadFile, column: str, name: str, header: float, seen: Evidence
+def _permission_score(
+    cells: pd.Series, column: str, name: str, header: float, seen: Evidence
 ) -> float:
     """The score of a permission or prohibition; of a doubtful name none, unless it holds answers."""
-    if not seen.filled or not needs_answers(column, name) or is_call_flag(column):
+    if name == "opt_out" and (is_wrong_number_flag(column) or is_right_number_flag(column)):
+        # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
+        sample = _sample(cells)
+        answers = sum(map(opt_outs.is_answer, sample))
+        header = 1.0 if sample and answers >= _MOSTLY * len(sample) else 0.0
+    if name == "consent" and is_call_flag(column):
+        # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
+        known = answer_share(cells, opt_outs.read_consent)
+        header = 1.0 if seen.filled and known >= _SURELY else 0.0
+    if not header or not seen.filled or not needs_answers(column, name) or is_call_flag(column):
         return header
-    cells = lead_file.frame[column]
     read = answer_reader(column) if name == "opt_out" else opt_outs.read_consent
     if name == "consent" and is_wish(column) and "yes" not in map(read, set(_sample(cells))):
         return 0.0  # wishes of which none allows a call are read as remarks
@@ -242,14 +239,13 @@ def _with_answers(
 
 
 def _is_believed(
-    lead_file: LeadFile, column: str, name: str, header: float, seen: Evidence, content: float
+    cells: pd.Series, name: str, header: float, seen: Evidence, content: float
 ) -> bool:
     if not seen.filled:
         return name != "country"
     if content < _LEAST_CONTENT.get(name, 0.0):
         # A column `Country` with other words says of its records that nobody knows of which they
         # are (`EMEA`, `Home`); `Land` with the states of Germany or with acres is none.
-        cells = lead_file.frame[column]
         return (
             name == "country"
             and header >= _WHOLE_HEADER
@@ -258,7 +254,7 @@ def _is_believed(
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True
     # The header is no proof (`provider id`), so every value must be another one.
-    values = lead_file.frame[column].str.strip()
+    values = cells.str.strip()
     values = values[values != ""]
     return not bool(values.duplicated().any())
 

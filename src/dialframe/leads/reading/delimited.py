@@ -20,6 +20,8 @@ from dialframe.leads.lead_file import (
     LeadFile,
     Lines,
     Records,
+    Skipped,
+    skipped_frame,
     unique_names,
 )
 from dialframe.leads.reading import dialect as dialects
@@ -383,41 +385,25 @@ def lead_file(
 def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.DataFrame:
     """The records that are no leads, as `LeadFile.skipped` has them."""
     layout, first = surveyed.layout, surveyed.first
-    left_out = [*layout.preface, *layout.furniture]
-    doubts = [surveyed.aside[at] for at, _ in left_out]
-    cells = [_wide(doubt.cells, layout.width) for doubt in doubts]
-    lines = [doubt.line + 1 for doubt in doubts]
-    codes, raws = [code for _, code in left_out], [doubt.raw for doubt in doubts]
-    ordinals = [at for at, _ in left_out]
+    skipped = {
+        at: (doubt.line + 1, code, doubt.raw, doubt.cells)
+        for at, code in (*layout.preface, *layout.furniture)
+        for doubt in [surveyed.aside[at]]
+    }
+    skipped |= {
+        at: (line + 1, "preamble" if at < first else "blank", "", [])
+        for at, line in surveyed.empty.tolist()
+    }
     if sep_line:
-        cells.insert(0, [""] * layout.width)
-        lines.insert(0, 1)
-        codes.insert(0, "sep_line")
-        raws.insert(0, sep_line)
-        ordinals.insert(0, -1)
-    lines += (surveyed.empty[:, 1] + 1).tolist()
-    codes += np.where(surveyed.empty[:, 0] < first, "preamble", "blank").tolist()
-    nothing = [""] * len(surveyed.empty)
+        skipped[-1] = (1, "sep_line", sep_line, [])
     # One order for what was looked at and what was only counted: that of the file.
-    places = np.concatenate([np.array(ordinals, np.int64), surveyed.empty[:, 0]])
-    rows = pd.array(places - first + 1, dtype="Int64")
-    rows[places < first] = pd.NA
-    texts_by_name = {name: [row[at] for row in cells] + nothing for at, name in enumerate(names)}
-    meta = {
-        "_line": pd.array(lines, dtype="Int64"),
-        "_row": rows,
-        "_code": pd.array(codes, dtype="str"),
-        "_raw": pd.array(raws + nothing, dtype="str"),
-    }
-    columns = {
-        name: text(pa.array(texts, pa.large_string())) for name, texts in texts_by_name.items()
-    }
-    frame = pd.DataFrame({**columns, **meta})
-    return frame.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
-
-
-def _wide(row: list[str], width: int) -> list[str]:
-    return [*row, *[""] * (width - len(row))][:width]
+    return skipped_frame(
+        names,
+        [
+            Skipped(line, at - first + 1 if at >= first else None, code, raw, cells)
+            for at, (line, code, raw, cells) in sorted(skipped.items())
+        ],
+    )
 
 
 def text(array: pa.Array) -> object:

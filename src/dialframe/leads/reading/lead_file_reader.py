@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.frames.csv_safety import unescape
@@ -25,9 +24,13 @@ from dialframe.leads.lead_file import (
     Lines,
     Records,
     Shape,
+    Skipped,
     check_width,
+    skipped_frame,
     split_lines,
+    text_frame,
     unique_names,
+    wide,
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import text_plausibility
@@ -430,7 +433,7 @@ def _lead_file(source: Source, table: _Table) -> LeadFile:
     )
     return LeadFile(
         path=source.path,
-        frame=_frame(cells, names),
+        frame=text_frame(cells, names),
         header=layout.header,
         lines=starts[leads] + 1,
         rows=leads - first + 1,
@@ -451,7 +454,7 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
     faults: dict[int, str] = {}
     warnings: dict[int, tuple[str, ...]] = {}
     rows = [records.cells[record] for record in layout.leads]
-    wide = asked_once(rows, lambda row: _wide(row, layout.width))
+    filled = asked_once(rows, lambda row: wide(row, layout.width))
     for at, (record, row) in enumerate(zip(layout.leads, rows, strict=True)):
         fault = records.faults.get(record)
         # Delimiters at the end of a record are what spreadsheets leave of empty columns.
@@ -467,49 +470,22 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
             faults[at] = fault
         if codes:
             warnings[at] = tuple(codes)
-        cells.append(next(wide))
+        cells.append(next(filled))
     return cells, faults, warnings
-
-
-def _wide(row: list[str], width: int) -> list[str]:
-    return row if len(row) == width else [*row, *[""] * (width - len(row))][:width]
-
-
-def _frame(cells: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
-    columns = list(zip(*cells, strict=True)) if cells else [()] * len(names)
-    arrays: Mapping[str, object] = {
-        name: pd.array(pa.array(column, pa.large_string()), dtype="str")
-        for name, column in zip(names, columns, strict=True)
-    }
-    return pd.DataFrame(arrays, index=pd.RangeIndex(len(cells)))
 
 
 def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
     records, layout = table.records, table.layout
-    left_out = [*layout.preface, *layout.furniture]
-    frame = _frame([_wide(records.cells[at], layout.width) for at, _ in left_out], names)
-    lines = [records.starts[at] + 1 for at, _ in left_out]
-    preface = len(layout.preface)
     # What stands above the first lead is no record.
-    rows = [*[None] * preface, *(at - first + 1 for at, _ in layout.furniture)]
-    meta = pd.DataFrame(
-        {
-            "_line": pd.array(lines, dtype="Int64"),
-            "_row": pd.array(rows, dtype="Int64"),
-            "_code": pd.array([code for _, code in left_out], dtype="str"),
-            "_raw": pd.array([records.raw(at) for at, _ in left_out], dtype="str"),
-        }
-    )
-    both = pd.concat([frame, meta], axis=1)
-    return _with_sep_line(both, records) if table.sep_line else both
-
-
-def _with_sep_line(skipped: pd.DataFrame, records: Records) -> pd.DataFrame:
-    """The skipped lines with `sep=;`, the first line of the file, on top."""
-    top = {name: "" for name in skipped.columns if name not in ("_line", "_row")}
-    top |= {"_code": "sep_line", "_raw": records.lines.texts[0]}
-    row = pd.DataFrame([{**top, "_line": 1, "_row": pd.NA}], columns=skipped.columns)
-    return pd.concat([row.astype(skipped.dtypes.to_dict()), skipped], ignore_index=True)
+    left_out = [(at, None, code) for at, code in layout.preface]
+    left_out += [(at, at - first + 1, code) for at, code in layout.furniture]
+    skipped = [
+        Skipped(records.starts[at] + 1, row, code, records.raw(at), records.cells[at])
+        for at, row, code in left_out
+    ]
+    if table.sep_line:
+        skipped.insert(0, Skipped(1, None, "sep_line", records.lines.texts[0], []))
+    return skipped_frame(names, skipped)
 
 
 def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
