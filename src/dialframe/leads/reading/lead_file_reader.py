@@ -477,7 +477,7 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
 def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
     records, layout = table.records, table.layout
     # What stands above the first lead is no record.
-    left_out = [(at, None, code) for at, code in layout.preface]
+    left_out: list[tuple[int, int | None, str]] = [(at, None, code) for at, code in layout.preface]
     left_out += [(at, at - first + 1, code) for at, code in layout.furniture]
     skipped = [
         Skipped(records.starts[at] + 1, row, code, records.raw(at), records.cells[at])
