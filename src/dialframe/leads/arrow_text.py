@@ -16,6 +16,8 @@ Value = TypeVar("Value")
 
 #: The one type of text columns.
 TEXT: Final = pa.large_string()
+#: Of so many rows is seen whether a column repeats itself.
+_SEEN_ROWS: Final = 1000
 
 
 #: The pools that were in use before those at work now changed them.
@@ -130,6 +132,11 @@ def rows_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """
     rows = np.searchsorted(starts, places, side="right") - 1
     return rows[np.diff(rows, prepend=-1) > 0]
+
+
+def repeats(texts: pa.Array) -> bool:
+    """Whether a column of many rows seems to have few different texts, by its first ones."""
+    return len(texts) > _SEEN_ROWS and len(texts.slice(0, _SEEN_ROWS).unique()) < _SEEN_ROWS // 2
 
 
 def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarray, list[Value]]:

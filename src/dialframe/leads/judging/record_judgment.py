@@ -334,9 +334,6 @@ Columns = Mapping[str, pa.Array]
 
 _ANSWERS: Final = ("yes", "no", "blank", "unclear")
 _FORBIDS: Final = np.array([reason.outcome == "do_not_call" for reason in REASONS])
-#: Of so many cells is seen whether a column repeats itself.
-_SEEN_CELLS: Final = 1000
-_FEW_CELLS: Final = 2000
 
 
 def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
@@ -506,11 +503,8 @@ def _of(regions: Regions, rows: np.ndarray) -> Regions:
 
 
 def _suspects(cells: pa.Array, scope: Scope) -> np.ndarray:
-    """Rows in whose cells `suspect_pattern` finds something; without letters it finds nothing."""
-    repeated = len(cells) > _SEEN_CELLS and (
-        len(cells.slice(0, _SEEN_CELLS).unique()) < _SEEN_CELLS // 2
-    )
-    if not repeated:
+    """Rows whose cells `is_suspect` holds for; it never does without letters."""
+    if not arrow_text.repeats(cells):
         return _matching(cells, scope)
     encoded = cells.dictionary_encode()
     matching = _matching(encoded.dictionary, scope)
@@ -524,14 +518,9 @@ def _matching(cells: pa.Array, scope: Scope) -> np.ndarray:
     if not len(rows):
         return rows
     of_notes = opt_outs.counts_doubts(scope)
-    if len(rows) <= _FEW_CELLS:
-        # Compiling the pattern takes as long as some thousand cells.
-        values = arrow_text.take(cells, rows).to_pylist()
-        suspect = [opt_outs.is_suspect(cell, of_notes=of_notes) for cell in values]
-        return rows[np.array(suspect, np.bool_)]
-    pattern = opt_outs.suspect_pattern(of_notes=of_notes)
-    matches = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
-    return np.asarray(rows[matches.to_numpy(zero_copy_only=False)])
+    values = arrow_text.take(cells, rows).to_pylist()
+    suspect = [opt_outs.is_suspect(cell, of_notes=of_notes) for cell in values]
+    return rows[np.array(suspect, np.bool_)]
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

@@ -40,6 +40,8 @@ _SUSPECT[list("' \u00a0=+-@\t\r\n＝".encode())] = True
 _SURE, _SIGN = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
 _SURE[list(b"=+-@\t\r\n")] = True
 _SIGN[list(b"+-")] = True
+#: Signs for which a cell of CSV is quoted.
+_SPECIAL: Final = b'",\r\n'
 _EMPTY: Final = pa.scalar("", arrow_text.TEXT)
 _QUOTE, _APOSTROPHE, _COMMA, _LINE_END = (
     pa.scalar(sign, arrow_text.TEXT) for sign in ('"', "'", ",", "\r\n")
@@ -109,34 +111,38 @@ def _csv_rows(columns: Sequence[pa.Array], *, guard: bool) -> memoryview:
 def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
     """Cells with an apostrophe or quotes where they need them; few are looked at one by one."""
     data, starts = arrow_text.raw(cells)
-    if guard:
-        rows = _run_by_spreadsheets(cells, data, starts)
-        if len(rows):
-            guarded = pc.binary_join_element_wise(
-                _APOSTROPHE, arrow_text.take(cells, rows), _EMPTY
-            )
-            cells = arrow_text.put(cells, rows, guarded)
-            data, starts = arrow_text.raw(cells)
-    span = data[starts[0] : starts[-1]]
+    # Of an empty cell the head is that of the next one.
+    suspects = np.flatnonzero(_SUSPECT.take(data.take(starts[:-1], mode="clip")) if guard else ())
+    suspects = suspects[starts[suspects] < starts[suspects + 1]]
     # Most columns have none of these signs, and looking for one among bytes is quickest.
-    content = span.tobytes()
-    special = [span == sign for sign in b'",\r\n' if sign in content]
-    if not special:
+    content = data[starts[0] : starts[-1]].tobytes()
+    has_special = any(sign in content for sign in _SPECIAL)
+    if not len(suspects) and not has_special:
         return cells
-    rows = arrow_text.rows_of(np.flatnonzero(np.logical_or.reduce(special)) + starts[0], starts)
+    if arrow_text.repeats(cells):
+        distinct = cells.dictionary_encode()
+        return _csv_cells(distinct.dictionary, guard=guard).take(distinct.indices)
+    rows = _run_by_spreadsheets(cells, suspects)
+    if len(rows):
+        guarded = pc.binary_join_element_wise(_APOSTROPHE, arrow_text.take(cells, rows), _EMPTY)
+        cells = arrow_text.put(cells, rows, guarded)
+        data, starts = arrow_text.raw(cells)
+    if not has_special:
+        return cells
+    span = data[starts[0] : starts[-1]]
+    special = np.logical_or.reduce([span == sign for sign in _SPECIAL])
+    rows = arrow_text.rows_of(np.flatnonzero(special) + starts[0], starts)
     doubled = pc.replace_substring(arrow_text.take(cells, rows), '"', '""')
     return arrow_text.put(
         cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY)
     )
 
 
-def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Rows whose cell `escape` would give an apostrophe."""
-    # Of an empty cell the head is that of the next one.
-    rows: np.ndarray = np.flatnonzero(_SUSPECT.take(data.take(starts[:-1], mode="clip")))
-    rows = rows[starts[rows] < starts[rows + 1]]
+def _run_by_spreadsheets(cells: pa.Array, rows: np.ndarray) -> np.ndarray:
+    """Those of some rows whose cell `escape` would give an apostrophe."""
     if not len(rows):
         return rows
+    data, starts = arrow_text.raw(cells)
     heads = data[starts[rows]]
     span = data[starts[0] : starts[-1]]
     digits = np.count_nonzero(span - np.uint8(ord("0")) < 10)
@@ -145,9 +151,8 @@ def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) 
         and (np.diff(starts)[rows] > 1).all()
         and _SIGN[heads].all()
     ):
-        return rows[
-            :0
-        ]  # nothing but digits with a sign before some of them, as in a column of numbers
+        # Nothing but digits with a sign before some of them, as in a column of numbers.
+        return rows[:0]
     texts = arrow_text.take(cells, rows)
     run = ~pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
     # Behind blanks and apostrophes the cell may begin with anything.
