@@ -196,6 +196,7 @@ class Rows:
                 return {}
             return {at: found[row] for at, row in enumerate(source.tolist()) if row in found}
 
+        # Arrow's texts are copied once, however many rows one record becomes.
         columns = {name: column.take(pa.array(source)) for name, column in self.columns.items()}
         return Rows(columns, each(self.faults), each(self.warnings), each(self.raws))
 
@@ -257,6 +258,7 @@ def skipped_frame(names: Sequence[str], skipped: Sequence[Skipped]) -> pd.DataFr
 
 def text_frame(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     """Rows of texts as columns of text."""
+    # Without a row there is nothing to turn, and the columns are there all the same.
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     arrays = {
         name: pd.array(pa.array(column, pa.large_string()), dtype="str")
@@ -325,6 +327,7 @@ class Shape:
         # Two or three words with commas between them are as often a sentence.
         if not self.digits and not self.ats:
             return len(cells) == self.width > 3
+        # A record is known by its phone and its mail, wherever a line of a note has commas.
         telling = (*self.digits, *self.ats)
         return (
             max(telling) < len(cells)

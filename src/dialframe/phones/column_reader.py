@@ -219,6 +219,7 @@ def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
     size = len(texts)
     _, offsets, data = texts.buffers()
     starts = _read_only(offsets or bytes(8), np.int64)[texts.offset : texts.offset + size + 1]
+    # A slice begins in the middle of its buffers; nulls are bits there, and bytes for the kernel.
     nulls = texts.is_null().to_numpy(zero_copy_only=False)
     outcome, kind = np.empty(size, np.uint8), np.empty(size, np.uint8)
     region, possible = np.empty(size, np.int16), np.empty(size, np.bool_)

@@ -142,6 +142,7 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
         if status == _READ:
             verdict = _length_verdict(_MAIN[code], end - begin)
             possible[row] = verdict in (_POSSIBLE, _LOCAL_ONLY)
+            # The state in which the digits end says region, type and validity in one look.
             kind[row] = _KIND[state]
             region[row] = _REGION[state] if state != 0 else _LONE[code]
             for index in range(ext, ext + ext_digits):
@@ -199,6 +200,7 @@ def _resolved(digits, count, plus, home):
 @numba.njit
 def _number(digits, stop, plus, home):
     """Parse `digits[:stop]` as written by somebody at home; returns status, code, start, stop."""
+    # Without a home and a plus a number may be of any country.
     if home == ABROAD and not plus:
         return _INVALID_COUNTRY_CODE, 0, 0, stop
     # As `_maybe_extract_country_code` in phonenumbers, step by step.

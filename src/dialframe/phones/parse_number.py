@@ -206,6 +206,7 @@ def _counts(digits: str) -> bool:
 
 def as_typed(text: str) -> str:
     """A number as it was typed before a spreadsheet wrote it as a quantity, with `.0`, commas or an `E+09`."""
+    # A column of numbers with a blank in it is one of floats to most programs.
     if match := _WITH_NOUGHT.fullmatch(text):
         return match[1]
     if _THOUSANDS.fullmatch(text):

@@ -192,6 +192,7 @@ def _as_dialed(digits: str) -> str:
 
 def _likelihood(code: int, drawn: Sequence[_Drawn]) -> float:
     """The logarithm of the likelihood of numbers of the plan."""
+    # Each number of the plan is no slip; the slips are counted by `plan_fits`.
     total = len(drawn) * log(1 - _SLIPS)
     chosen: dict[tuple[str, int, int], list[_Drawn]] = {}
     for number in drawn:

@@ -156,6 +156,7 @@ def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[s
     of_state = {zone for known in codes for zone in state_zones()[known]}
     of_area, parts, why = _of_area(area, code, office)
     reasons = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
+    # An overlay has the state of the code that it lies on.
     area_state = area.state if area is not None else ""
     if area is not None and area.overlay_of and not area_state:
         area_state = area_codes()[area.overlay_of].state
@@ -196,6 +197,7 @@ def _of_office(code: str, office: str) -> frozenset[str]:
     )
     # All zones of a country are no evidence of a place in it.
     known = len(names) < _COUNTRY_WIDE
+    # `Etc/Unknown` is what the library says of no place.
     return frozenset(zone for zone in names if known and zone != "Etc/Unknown")
 
 

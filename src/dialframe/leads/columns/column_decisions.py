@@ -159,7 +159,7 @@ def decide(
         decision = dialframe.leads.decide(dialframe.leads.read("autumn.csv"), region="US")
     """
     # What a person said is not weighed against anything.
-    answered, joined = _told(lead_file, mapping)
+    answered, joined = _answered(lead_file, mapping)
     region = check_region(region) or decide_region(lead_file).region
     columns = [str(name) for name in lead_file.frame.columns]
     used = {
@@ -196,7 +196,7 @@ def decide(
     )
 
 
-def _told(
+def _answered(
     lead_file: LeadFile, mapping: ColumnMap | Mapping[str, Columns] | None
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """Columns of the fields that the caller decided, by their names in the frame; joined ones."""

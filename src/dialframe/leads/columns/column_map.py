@@ -173,6 +173,7 @@ class MappingDecision:
     columns: ColumnMap | None
     questions: tuple[Question, ...] = ()
 
+    # A program cannot ask anybody, so that an open question is an error for it.
     def settled(self) -> ColumnMap:
         """The columns by field.
 
@@ -286,6 +287,7 @@ class ColumnMap:
     @property
     def phone_parts(self) -> tuple[str, ...]:
         """The columns of the file that the phone columns are made of, in order."""
+        # Once each: a column may be a part of two numbers.
         parts = (part for name in self.phone for part in self.joined.get(name, (name,)))
         return tuple(dict.fromkeys(parts))
 
@@ -387,5 +389,6 @@ def check_fields(fields: Mapping[str, Sequence[str]]) -> None:
     for name, columns in fields.items():
         if name not in FIELDS:
             raise ConfigError(f"a lead has no field {name!r}; it has: {', '.join(FIELDS)}")
+        # Two e-mail columns joined would be an address of nobody.
         if name in SINGLE and len(columns) > 1:
             raise ConfigError(f"{name} is given by one column, not {len(columns)}; choose one")

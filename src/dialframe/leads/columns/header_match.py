@@ -272,6 +272,7 @@ def header_score(header: str, field: str) -> float:
         return _WEAK if field == "phone" and words in header_vocabulary.VAGUE_NUMBERS else _EXACT
     # `Consent Y/N` names its answers; a lone `n` is a negation elsewhere.
     answers = (f" {answer}" for answer in words_of("answers_behind"))
+    # Asked once more without them: what is left may be a whole name.
     named = next((words.removesuffix(end) for end in answers if words.endswith(end)), words)
     if named != words:
         return header_score(named, field)
@@ -287,6 +288,7 @@ def header_score(header: str, field: str) -> float:
 def phone_rank(header: str) -> int:
     """Place of the phone column in the order of preference: mobile, phone, home, work, further."""
     words = plain(header)
+    # A word for the kind stands beside any word for a phone: `Mobile`, `Mobile phone`, `Tel. mobile`.
     tokens = set(words.split())
     for rank, (names, _) in enumerate(header_vocabulary.PHONE_KINDS):
         if tokens & names or words in names:
@@ -341,6 +343,7 @@ def _has_any(text: str, table: str) -> bool:
 
 
 def _phone(words: str, tokens: Sequence[str]) -> float:
+    # Before the words for phones: `Emergency Contact Phone` has one of them.
     if words in NAMES["phone_other"] or is_not_phone(words):
         return 0.0
     known = header_vocabulary.PHONE_WORDS.intersection(tokens)

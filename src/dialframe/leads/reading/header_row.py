@@ -51,6 +51,7 @@ def find_header(
     Raises:
         ConfigError: No record begins on the line given.
     """
+    # What somebody says of the header is not weighed.
     if choice == "none" or not filled:
         return None, None, 1.0
     if isinstance(choice, int):

@@ -110,6 +110,7 @@ def weigh(text: str, code_page: str) -> float:
     """
     name = code_pages()[code_page]
     facts = scripts()[name].facts
+    # By what a script has: alphabets beside ASCII, ideographs, or letters of its own.
     if "crowded" in facts:
         weigher = _latin(text, facts)
     elif "everyday" in facts:
@@ -199,6 +200,7 @@ def _korean(facts: Mapping[str, Any]) -> Weigher:
     common = frozenset(facts["common"])
 
     def weight(before: str, char: str, after: str) -> float:
+        # Hangul Syllables (The Unicode Standard, U+AC00 to U+D7A3).
         if "\uac00" <= char <= "\ud7a3":
             alone = 1.0 if char in common else _IDEOGRAPH
             return alone * _beside(before, after)
