@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 from typing import Any, Final, Literal, TypeVar, get_args
 from urllib.parse import quote, unquote, urlencode
 
@@ -112,16 +111,15 @@ def plan(
         values = request.model_dump(exclude_unset=True)
     else:
         values = request.model_dump(exclude_none=True)
-    path_names, query_names, body_names = _names(operation)
     # An id is text of the caller's: a slash or a `?` in it would be another path.
     path = operation.path.format_map(
-        {name: quote(str(values.get(name, "")), safe="") for name in path_names}
+        {name: quote(str(values.get(name, "")), safe="") for name in operation.path_names}
     )
-    query = urlencode([(name, _text(values[name])) for name in query_names
+    query = urlencode([(name, _text(values[name])) for name in operation.query_names
                        if values.get(name) is not None])  # fmt: skip
     body = None
     if operation.method in ("POST", "PATCH"):
-        named = {name: values[name] for name in body_names if name in values}
+        named = {name: values[name] for name in operation.body_names if name in values}
         body = encoded(operation.name, named, _jsonable)
     headers = {
         "Accept": "*/*" if operation.streamed else "application/json",
@@ -191,12 +189,6 @@ def where(location: tuple[int | str, ...]) -> str:
     for step in location:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
-
-
-@cache
-def _names(operation: Operation[Any, Any]) -> tuple[tuple[str, ...], ...]:
-    """The fields of a request that travel in path, query and body."""
-    return operation.path_names, operation.query_names, operation.body_names
 
 
 def _text(value: Any) -> str:

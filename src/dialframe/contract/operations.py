@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from dialframe.contract.models import call_models as calls
@@ -24,7 +25,7 @@ Res = TypeVar("Res", bound=Answer)
 KeyRule = Literal["none", "required", "optional"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
     """One operation of the service.
 
@@ -59,62 +60,62 @@ class Operation(Generic[Req, Res]):
     if_match: bool = False
     codes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def method(self) -> str:
         """HTTP method."""
         return self.route.partition(" ")[0]
 
-    @property
+    @cached_property
     def path(self) -> str:
         """Path below the base URL."""
         return self.route.partition(" ")[2]
 
-    @property
+    @cached_property
     def path_names(self) -> tuple[str, ...]:
         """Request fields that stand in the path."""
         return tuple(re.findall(r"{(\w+)}", self.path))
 
-    @property
+    @cached_property
     def query_names(self) -> tuple[str, ...]:
         """Request fields that travel in the query."""
         if self.method != "GET":
             return self.query
         return tuple(name for name in self.request.model_fields if name not in self.path_names)
 
-    @property
+    @cached_property
     def body_names(self) -> tuple[str, ...]:
         """Request fields that travel in the JSON body."""
         elsewhere = {*self.path_names, *self.query_names}
         return tuple(name for name in self.request.model_fields if name not in elsewhere)
 
-    @property
+    @cached_property
     def key(self) -> KeyRule:
         """Whether an `Idempotency-Key` is required, optional or not used (contract, Idempotency 1 and 8)."""
         if self.reads or self.method == "GET":
             return "none"
         return "optional" if self.method == "PATCH" else "required"
 
-    @property
+    @cached_property
     def changes_data(self) -> bool:
         """Whether it is a write: anything but GET and the Do-Not-Call check."""
         return self.key != "none"
 
-    @property
+    @cached_property
     def paged(self) -> bool:
         """Whether the answer is one page of a list."""
         return issubclass(self.response, Page)
 
-    @property
+    @cached_property
     def streamed(self) -> bool:
         """Whether the answer is bytes, not JSON."""
         return self.response is Media
 
-    @property
+    @cached_property
     def assumed(self) -> bool:
         """Whether the contract leaves its shapes unshown."""
         return self.source.endswith(_UNSHOWN)
 
-    @property
+    @cached_property
     def refusals(self) -> tuple[str, ...]:
         """Codes that it can answer beyond the general ones: its own, and those of its kind."""
         of_its_kind = {
@@ -126,17 +127,17 @@ class Operation(Generic[Req, Res]):
         }
         return (*(code for code, holds in of_its_kind.items() if holds), *self.codes)
 
-    @property
+    @cached_property
     def tier(self) -> int:
         """1 for what is safe or reduces contact, 2 for what can reach or unlock real people."""
         return 1 if self.scope is None else SCOPES_BY_NAME[self.scope].tier
 
-    @property
+    @cached_property
     def switch(self) -> str | None:
         """The account switch that has to be on, or None."""
         return None if self.scope is None else SCOPES_BY_NAME[self.scope].switch
 
-    @property
+    @cached_property
     def sending_key(self) -> bool:
         """Whether only a key of the guided sending setup will do."""
         return self.scope is not None and SCOPES_BY_NAME[self.scope].sending_key
