@@ -27,6 +27,19 @@ from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox import start
 from robustness import fuzz_requests as made
 from robustness.fuzz_requests import Bytes, Raw
+from rows import every_row
+
+#: What is put into each field in turn.
+VALUES: tuple[object, ...] = (
+    None, True, 0, -1, 2**63, 2**70, -(2**70), 1e308, 0.1, "", " ", "x" * 5_000, "\u2028", "\x7f",
+    "\U0001f600", "%00", "' OR 1=1 --", "../../etc/passwd", "2026-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "2026-02-30T00:00:00Z", [], {},
+    [None], [[]], [{}], {"": ""}, {"a": {"b": None}}, ["call.completed"], "+12025550142",
+    "https://[", "https://a.example.com\t", "http://0x7f.1/", "Europe/London\n", "nan", "1e5",
+)  # fmt: skip
+#: What is put into each parameter in turn, as a query spells it.
+QUERIES = ("", "%00", "%ff", "%F0%9F%98%80", "a" * 5_000, "-1", "1e9", "[]", "%", "+", "2026-02-30",
+           "0001-01-01", "9999-12-31", "%27", "a&a", "%E2%80%A8")  # fmt: skip
 
 #: No answer and no end for so long is a hang.
 HANG_S = 2.0
@@ -387,6 +400,67 @@ def test_message_whose_end_is_unclear(
     event(f"answers: {len(came.answers)}")
     assert came.ended, "the service kept the line open"
     fuzzed_service.check(came, contract=b"/console" not in sent.target)
+
+
+def in_one_go(fuzzed_service: Fuzzed, requests: list[Raw]) -> set[int]:
+    """The statuses of requests that are sent over one line; each has its answer, of the contract."""
+    sent = [_framed_once(fuzzed_service.send(one)).encode() for one in requests]
+    came = talk(fuzzed_service.base_url, [b"".join(sent)], wanted=len(sent), wait_s=30)
+    assert len(came.answers) == len(sent)
+    fuzzed_service.check(came)
+    return {answer.status for answer in came.answers}
+
+
+@every_row("row", [row for row in operations.ALL if row.method != "GET"])
+def test_any_value_in_any_field(
+    fuzzed_service: Fuzzed, row: operations.Operation[Any, Any]
+) -> None:
+    """Each field of each write in turn, beside good ones."""
+    right = made.good(row)
+    fields = {**made.GOOD, **made.IDS}
+    for field in (*row.body_names, "unknown"):
+        beside = {name: fields[name] for name in row.body_names if name in fields}
+        bodies = [json.dumps({**beside, field: value}).encode() for value in VALUES]
+        in_one_go(fuzzed_service, [replace(right, body=body) for body in bodies])
+
+
+@every_row("field", ["custom_fields", "full_name", "email", "external_id", "phone"])
+def test_any_value_in_a_lead(fuzzed_service: Fuzzed, field: str) -> None:
+    """What a lead of an import holds is accepted, refused by lead, or refused at once."""
+    leads = [
+        {"phone": f"+1212555{100 + place:04d}", field: value}
+        for place, value in enumerate((*VALUES, {"k": "v"}, {str(n): [n] for n in range(20)}))
+    ]
+    right = made.good(operations.LEADS_IMPORT)
+    requests = [replace(right, body=json.dumps({"leads": [lead]}).encode()) for lead in leads]
+    assert in_one_go(fuzzed_service, requests) <= {200, 400}
+
+
+@every_row("row", [row for row in made.ROWS if row.method == "GET"])
+def test_any_query(fuzzed_service: Fuzzed, row: operations.Operation[Any, Any]) -> None:
+    """Each parameter of each reading operation in turn."""
+    right = made.good(row)
+    for field in (*row.query_names, "unknown"):
+        targets = [right.target + f"?{field}={value}".encode() for value in QUERIES]
+        in_one_go(fuzzed_service, [replace(right, target=target) for target in targets])
+
+
+@every_row(
+    "header",
+    ["Authorization", "Idempotency-Key", "X-Correlation-ID", "If-Match", "Content-Type",
+     "Content-Length", "Transfer-Encoding", "Expect", "Accept-Encoding", "Host"],
+)  # fmt: skip
+def test_any_header(fuzzed_service: Fuzzed, header: str) -> None:
+    """Odd values are refused by the API or by the edge, and the line goes on or is closed."""
+    right = fuzzed_service.send(made.good(operations.LEADS_UPDATE))
+    for value in (b"", b"\xff\xfe", b"x" * 9_000, b'"', b",,,", b"-1", b"chunked, chunked"):
+        name = header.encode()
+        unframed = {name, b"Content-Length"} if header == "Transfer-Encoding" else {name}
+        headers = [pair for pair in right.headers if pair[0] not in unframed]
+        one = replace(right, headers=(*headers, (name, value)), body=b"{}")
+        came = talk(fuzzed_service.base_url, [one.encode()], wanted=1, wait_s=BRIEF_S)
+        assert came.ended
+        fuzzed_service.check(came)
 
 
 STEPS = st.sampled_from(
