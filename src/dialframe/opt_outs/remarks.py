@@ -62,6 +62,8 @@ _REMINDED: Final = re.compile(
     r"\b(?:do not|don['’]?t|never) forget\b(?! (?:me|about))", re.IGNORECASE
 )
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
+#: `N0T`: a digit that stands for a letter it looks like.
+_ZERO_AS_O: Final = re.compile(r"(?<=[A-Za-z])0(?=[A-Za-z])")
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
@@ -239,7 +241,7 @@ def _pieces(cell: str) -> Iterator[list[str]]:
         text = _SHORTENED.sub(r"\1\2 ", _SLASHED.sub(_joined, text))
     if "orget" in text:
         text = _REMINDED.sub(" ", text)
-    text = _LEANED_ON.sub(r"\1\1", text)
+    text = _ZERO_AS_O.sub("o", _LEANED_ON.sub(r"\1\1", text))
     if "/" in marks:
         text = _DAY_OF.sub(" ", text)
     if marks:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import filterfalse, pairwise
+from string import ascii_lowercase
 from typing import Any, Final, Literal, NamedTuple
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
@@ -106,8 +107,8 @@ _NEAR_WORDS: Final = 6
 _MOST_BETWEEN: Final = 9
 _LEAST_MISSPELLED: Final = 5
 _LEAST_SKELETON: Final = 4
-#: So many letters at its begin a word keeps when its vowels are dropped.
-_SAME_CHARS: Final = 2
+#: So many vowels a word may keep whose vowels were dropped.
+_KEPT_VOWELS: Final = 1
 _VOWELS: Final = re.compile(r"[aeiouy]")
 _DOUBLED: Final = re.compile(r"(.)\1+")
 
@@ -238,7 +239,7 @@ def _next(wanted: frozenset[str], kinds: Kinds, at: int) -> int:
     for place in range(at + 1, min(at + 2 + _MOST_BETWEEN, len(kinds))):
         if not wanted.isdisjoint(kinds[place]):
             return place
-        if "light" not in kinds[place]:
+        if kinds[place].isdisjoint({"light", "figure"}):
             return -1
     return -1
 
@@ -279,24 +280,25 @@ def _misspelled(token: str) -> frozenset[str]:
     whole, _, skeletons = _forms()
     if len(token) < _LEAST_SKELETON or token in class_words("spelled_alike"):
         return frozenset()
-    if len(token) >= _LEAST_MISSPELLED:
-        swapped = (
-            token[:at] + token[at + 1] + token[at] + token[at + 2 :]
-            for at in range(1, len(token) - 1)
-        )
-        dropped = (token[:at] + token[at + 1 :] for at in range(1, len(token)))
-        for spelling in (*swapped, *dropped):
-            if len(spelling) >= _LEAST_MISSPELLED and spelling in whole:
-                return frozenset(whole[spelling])
-    skeleton = _skeleton(token)
-    if len(skeleton) < _LEAST_SKELETON:
-        return frozenset()
-    longer = (
-        classes
-        for word, classes in skeletons.get(skeleton, ())
-        if len(word) > len(token) and word[:_SAME_CHARS] == token[:_SAME_CHARS]
-    )
+    spellings = _spellings(token) if len(token) >= _LEAST_MISSPELLED else ()
+    known = next((whole[each] for each in spellings if each in whole), None)
+    if known is not None or len(_VOWELS.findall(token[1:])) > _KEPT_VOWELS:
+        return frozenset(known or ())
+    same = skeletons.get(_skeleton(token), ()) if len(_skeleton(token)) >= _LEAST_SKELETON else ()
+    longer = (classes for word, classes in same if len(word) > len(token))
     return frozenset[str]().union(*longer)
+
+
+def _spellings(token: str) -> Iterator[str]:
+    """The token with two letters in each other's place, one left out, or one put in; its ends stay."""
+    for at in range(1, len(token) - 1):
+        yield token[:at] + token[at + 1] + token[at] + token[at + 2 :]
+    if len(token) > _LEAST_MISSPELLED:
+        for at in range(1, len(token)):
+            yield token[:at] + token[at + 1 :]
+    for at in range(2, len(token)):
+        for letter in ascii_lowercase:
+            yield token[:at] + letter + token[at:]
 
 
 def _skeleton(word: str) -> str:
@@ -312,7 +314,7 @@ def _forms() -> tuple[
     whole: dict[str, set[str]] = {}
     beginnings: dict[str, set[str]] = {}
     skeletons: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    for name in table()["classes"]:
+    for name in table()["classes"].keys() - {"spelled_alike"}:
         for word in class_words(name):
             bare = word.rstrip("*")
             (beginnings if bare != word else whole).setdefault(bare, set()).add(name)
