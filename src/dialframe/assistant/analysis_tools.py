@@ -153,6 +153,7 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
     account = asked.account
     leads, calls, campaigns = account.leads(), account.calls(), account.campaigns()
     require_read(leads, calls, advice="call store_sync first")
+    # The caller's own bound; the law's is the default.
     days = asked.arguments.get("max_age_days", STALE_DAYS)
     covered = compliance.dnc.coverage(
         leads, calls, account.dnc_checks(), now=asked.now, max_age_days=days

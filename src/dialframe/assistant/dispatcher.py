@@ -172,6 +172,7 @@ class Dispatcher:
             if client_params
             else ""
         )
+        # Sent as `X-Correlation-ID`, so that the service's log leads to this call (contract, Correlation).
         call_id = f"assistant-{secrets.token_hex(8)}"
         entry = audit_log.Entry(
             at=self._now(),
@@ -238,6 +239,7 @@ class Dispatcher:
     async def _operate(self, call: Call, row: Operation[Any, Any]) -> Result:
         arguments = call.arguments
         if row.paged:
+            # A whole page would fill a conversation.
             arguments.setdefault("limit", PAGE_ROWS)
         try:
             request = row.request.model_validate(arguments)

@@ -207,6 +207,7 @@ def audit(
         until=instants.instant("--until", until),
         fail_on=fail_on,
     )
+    # Keys come in files: what stands on a command line is in the list of processes.
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     # Any of the three asks for parts; the findings are the same.
@@ -236,6 +237,7 @@ def audit(
             result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf, replace=replace,
             after=after, time_stamp=timestamp,
         )  # fmt: skip
+    # Written first: what a screen cannot show is in the pack.
     facts = {**flow.facts(result), "files": {name: str(path) for name, path in files.items()}}
     lines = _lines(flow.readable(result), files)
     return Answer(facts, lines, FINDINGS if _fails(result, fail_on) else OK)
@@ -293,6 +295,7 @@ def practice_(
                     "How many days old is the service's copy of the list at most", type=int
                 )
                 answers.append((name, check, screen, days))
+    # The day belongs to the declaration: a later one replaces it from then on.
     text = practice_text(answers, by=who, on=datetime.now(UTC).date())
     out.write_text(text, encoding="utf-8")
     facts = {"file": str(out), "by": who, "lists": [name for name, *_ in answers]}
@@ -376,6 +379,7 @@ def diff(
     facts = {"changes": changes.to_dict("records")}
     if changes.empty:
         return Answer(facts, ["no finding differs"])
+    # A finding without a call is about a lead.
     about = changes["call_id"].mask(changes["call_id"] == "", changes["lead_id"])
     columns = ["check", "about", "change", "before", "after", "why", "reason"]
     table = Table.of(changes.assign(about=about)[columns], "Changes")

@@ -110,6 +110,7 @@ def demo(
     """
     from dialframe.flows import demo as flow
 
+    # A clock that nobody sets back meanwhile.
     begun = time.monotonic()
     with progress() as listen:
         result = flow.demo(
@@ -144,6 +145,7 @@ def doctor(account_options: AccountOptions) -> Answer:
     with progress() as listen:
         # A missing setting is a finding here, and no error.
         diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
+    # The library names its arguments; here they are options.
     diagnosis = Diagnosis(
         tuple(
             replace(row, detail=in_options(row.detail), what_next=in_options(row.what_next))
@@ -230,6 +232,7 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     """
     typer.core.build_runtime_param = _Plain  # type: ignore[attr-defined, assignment]
     name = arguments[0] if arguments else ""
+    # `store` is a family, `sync` a command.
     families = [info for info in app.registered_groups if info.name == name]
     commands = [info for info in app.registered_commands if info.name == name]
     part = copy(app)

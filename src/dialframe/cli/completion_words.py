@@ -95,6 +95,7 @@ def listed(words: Sequence[str]) -> Complete:
     """Completes the last of several words with commas between; none is offered twice."""
 
     def complete(incomplete: str) -> list[str]:
+        # The shell replaces the whole word, so what stands before the comma is offered again.
         before, comma, last = incomplete.rpartition(",")
         taken = set(before.split(","))
         return [
@@ -124,6 +125,7 @@ def rule_kinds(incomplete: str) -> list[str]:
 
 def _in_book(field: str) -> list[str]:
     """What a field of the packaged rules says, each once; read as text, for the rule book loads pandas."""
+    # A file with another form offers nothing, and breaks nothing.
     book = Path(dialframe.__file__).parent / "compliance" / "rules" / "book"
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(book.glob("*.toml")))
     values = re.findall(rf'^{field} = "([^"]+)"', text, flags=re.M)

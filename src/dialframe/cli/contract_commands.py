@@ -47,6 +47,7 @@ def openapi(
     """
     from dialframe.contract.openapi import OPEN_ADDRESS, document
 
+    # Without an address the document stands for whichever service it is given to.
     description = document(server or OPEN_ADDRESS)
     text = json.dumps(description, ensure_ascii=False, indent=2)
     if out is None:

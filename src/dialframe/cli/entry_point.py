@@ -180,6 +180,7 @@ def run(arguments: Sequence[str]) -> int:
             words += terminal.NO_ACCOUNT
         return _say(type(error).__name__, words, status, error)
     except OSError as error:
+        # What the system says of others is plain enough.
         words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
         file = f"{error.filename}: " if error.filename else ""
         return _say("OSError", file + words, FAILURE)
@@ -227,6 +228,7 @@ def _leave(status: int) -> NoReturn:
 
 def _usage(error: TyperException) -> int:
     """Wrong usage in two lines: what is wrong, and where to read more."""
+    # The library's own status is 2 for every wrong usage, as for a shell's own commands.
     status = int(getattr(error, "exit_code", USAGE))
     if type(error).__name__ == "NoArgsIsHelpError":
         # Nothing was asked for at all: the message is the help itself.
@@ -242,6 +244,7 @@ def _usage(error: TyperException) -> int:
 
 def _stopped(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
+    # Whoever is not in the table only reads.
     kept = "nothing was changed; run the same command again"
     for length in (1, 2):
         kept = KEPT.get(" ".join(arguments[:length]), kept)
@@ -275,6 +278,7 @@ def _mistake(error: TyperException) -> str:
         context = getattr(error, "ctx", None)
         params = [] if context is None else context.command.params
         options = [name for each in params for name in each.opts if name[:1] == "-"]
+        # One suggestion: more would have to be read.
         close = get_close_matches(option, [*options, "--help"], n=1, cutoff=_LIKE)
         meant = f"; did you mean {close[0]}?" if close else ""
         return f"there is no option {option}{meant}"

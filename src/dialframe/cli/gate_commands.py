@@ -164,6 +164,7 @@ def serve(
 
 
 def _lines(verdicts: pd.DataFrame, held: int) -> Iterator[str | Table]:
+    # Masked on every screen; `--json` goes to the dialer, which has the numbers.
     shown = verdicts.head(SHOWN).copy()
     shown["number"] = shown["number"].map(mask)
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")

@@ -213,6 +213,7 @@ def recipe(
     region = options.region
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
+    # Options are laid over the file: who types one means it.
     rules = Rules() if options.rules is None else load_rules(options.rules)
     policy = rules.policy
     # What stands at its default leaves the file of rules its say.
@@ -220,6 +221,7 @@ def recipe(
         policy = replace(policy, duplicates=options.duplicates)
     if options.one_lead_per != "record":
         policy = replace(policy, one_lead_per=options.one_lead_per)
+    # A program that reads JSON answers no question.
     asks = at_terminal() and not current().as_json
     return Recipe(
         region,
@@ -366,6 +368,7 @@ def _mapping(
         saved = ColumnMap.load(mapping)
     if not columns:
         return saved
+    # A column's name may hold an equals sign itself: the first one parts them.
     pairs = [text.partition("=") for text in columns]
     for name, equals, column in pairs:
         if not (name and equals and column):
@@ -420,6 +423,7 @@ def _answer(name: str, question: Question) -> str | None:
     if not least:
         _say("  0  none of them")
     while True:
+        # On standard error, so that an answer in a pipe stays clean.
         text = typer.prompt(f"Which column is {question.field}?", default="1", err=True).strip()
         if text.isascii() and text.isdigit() and least <= int(text) <= len(offered):
             return offered[int(text) - 1].column if int(text) else None

@@ -222,6 +222,7 @@ def forget(files: Files) -> Answer:
         for path in expanded(files)
         for file in leads.read_all(path)
     ]
+    # A second run is no mistake either.
     outcomes = {True: "forgotten", False: "nothing was answered for this header"}
     lines = (f"{row['file']}: {outcomes[bool(row['forgotten'])]}" for row in rows)
     return Answer({"files": rows}, lines)
@@ -383,6 +384,7 @@ def plan_lines(plan: Plan) -> Iterator[str | Table]:
             yield f"LOOK AT THIS  {file.decisions.doubt}"
         if file.region_decision is not None:
             yield f"  numbers of {file.region_decision.in_words()}"
+        # What somebody named is certain.
         sure = file.columns.confidence
         rows = [
             (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))
@@ -450,6 +452,7 @@ def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
         yield Table.of_counts(warned)
     # Where most numbers are none of the region, it may be the wrong one.
     wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
+    # Half of them: a list of two countries is no mistake.
     if cleaned.region and 2 * wrong > cleaned.counts["records"]:
         yield (
             f"\nMost numbers are none of {cleaned.region}: if they were written for another country, "
@@ -457,6 +460,7 @@ def _outcome_lines(cleaned: Outcome) -> Iterator[str | Table]:
         )
     yield from _country_lines(cleaned)
     counts = cleaned.counts
+    # Both sides of the balance: what came in, and what became of it.
     went = ("records", "extra_leads")
     records, parts = (
         [f"{number:,} {_words(name)}" for name, number in counts.items() if (name in went) is into]

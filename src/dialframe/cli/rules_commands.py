@@ -117,6 +117,7 @@ def show_(
     """
     book = read_book(own)
     rule = book.rule(rule_id)
+    # As the book says it: defaults would look like law.
     values = rule.model_dump(mode="json", exclude_defaults=True)
     # What the book leaves implied is shown as well.
     values["force"] = rule.force_words

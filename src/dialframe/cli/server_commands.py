@@ -174,6 +174,7 @@ def listen(
     from dialframe.webhooks import receiver
 
     text = secret_of(os.environ, secret_env, "--secret-env", "secret")
+    # While a secret is rotated both are good (contract, Delivery).
     secrets = tuple(part.strip() for part in text.split(",") if part.strip())
     if not secrets:
         raise ConfigError(
@@ -238,6 +239,7 @@ class _Printer:
         """One line on standard error the 1st, 10th, 100th... time that something happens."""
         kind = error.why if isinstance(error, WebhookError) else str(error)
         self._troubles[kind] += 1
+        # Of each kind apart: a second trouble is not lost among many of the first.
         times = self._troubles[kind]
         # A stranger who sends nonsense must not fill the screen, or a log.
         if str(times).rstrip("0") == "1":

@@ -112,6 +112,7 @@ def prune(
     from dialframe.frames.frame_schemas import TABLES
     from dialframe.instants import age
 
+    # By when the row was made at the service, not when it was read.
     before = datetime.now(UTC) - age("--older-than", older_than)
     for name in table or ():
         if name not in TABLES:
@@ -187,6 +188,7 @@ def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     }
     for name, lines in beside.items():
         if lines is not None:
+            # Each begins with the file that it is about.
             parts = (line.partition(": ") for line in lines)
             problems[name] = [verify_and_repair.Problem(file, what) for file, _, what in parts]
     rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
@@ -262,6 +264,7 @@ def backup(
     # A damaged copy would be all that there is after the next fault.
     suppression_list(store).file.mend()
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
+    # Of them there is one, whichever accounts there are.
     archives += [] if beside is None else [beside]
     names = [str(path) for path in archives]
     return Answer({"backups": names}, (f"{name}: written" for name in names))

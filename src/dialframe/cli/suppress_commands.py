@@ -90,6 +90,7 @@ def add(
             yield from file_read.entries(reason=reason, on=requested_on, source=source)
 
     suppressed = suppression_list(store)
+    # Counted before: the list itself holds each number once.
     numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
     new = suppressed.add(entries(), _now())
     facts: dict[str, Any] = {
@@ -282,6 +283,7 @@ def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
     phones = []
     for text in numbers or ():
         phone = read_number(text, region).e164
+        # A number that nobody can read would bar nobody.
         if phone is None:
             raise ConfigError(
                 f"{mask(text)} is no phone number; write +12125550142, or name its country "

@@ -95,6 +95,7 @@ def export(
     """
     from dialframe.flows import reporting
 
+    # A name that cannot be written is said before the store is read.
     reporting.exportable(table, to)
     with account_options.connect() as account:
         frame = reporting.stored_table(account, table)
@@ -231,6 +232,7 @@ def funnel(
     if picture is not None:
         reporting.drawable(picture)
     scope = calls.scope()
+    # None: however long it took.
     span = None if window is None else age("--window", window)
     with account_options.connect() as account:
         result = reporting.funnel(account, scope, order=order, window=span, entry=entry)

@@ -345,6 +345,7 @@ def bars() -> Iterator[OnProgress]:
     console = Console(stderr=True)
     drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
     current().hide_bars = drawn.stop
+    # A bar for each step, in the order in which they began.
     tasks: dict[str, TaskID] = {}
 
     def listen(step: Progress) -> None:

@@ -116,6 +116,7 @@ def audit(
     calls, campaigns = records.calls, records.campaigns
     seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+    # Calls after the moment of the audit are none of its business.
     board = compliance.dnc.dashboard(result.coverage, records.leads, seen, campaigns=names)
     return result.joined({"coverage_by": board.by, "next_checks": board.next})
 

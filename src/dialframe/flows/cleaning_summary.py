@@ -32,6 +32,7 @@ def reasons(cleaned: Outcome) -> pd.DataFrame:
     Columns: `outcome`, `reason`, `records`, `meaning`, `remedy` and `first_lines` (physical lines
     of the first records).
     """
+    # One file needs no name beside its lines.
     several = len(cleaned.files) > 1
     rows = [
         (outcome, reason["code"], reason["count"], reason["meaning"], reason["remedy"],

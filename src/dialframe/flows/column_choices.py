@@ -98,6 +98,7 @@ class Chooser:
         Who is asked has seen what speaks for other countries, so that an answer among those, or the
         one given before, stands.
         """
+        # What the list says of itself is looked at even where a region is given.
         decision = leads.decide_region(file, self.region, columns)
         if self.ask_region is None or not (decision.is_open or decision.against):
             return decision

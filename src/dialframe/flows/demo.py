@@ -59,6 +59,7 @@ class Demo:
     @property
     def findings(self) -> tuple[str, ...]:
         """What was found, one sentence each."""
+        # Each sentence has the numbers of one step, which balance.
         counts, sent = self.prepared.cleaned.counts, self.ledger.counts
         stages = dict(zip(self.funnel.table["stage"], self.funnel.table["count"], strict=True))
         rows = {entry.table: entry.rows for entry in self.synced}
@@ -158,6 +159,7 @@ def _bring_in(
 def _campaign(account: Account) -> str:
     """The first campaign that takes leads."""
     account.sync(["campaigns"])
+    # As the store has them, so that the demo goes the way of every user.
     campaigns = account.campaigns()
     # A campaign that has begun shows more than one in draft.
     for status in reversed(lead_import.IMPORTABLE):

@@ -351,6 +351,7 @@ def _of_service(
     except DialframeError as error:
         return [*_refused(error, key), _untried("scopes", "the key could not be asked about")]
     tell(Progress("key", 1, 1))
+    # A day that is over.
     yesterday = now().date() - timedelta(days=1)
     scopes = permissions(client, me, yesterday=yesterday, options=OPTIONS, on_progress=tell)
     whose = me.client_name or me.client_id

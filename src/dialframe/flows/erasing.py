@@ -112,6 +112,7 @@ def forget(
         raise ConfigError("the number to forget must be E.164, such as +12125550142")
     store = account.store
     versions = store.forget(phone, at=now)
+    # What could not be erased is said, and never passed over.
     remaining: list[Remaining] = []
     # A store that a restore pushed aside still holds the person.
     for path in backups.replaced(store.folder):
@@ -239,6 +240,7 @@ def _zip_holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
 
 def _sqlite_holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        # Of every table, whoever made the database.
         names = [
             name
             for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")

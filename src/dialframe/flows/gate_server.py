@@ -98,6 +98,7 @@ class GateServer:
         """
         if len(token) < LEAST_TOKEN or not token.isascii():
             raise ConfigError(f"the gate's token has at least {LEAST_TOKEN} ASCII characters")
+        # Before the thread: a taken port is the caller's error.
         listener = listen("the gate", host, port)
         self._worker = Worker("dialframe-gate", places=WAITING)
         self.url = url_of(listener) + PATH

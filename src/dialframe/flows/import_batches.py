@@ -218,6 +218,7 @@ class _Run:
 
     def send_all(self, on_progress: OnProgress) -> None:
         """Bring every batch as far as it goes."""
+        # In the plan's order, so that a second run meets the batches as the first did.
         total, done, in_a_row = sum(self.book.sizes.values()), 0, 0
         for number, size in self.book.sizes.items():
             try:
@@ -278,6 +279,7 @@ class _Run:
         self.requests += 1
         campaign_id = (self.book.head or {})["campaign_id"]
         leads = [lead["body"] for lead in self.book.sent(number)]
+        # The bytes are made anew from the journal, and are the same each time.
         request = LeadImport.model_validate({"campaign_id": campaign_id, "leads": leads})
         try:
             answered = self.client.send_raw(
@@ -408,6 +410,7 @@ def _settle_batch(
 
 def _result(index: int, sent: Entry, leads: Sequence[Lead]) -> dict[str, Any]:
     """A result in the service's words, from what the campaign shows."""
+    # Numbers may stand in a campaign already; the id says whose lead it is.
     wanted = sent["body"].get("external_id")
     result = {"index": index, "external_id": wanted, "field": None, "lead_id": None}
     if not leads:

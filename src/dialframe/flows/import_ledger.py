@@ -184,6 +184,7 @@ class Journal:
 
     def _note(self, entry: Entry, line: bytes) -> None:
         """Remember what a line says, and where it stands."""
+        # Leads stay on the disk, and are read where they are wanted.
         span = Span(self._end, len(line))
         self._end += len(line)
         self._digest.update(line)

@@ -140,6 +140,7 @@ class Screening:
 
     def with_answers(self, checks: pd.DataFrame) -> Screening:
         """With further answers, one row a number."""
+        # What has no answer has no time.
         times = checks["checked_at"].dropna()
         seen = [at for at in (self.oldest_at, self.newest_at) if at is not None]
         seen += [] if times.empty else [times.min(), times.max()]

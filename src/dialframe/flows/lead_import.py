@@ -188,6 +188,7 @@ def bring_in(
         plan = plan_of(pipeline, campaign, campaign_id, recipe.reasons)
         # More than 20 custom fields would refuse every lead (contract, Lead).
         pipeline.custom_fields(keep)
+        # One name for all files of a run, so that a second run finds the first one's journal.
         stem = leads.stem_in(out, pipeline.files, recipe.form)
         journal = out / f"{stem}.import.jsonl"
         source = _source(pipeline.files, recipe.region, keep)
@@ -339,6 +340,7 @@ def _created_since(client: Client, campaign_id: str, since: datetime) -> Iterato
 def _source(files: Sequence[CleanedFile], region: str | None, keep: Sequence[str] | None) -> str:
     """Which leads these are: the files' bytes and what was decided about them."""
     columns = [json.dumps(file.columns.to_dict(), sort_keys=True) for file in files]
+    # A byte that changed makes other leads of it.
     digests = [file.sha256 for file in files]
     parts = [*digests, *columns, region or "-", *(keep or ())]
     if any(file.extra_leads is not None for file in files):

@@ -271,6 +271,7 @@ def _read(path: Path) -> tuple[int, list[str]]:
     Raises:
         StoreError: It is damaged, another program's or of a newer dialframe.
     """
+    # Read from the header: opening a database takes locks and may write.
     head = path.read_bytes()[: _LAYOUT_AT + 4] if path.exists() else b""
     whole = len(head) == _LAYOUT_AT + 4 and head.startswith(_MAGIC)
     if whole and struct.unpack_from(">I", head, _LAYOUT_AT)[0] < SCHEMA_VERSION:
@@ -322,6 +323,7 @@ def _rooms() -> Finding:
 
 def _versions() -> Finding:
     versions = [f"python {platform.python_version()}", f"dialframe {dialframe.__version__}"]
+    # Two faults with one remedy.
     missing, wrong = [], []
     bounds = dict(_bounds())
     for library in LIBRARIES:
@@ -425,6 +427,7 @@ def clock(exchange: Exchange | None) -> Finding:
     if shown is None:
         return Finding(CLOCK, "not tried", "not known: the answer has no time in it")
     earliest, latest, source = shown
+    # At most one of the two is more than nothing.
     ahead = max(exchange.sent_at - latest, timedelta())
     behind = max(earliest - exchange.heard_at, timedelta())
     off = max(ahead, behind)

@@ -195,6 +195,7 @@ def report(
         report=tables.dispositions, events=tables.events, campaign=scope.campaign,
         taxonomy=scope.taxonomy,
     )  # fmt: skip
+    # Names for people, in every part alike.
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, metrics, sentences,

@@ -219,6 +219,7 @@ def push(
         ApiError: The service refused for a reason that holds for all, such as a missing scope.
         TransportError: No answer came.
     """
+    # Oldest first: a run that breaks off has told of the earliest requests.
     waiting = suppressed.unpushed()
     done = refused = unknown = 0
     for count, entry in enumerate(waiting, 1):
@@ -339,6 +340,7 @@ def _counted(file: LeadFile, table: CodeTable | None) -> pd.Series:
 
 def _phone_columns(file: LeadFile, region: str | None) -> list[pd.Series]:
     """The cells of every column that holds numbers; parts of a number that is split are joined."""
+    # By the same finding of columns as a list of leads.
     decision = leads.decide(file, region=region)
     columns = decision.columns
     phone_columns: list[pd.Series] = []

@@ -104,6 +104,7 @@ def _makers(environment: Mapping[str, str]) -> dict[str, Callable[[], W.Widget]]
 
 def _tab(query: str) -> int:
     """The place of the tab that an address names; of the first where it names none."""
+    # The address is a stranger's text: what is no tab leads to the first.
     wanted = parse_qs(query).get("tab", [TITLES[0]])[0].capitalize()
     return TITLES.index(wanted) if wanted in TITLES else 0
 
@@ -122,6 +123,7 @@ def _explorer(opened: Connect, query: str) -> W.Widget:
     from dialframe.widgets.dashboard_models import FunnelModel, FunnelState
     from dialframe.widgets.dashboards import FunnelExplorer
 
+    # Closed again: a page may stay open for days, and a sync needs the store.
     with opened() as account:
         model = FunnelModel.of(account)
     try:

@@ -147,6 +147,7 @@ def _of_file(
         if lead_field not in LEAD_COLUMNS:
             continue
         parts = cleaned.columns.phone_parts if lead_field == "phone" else columns
+        # As texts of the file, before anything was judged.
         cells = [file.frame[name].to_numpy(dtype=object)[rows] for name in parts]
         # Where several columns give a field, their texts stand side by side.
         before = cells[0] if len(cells) == 1 else np.array(

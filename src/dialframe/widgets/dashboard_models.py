@@ -224,6 +224,7 @@ class FunnelModel:
             return self._last[1]
         leads, calls, campaign = self.leads, self.calls, None
         if len(state.campaigns) == 1:
+            # One is asked by its id, so that one without leads is an empty funnel and no error.
             campaign = state.campaigns[0]
         elif state.campaigns:
             leads = leads[leads["campaign_id"].isin(state.campaigns)]
@@ -285,6 +286,7 @@ class FunnelModel:
         except Exception:
             self.state = before
             raise
+        # Of all groups together, as the status line has one number.
         counts = funnel.table.groupby("stage", sort=False)["count"].sum()
         first, last = counts.index[0], counts.index[-1]
         return f"{counts[first]:,} leads {first}, {counts[last]:,} reached an {last}."
@@ -349,6 +351,7 @@ class CoverageModel:
             StoreError: Calls or leads were never synced.
             ConfigError: A jurisdiction is not in the book.
         """
+        # Blanks behind a comma are typed by people.
         asked = [each.strip() for each in self.rules.split(",") if each.strip()]
         scope = firm_records.Scope(rules=asked or None)
         with self.connect() as account:
@@ -421,6 +424,7 @@ class CoverageModel:
         """
         if self._masked is None:
             frame = self._made()[0].masked()
+            # Stable, so that findings of one grade keep the order of the report.
             order = frame["grade"].map({grade: place for place, grade in enumerate(GRADES)})
             self._masked = frame.iloc[order.argsort(kind="stable")][list(_PROOF)]
         whole = self._masked

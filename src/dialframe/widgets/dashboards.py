@@ -123,6 +123,7 @@ class FunnelExplorer(Panel):
         Raises:
             ConfigError: The window is no number, or the days are the wrong way round.
         """
+        # Empty is any time; nought would be none.
         days = self.window.value.strip()
         return FunnelState(
             campaigns=tuple(self.campaigns.value),
@@ -145,6 +146,7 @@ class FunnelExplorer(Panel):
         """Show the model as it is."""
         state = self.model.state
         campaigns = set(self.model.campaigns)
+        # A saved state may name a campaign that is gone.
         self.campaigns.value = tuple(
             campaign_id for campaign_id in state.campaigns if campaign_id in campaigns
         )
@@ -326,6 +328,7 @@ def proofs(findings: pd.DataFrame, campaigns: Mapping[str, str]) -> pd.DataFrame
 
     `when` is the local time of the called party with its zone where that is known, and UTC where not.
     """
+    # Where no zone of the called party is known.
     at = findings["at"].dt.strftime("%Y-%m-%d %H:%M UTC")
     return pd.DataFrame(
         {

@@ -175,6 +175,7 @@ class Downloads(anywidget.AnyWidget):
         try:
             with self._paths[at].open("rb") as file:
                 file.seek(number * PIECE_BYTES)
+                # Read when it is asked for: a large file is never in memory whole.
                 piece = file.read(PIECE_BYTES)
         except OSError as error:
             self.send({"kind": "gone", "at": at, "why": error.strerror or str(error)})

@@ -50,6 +50,7 @@ def table(caption: str, frame: pd.DataFrame) -> str:
         f"<tr>{''.join(_cell(cell, number) for cell, number in zip(row, right, strict=True))}</tr>"
         for row in frame.itertuples(index=False, name=None)
     )
+    # A region that scrolls has to be reachable by keyboard, and named (WCAG 2.1.1, 4.1.2).
     label = escape(caption, quote=True)
     return (
         f'<div class="df-table" role="region" tabindex="0" aria-label="{label}" '
@@ -175,6 +176,7 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
 
     def _listen(self, progress: Progress) -> None:
         if progress.total:
+            # Each message crosses the network.
             share = progress.done / progress.total
             if abs(share - self.progress.value) * _STEPS >= 1 or share >= 1:
                 self.progress.value = share

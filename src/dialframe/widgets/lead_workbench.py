@@ -198,6 +198,7 @@ class Workbench(Panel):
             self.status, self.running, self.file_box, self.choice_box, self.action_box, self.results
         ]  # fmt: skip
         left = self.model.left
+        # Nothing is opened by itself: the file may be large, or not the one that is wanted.
         again = f" Go on takes up {left.name} as it was decided." if left else ""
         self.say(f"No file is open. Upload one, or name one of the folder.{again}")
         self.draw()
@@ -384,6 +385,7 @@ class Workbench(Panel):
             self.counts.value = self.issues.value = self.changes.value = nothing
             return
         reasons = [(f"{code} ({n:,})", code) for code, n in self.model.reasons().items()]
+        # Setting equal options would throw away what is chosen.
         options = (("all reasons", ""), *reasons)
         if self.reason.options != options:
             self.reason.options = options

@@ -136,6 +136,7 @@ class LeadBench:
         """
         if not self._uploads.holds(path):
             raise LeadFileError("this file was not uploaded here; upload it again", path=path)
+        # Read first: a file that cannot be read leaves the one before in place.
         sentence = self._take(path, on_progress)
         self._uploads.keep_only(path)
         return sentence
@@ -298,6 +299,7 @@ class LeadBench:
         Raises:
             ConfigError: Nothing was cleaned yet.
         """
+        # Filtered here, so that page and whole are counted from the same frame.
         whole = self._set_aside()
         chosen = whole if self.reason is None else whole[whole["reason"] == self.reason]
         page = page_of(chosen, self.page, noun="records set aside", whole=len(whole))
@@ -365,6 +367,7 @@ class LeadBench:
 
     def _reread(self, path: Path, recipe: Recipe, rules_file: str, on_progress: OnProgress) -> str:
         """Read by another recipe, which can be undone."""
+        # What undo goes back to, once the reading went well.
         before = (self.recipe, self.rules_file)
         self._read(path, recipe, rules_file, on_progress)
         self._past.append(before)

@@ -109,6 +109,7 @@ def serve(
         raise ConfigError("the page needs Voila; install it with: pip install 'dialframe[app]'")
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; make it, or name another one")
+    # 192 bits: nobody guesses it.
     chosen, key = _port(port), token or secrets.token_urlsafe(24)
     with tempfile.TemporaryDirectory(prefix="dialframe-app-") as room:
         private = Path(room)
@@ -225,6 +226,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     try:
         if process.poll() is not None:
             return
+        # SIGTERM, on which it ends its kernels first.
         process.terminate()
         process.wait(_STOP_S)
     except subprocess.TimeoutExpired:

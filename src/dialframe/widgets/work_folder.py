@@ -155,6 +155,7 @@ def save_work(work: Work, path: Path) -> None:
         OSError: The disk is full or the place cannot be written.
     """
     decisions = {name: getattr(work.recipe, name) for name in _DECIDED}
+    # By the names of columns alone: no cell of the list is kept.
     mapping = work.recipe.mapping
     fields = mapping.fields() if isinstance(mapping, ColumnMap) else mapping
     saved = {"schema": _WORK_SCHEMA, "name": work.name, "uploaded": work.uploaded, "sha256": work.sha256,
