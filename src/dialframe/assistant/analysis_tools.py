@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import instants
-from dialframe.config import OnProgress, silent
+from dialframe.config import OnProgress, read_toml, silent
 from dialframe.errors import ConfigError
 from dialframe.frames.frame_schemas import LEADS
 
@@ -33,8 +33,6 @@ STALE_DAYS: Final = 31
 _UTC: Final = "instants are UTC"
 #: Decimals of a share: a hundredth of a percent.
 _DIGITS: Final = 4
-#: What was read with these (contract, Scopes) stands in the store.
-_STORE: Final = frozenset({"leads:read", "calls:read"})
 #: Groupings of the coverage, as `compliance.dnc.dashboard` makes them.
 _VIEWS: Final = ("campaign", "source", "state", "week")
 
@@ -241,95 +239,21 @@ def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
     ]
 
 
-_SINCE: Final = {"type": "string", "description": "From this day (UTC) or instant on."}
-_UNTIL: Final = {"type": "string", "description": "Before this day (UTC) or instant."}
+#: What is answered in a process of its own: it reads text of strangers, and has to be ended with what it began.
+_APART: Final = {"check_lead_list": checked_list}
+_TABLE: Final = read_toml(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
-ALL: Final = (
+ALL: Final = tuple(
     Analysis(
-        "store_sync",
-        "Brings the local store of calls, leads and the rest up to date with the account and says what it covers."
-        " The other analysis tools read that store. Changes nothing at the service; the first may take minutes.",
-        {
-            "tables": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Tables such as calls or leads; all without it.",
-            }
-        },
-        store_sync,
-    ),
-    Analysis(
-        "campaign_funnel",
-        "How many leads reached each stage, from loaded to appointment, with numerators, denominators,"
-        " intervals and their definitions, out of the local store.",
-        {
-            "campaign_id": {"type": "string", "description": "Only this campaign, cmp_..."},
-            "by": {
-                "type": "string",
-                "description": "Split by campaign_id, region or lead_source; by another custom field only where"
-                " the operator's policy gives custom_fields.",
-            },
-            "since": _SINCE,
-            "until": _UNTIL,
-        },
-        campaign_funnel,
-        scopes=_STORE,
-    ),
-    Analysis(
-        "dnc_coverage",
-        "How recent the Do-Not-Call records of the account's numbers are: fresh, screened at import, stale or never"
-        " checked, by campaign or otherwise, and which numbers to check next, out of the local store.",
-        {
-            "by": {"type": "string", "enum": list(_VIEWS), "default": _VIEWS[0]},
-            "max_age_days": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 3650,
-                "default": STALE_DAYS,
-                "description": "Age in days beyond which a check is stale.",
-            },
-        },
-        dnc_coverage,
-        scopes=_STORE,
-    ),
-    Analysis(
-        "call_audit",
-        "The stored calls against telemarketing rules (hours, attempts, Do-Not-Call, consent): verdict, counts by"
-        " check graded pass, violation, uncertain or not evaluable, and what comes first. Facts with citations,"
-        " not legal advice.",
-        {
-            "since": _SINCE,
-            "until": _UNTIL,
-            "rules": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Jurisdictions such as us, us-fl or gb; all without it.",
-            },
-        },
-        call_audit,
-        scopes=_STORE,
-    ),
-    Analysis(
-        "check_lead_list",
-        "What would become of every row of a lead list given as CSV text: clean, rejected, duplicate or not"
-        " to be called, with counts by reason. Nothing is kept or sent.",
-        {
-            "content": {"type": "string", "description": "The list as CSV text."},
-            "region": {
-                "type": "string",
-                "description": "Region of numbers without a country code, such as US or GB;"
-                " needed where the list does not say it.",
-            },
-            "mapping": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "description": 'Field to column where it is not found by itself, such as {"phone": "Cell"}.',
-            },
-        },
-        check_lead_list,
-        required=("content",),
-        apart=checked_list,
-    ),
+        name,
+        row["description"],
+        row["arguments"],
+        globals()[name],
+        required=tuple(row.get("required", ())),
+        scopes=frozenset(row.get("scopes", ())),
+        apart=_APART.get(name),
+    )
+    for name, row in _TABLE.items()
 )
 
 BY_NAME: Final = {row.name: row for row in ALL}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from dialframe import leads
-from dialframe.leads import Cleaned, CleanedFile, CleanedFiles, ColumnMap, Decisions
+from dialframe.leads import CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
-from dialframe.leads.writing.outcome_counts import LINE_COLUMNS, LINES_SHOWN
+from dialframe.leads.writing.outcome_counts import LINE_COLUMNS
 from dialframe.leads.writing.report import Outcome
 from dialframe.privacy import mask
 from dialframe.reports.lead_list_page import SURE, delimiter, header
@@ -45,19 +45,8 @@ def reasons(cleaned: Outcome) -> pd.DataFrame:
     return frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
 
 
-def lines(
-    cleaned: Cleaned, reasons: Sequence[str], most: int = LINES_SHOWN
-) -> dict[str, pd.DataFrame]:
-    """By reason, the first records that it stands against: `file, line, field, value, all_reasons`."""
-    if not reasons:
-        return {}
-    frames = [cleaned.rejected, cleaned.duplicates, cleaned.do_not_call, cleaned.skipped]
-    whole = pd.concat([frame[[*LINE_COLUMNS, "_reason"]] for frame in frames], ignore_index=True)
-    return {reason: _shown(whole[whole["_reason"] == reason].head(most)) for reason in reasons}
-
-
 def kept_lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
-    """The same of files that were cleaned without being held in memory."""
+    """By reason, the first records that it stands against: `file, line, field, value, all_reasons`."""
     return {
         reason: _shown(pd.DataFrame(rows, columns=list(LINE_COLUMNS)))
         for reason, rows in cleaned.lines.items()
@@ -107,12 +96,6 @@ def _doubt(columns: ColumnMap, name: str) -> str:
     if name in columns.uncertain:
         return f"look at this; next best: {columns.uncertain[name]}"
     return "" if columns.confidence.get(name, 1) >= SURE else "look at this"
-
-
-def countries(cleaned: Outcome) -> pd.DataFrame:
-    """Where the clean numbers are: `records, country`, most first."""
-    rows = [(count, country) for country, count in cleaned.countries.items()]
-    return pd.DataFrame(rows, columns=["records", "country"]).astype({"records": "Int64"})
 
 
 def refusals(ledger: Ledger) -> pd.DataFrame:
