@@ -77,8 +77,8 @@ def piece_of(run: Engine) -> Piece:
     return Piece(
         tallies=tallied([check for check in CHECKS if check.name in run.ran], view),
         by_rule=_by_rule(run),
-        not_asked=_not_asked(view),
-        unmapped=_unmapped(view),
+        not_asked=_added_not_asked(_read(view, "not_asked_places")),
+        unmapped=_added_unmapped(_read(view, "unmapped")),
         excluded={reason: int(calls) for reason, calls in rows},
         calls=(graded_calls, stored),
         records=_records(run),
@@ -93,10 +93,12 @@ def added(pieces: Sequence[Piece]) -> Piece:
         return pieces[0]
     tallies: dict[str, Tally] = {}
     for check in CHECKS:
+        # A check that some parts did not run was asked by no rule of theirs.
         mine = [each.tallies[check.name] for each in pieces if check.name in each.tallies]
         if mine:
             # What the checks of `SUMMED` come to only their sums say: these are held against the rules later.
             tallies[check.name] = mine[0] if check.name in SUMMED else _tally(mine)
+    # Counts add up: no call is in two parts.
     rules = pd.concat([each.by_rule for each in pieces], ignore_index=True)
     rules = rules.groupby("rule_id", as_index=False)[list(RULES)].sum()
     not_asked = pd.concat([each.not_asked for each in pieces], ignore_index=True)
@@ -158,29 +160,8 @@ def _added_unmapped(rows: pd.DataFrame) -> pd.DataFrame:
     return shaped(table.sort_values(order, ascending=[False, False, True]), UNMAPPED)
 
 
-def _not_asked(view: View) -> pd.DataFrame:
-    """Jurisdictions that were left out of the audit, with the calls that their rules would reach."""
-    if not view.db.rows["not_asked"]:
-        return shaped(pd.DataFrame(), NOT_ASKED)
-    left_out = view.frame("""
-        with each as (
-          select c.call, n.check_name, unnest(n.jurisdictions) as jurisdiction
-          from calls c join not_asked n using (case_id) where c.graded
-        )
-        select jurisdiction, count(distinct call) as calls, string_agg(distinct check_name, ', ' order by check_name) as checks
-        from each group by jurisdiction order by calls desc, jurisdiction""")
-    return shaped(left_out, NOT_ASKED)
-
-
-def _unmapped(view: View) -> pd.DataFrame:
-    """Dispositions of which nobody said what they mean, those that read like a refusal first."""
-    if not view.db.rows["words"]:
-        return shaped(pd.DataFrame(), UNMAPPED)
-    dispositions = view.frame("""
-        select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
-        from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
-        where c.seen and not w.is_mapped group by c.disposition order by like_refusal desc, calls desc, disposition""")
-    return shaped(dispositions, UNMAPPED)
+def _read(view: View, name: str) -> pd.DataFrame:
+    return view.frame(f"from {name}") if view.db.rows[name] else pd.DataFrame()
 
 
 def _records(run: Engine) -> tuple[int, int, int]:
@@ -315,6 +296,7 @@ class KeptFindings:
         if not self.checks:
             return
         number, place, text = ORDER
+        # On the disk where memory is too small: the findings of a large account are gigabytes.
         with open_database(1, _MEMORY) as con:
             ordered = con.sql(f"""
                 select * exclude ({", ".join(ORDER)}) from {self._rows()}

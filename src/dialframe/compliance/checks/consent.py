@@ -21,15 +21,7 @@ CHECK: Final = Check("consent", values=lambda row, _: {"presumed": row.kind_aske
 
 def table(view: View) -> pd.DataFrame:
     """Every call that a rule on consent reaches, once per rule, columns `FRAMES["consent"]`."""
-    requests = view.frame("""
-        select r.* exclude (call), [r.rule] as rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at
-        from consent_by_rule r join calls c using (call)
-        union all by name
-        select k.rule, [k.rule] as rules, null as evidence, k.kind_asked, 'not given' as answer, 2 as severity, g.missing,
-          c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at
-        from calls c join case_rules k using (case_id) join consent_given g using (rule)
-        where c.graded and not k.lifted and g.missing is not null and c.call not in (select call from consent_asked)
-        order by rule, call_id""")
+    requests = view.frame("from consent_rows order by rule, call_id")
     weak = [view.law.by_number[int(rule)].confidence == "low" for rule in requests["rule"]]
     decided = requests["severity"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
     doubted = decided & pd.Series(weak, index=requests.index, dtype="bool")

@@ -142,3 +142,14 @@ create or replace table consent_default as
 -- Empty without case_rules, consent_given.
 select k.case_id, 2 as severity, [min(k.rule)] as rules, arg_min(g.missing, k.rule) as missing
 from case_rules k join consent_given g using (rule) where g.missing is not null and not k.lifted group by k.case_id;
+
+create or replace view consent_rows as
+-- Empty without consent_by_rule, calls or calls, case_rules, consent_given.
+-- Every call that a rule on consent reaches, once per rule.
+select r.* exclude (call), [r.rule] as rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at
+from consent_by_rule r join calls c using (call)
+union all by name
+select k.rule, [k.rule] as rules, null as evidence, k.kind_asked, 'not given' as answer, 2 as severity, g.missing,
+  c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at
+from calls c join case_rules k using (case_id) join consent_given g using (rule)
+where c.graded and not k.lifted and g.missing is not null and c.call not in (select call from consent_asked);

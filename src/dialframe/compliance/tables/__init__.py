@@ -136,6 +136,7 @@ class Database:
             self.con.execute(_empty(name, tuple((c, _NAMES[k]) for c, k in columns.items())))
             self.rows[name] = 0
             return
+        # Types are those of the queries and not guessed from the first rows.
         arrays = [
             pa.array(list(values), type=_TYPES[kind])
             for values, kind in zip(data, columns.values(), strict=True)

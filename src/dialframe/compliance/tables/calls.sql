@@ -42,3 +42,10 @@ select unnest(['inbound call', 'call after the moment of the audit', 'second row
   unnest([inbound, later, repeated] || if(since is null and until is null, [], [outside])) as calls,
   unnest([1, 2, 3] || if(since is null and until is null, [], [4])) as place
 from sums cross join settings;
+
+create or replace view unmapped as
+-- Empty without every_call, words.
+-- Dispositions of which nobody said what they mean.
+select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
+from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
+where c.seen and not w.is_mapped group by c.disposition;

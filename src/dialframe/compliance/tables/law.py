@@ -109,6 +109,7 @@ class Law:
         self.practice, self.declared = practice, declared
         chosen = {rule.id for rule in asked.rules}
         both = [*asked.rules, *(rule for rule in book.rules if rule.id not in chosen)]
+        # A voluntary code is asked by itself, once its firm adopted it it is none any more.
         whole = [rule for rule in both if rule.status != "voluntary_code"]
         whole.sort(key=lambda rule: not isinstance(rule, HoursRule))
         parts = [(part, rule.id in chosen) for rule in whole for part in _parts(rule)]
@@ -215,6 +216,7 @@ class Law:
                 # A recording binds by the law of the caller's end too; other rules ask for the called one.
                 if callers_alone and getattr(each.law.parameters, "ends", "") != "both":
                     continue
+                # A rule that a record lifts is kept, so that its exemption can be named.
                 certain, missing = reach(each.law, setting)
                 lifted = False
                 if not certain and setting.lifted:
@@ -254,6 +256,7 @@ class Law:
             if other is not None:
                 span = {"opens": of_day(other.start), "closes": of_day(other.end) or DAY_US}
                 yield rule, SPECIAL, [span]
+        # A holiday rule is open all day on days that it does not close.
         for rule, law in self.of_kind(HolidayRule):
             for number in range(len(DAYS)) if law.parameters.type != "emergency_ban" else ():
                 yield rule, number, [{"opens": 0, "closes": DAY_US}]

@@ -206,6 +206,7 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _settings(db: Database, question: Question) -> None:
+    # Where no call says when it was answered, an unanswered one is not known from it.
     tells_answers = question.tells_answers
     if tells_answers is None:
         query_ = "select coalesce(bool_or(answered_at is not null), false) from calls_in"
@@ -222,6 +223,7 @@ def _settings(db: Database, question: Question) -> None:
 
 def _words(db: Database, question: Question) -> None:
     """What each distinct disposition, status and hang-up cause of the calls means."""
+    # Case, blanks and dashes do not matter: systems write one code in many ways.
     requests = {plain(code) for code in question.dnc_codes}
     known = question.known_codes or (lambda _: False)
     rows = []
@@ -288,18 +290,9 @@ def _given(db: Database, question: Question) -> None:
             r for t in (consents, recorded) if t is not None for r in t.itertuples(index=False)
         )
     ]  # fmt: skip
-    db.run("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
     db.load("consents_given",
          {"consent": "int", "number": "text", "strength": "int", "granted_at": "instant", "expires_at": "instant",
           "revoked_at": "instant", "revoked_for": "text", "record": "text"}, rows)  # fmt: skip
-    db.run("""
-        create or replace table consents as
-        -- Empty without consents_given.
-        -- With the first word of the person against calls in another record, given after this one.
-        with numbered as (select digits(number) as phone, * exclude (number) from consents_given)
-        select n.*, (select min(m.revoked_at) from numbered m
-          where m.phone = n.phone and m.consent <> n.consent and m.revoked_at > n.granted_at) as withdrawn_at
-        from numbered n""")
     look_ups = take_look_ups(question.look_ups)
     asked_rows: list[tuple[Any, ...]] = [] if look_ups is None else [
         (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
@@ -307,9 +300,7 @@ def _given(db: Database, question: Question) -> None:
     ]  # fmt: skip
     db.load("look_ups_given",
          {"look_up": "int", "number": "text", "checked_at": "instant", "result": "text", "ported_at": "instant"}, asked_rows)  # fmt: skip
-    db.run(
-        "create or replace table look_ups as select digits(number) as phone, * exclude (number) from look_ups_given"
-    )
+    db.run(query("given"))
     inputs = [
         name
         for name, frame in (
@@ -383,25 +374,10 @@ def _circumstances(db: Database, question: Question) -> Callable[[Database], Non
     db.load("line_types", {"phone": "int", "situation": "int"},
          [(phone, _LINES.index(kind) * sets) for phone, kind in lines.items()])  # fmt: skip
 
-    def located(rows: str) -> str:
-        """Rows that have a `phone`, with its place and the situation of a call to it that nothing else is known of."""
-        return f"""
-            select r.*, coalesce(o.place, k.place) as place,
-              coalesce(o.place, k.place) * {of_place} + coalesce(l.situation, 0) as number_situation
-            from {rows} r left join place_keys k on k.key = place_key(r.phone)
-            left join named_places o on o.phone = r.phone left join line_types l on l.phone = r.phone"""
-
-    people = """(
-          select phone from leads where phone is not null union select phone from requests
-          union select phone from consents where phone is not null)"""
-    db.run(f"""
-        create or replace table numbers as
-        {located(people)};
-        create or replace view placed as
-        -- Empty without outbound.
-        select c.*, coalesce(c.number_situation + coalesce(s.setting, 0) * {len(_LINES) * sets} + coalesce(x.lifted, 0), -1) as situation
-        from ({located("outbound")}) c left join campaign_settings s using (campaign_id)
-        left join lifted_calls x using (call)""")
+    db.execute(f"""
+        create or replace macro situation_of(place, line) as place * {of_place} + coalesce(line, 0);
+        create or replace macro setting_of(setting) as coalesce(setting, 0) * {len(_LINES) * sets}""")
+    db.run(query("places"))
 
     def reach(db: Database) -> None:
         found = db.execute("""
@@ -482,6 +458,7 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
         db.put("known_states", pa.table({"phone": phones}))
         known = f"select distinct phone from ({every}) where phone in (from known_states)"
         phones = db.execute(f"{known} order by 1").fetchnumpy()["phone"].astype("int64")
+    # A state adds the zones and rules of its own, and takes none away.
     by_state = place(phones, states)
     kinds = {zones: number for number, zones in enumerate(by_key.kinds)}
     numbers = [kinds.setdefault(zones, len(kinds)) for zones in by_state.kinds]
@@ -495,11 +472,6 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
           for n, z in enumerate(kinds)])  # fmt: skip
     db.load("place_zones", {"place": "int", "ord": "int", "zone": "text"},
          [(n, order, name) for n, z in enumerate(kinds) for order, name in enumerate(z.names)])  # fmt: skip
-    db.run("""
-        create or replace table place_clocks as
-        -- Where nobody knows the zone a day is one of UTC.
-        select place, zone from place_zones
-        union all select place, 'UTC' from places where place not in (select place from place_zones)""")
     return tuple(kinds)
 
 
@@ -508,10 +480,7 @@ def _lifted(
     records: pd.DataFrame,
     windows: Sequence[tuple[str, int, str]],
 ) -> list[tuple[str, ...]]:
-    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first.
-
-    A record has its code, and one more for each window of a rule in which the call lies.
-    """
+    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first."""
     columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
                "until_at": "instant", "code": "text"}  # fmt: skip
     rows = [
@@ -520,38 +489,9 @@ def _lifted(
     ]  # fmt: skip
     db.load("exemptions", columns, rows)
     db.load("lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
-    db.run("""
-        create or replace table lifted_codes as
-        -- Empty without exemptions, outbound.
-        with pairs as (
-          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id as campaign
-          from outbound c join exemptions e on e.call_id = c.call_id
-          union all
-          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id
-          from outbound c join exemptions e on e.phone = c.to_number and e.call_id is null
-          union all
-          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id
-          from outbound c join exemptions e on e.campaign_id = c.campaign_id and e.call_id is null and e.phone is null
-        ), valid as (
-          select * from pairs
-          where (phone is null or phone = to_number) and (campaign is null or campaign = campaign_id)
-            and (from_at is null or at_utc >= from_at) and (until_at is null or at_utc < until_at)
-        ), coded as (
-          select call, code from valid
-          union all
-          select v.call, w.windowed from valid v join lifting_windows w using (code)
-          where v.at_utc <= v.from_at + to_days(w.days::integer)
-        )
-        select call, string_agg(distinct code, ', ' order by code) as codes from coded group by call""")
-    sets = [
-        text
-        for (text,) in db.execute("select distinct codes from lifted_codes order by 1").fetchall()
-    ]
-    db.load("lifted_sets", {"lifted": "int", "codes": "text"}, list(enumerate(sets, start=1)))
-    db.run(
-        "create or replace table lifted_calls as select call, lifted from lifted_codes join lifted_sets using (codes)"
-    )
-    return [(), *(tuple(text.split(", ")) for text in sets)]
+    db.run(query("lifted"))
+    sets = db.execute("select codes from lifted_sets order by lifted").fetchall()
+    return [(), *(tuple(codes.split(", ")) for (codes,) in sets)]
 
 
 def _clocks(db: Database) -> tuple[date, date]:
@@ -565,6 +505,7 @@ def _clocks(db: Database) -> tuple[date, date]:
           select at_utc from outbound union all select at_utc from requests
           union all select revoked_at from consents)
         where at_utc is not null""").fetchone() or (None, None)
+    # Two days more on either side: a local day may begin before its day of UTC, or end after it.
     low, high = (
         (first or _FIRST_YEAR) - timedelta(days=2),
         (last or _FIRST_YEAR) + timedelta(days=2),
@@ -584,16 +525,8 @@ def _clocks(db: Database) -> tuple[date, date]:
 
 def _deadlines(db: Database, law: Law) -> None:
     """The last instant for each request and revocation, by every rule and zone that it may fall under."""
-    wanted = db.execute("""
-        with made as (
-          select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
-        )
-        select distinct k.rule, z.zone, (m.at_utc + to_microseconds(o.offset_us))::date as day
-        from made m join numbers n using (phone) join place_clocks z using (place)
-        join offsets o on o.zone = z.zone and m.at_utc >= o.since and m.at_utc < o.until
-        join (select distinct s.place, r.rule from situation_rules r join situations s using (situation)) k using (place)
-        join rules r on r.rule = k.rule and r.asked
-        where r.kind = 'internal_dnc' or r.rule in (select rule from consent_rules where asks = 'call_after_revocation')
-        order by all""").fetchall() if db.rows["requests"] or db.rows["consents"] else []  # fmt: skip
+    wanted = []
+    if db.rows["wanted_deadlines"]:
+        wanted = db.execute("from wanted_deadlines order by all").fetchall()
     db.load("deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
          law.deadlines(wanted))  # fmt: skip

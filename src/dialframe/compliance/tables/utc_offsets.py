@@ -78,6 +78,7 @@ def _spans(name: str, first: date, last: date) -> tuple[tuple[datetime, datetime
         changes.append(
             (datetime.fromtimestamp(high, UTC).replace(tzinfo=None), _offset(clock, high))
         )
+    # Half-open: of two offsets at the instant of a change the later holds.
     ends = [*(since for since, _ in changes[1:]), NEVER]
     return tuple(
         (since, until, offset) for (since, offset), until in zip(changes, ends, strict=True)
