@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -394,30 +396,10 @@ def table(path: Path | None) -> pd.DataFrame | None:
     return frame
 
 
-#: Headers by which the columns of a table of consents, or of look-ups, are known; case and signs do not matter.
-HEADERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    "consents": {
-        "granted_at": ("granted", "consent date", "consent given", "consented", "consent", "date of consent",
-                       "opt in date", "opted in", "opt in", "obtained", "consent timestamp", "timestamp",
-                       "signed", "date"),
-        "kind": ("type", "consent kind", "consent type", "level"),
-        "expires_at": ("expires", "expiry", "expiry date", "valid until", "expiration date"),
-        "revoked_at": ("revoked", "revocation date", "withdrawn", "withdrawal date", "opt out date", "opted out"),
-        "revoked_for": ("revoked campaign",),
-        "record": ("source", "evidence", "proof", "reference", "consent id", "url", "document"),
-    },
-    "look-ups": {
-        "checked_at": ("checked", "look up date", "lookup date", "query date", "queried", "date"),
-        "result": ("answer", "response", "reassigned"),
-        "ported_at": ("ported", "port date", "date ported"),
-    },
-}  # fmt: skip
-#: Words for what kind of consent it is, as forms and firms write them.
-_KINDS: Final = {
-    "written": "written", "express": "express", "any": "any", "prior express written": "written",
-    "prior express written consent": "written", "express written": "written", "pewc": "written",
-    "prior express": "express", "prior express consent": "express",
-}  # fmt: skip
+#: Headers of each column of a firm's tables, and words for kinds of consent.
+_WORDS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    resources.files("dialframe.flows").joinpath("record_headers.toml").read_text("utf-8")
+)
 _NEEDED: Final = {"consents": "granted_at", "look-ups": "checked_at"}
 
 
@@ -504,10 +486,10 @@ def _require_whole(file: leads.LeadFile, path: Path) -> None:
 def _field(header: str, what: str) -> str | None:
     """Which column a header is, or None."""
     words = " ".join(re.findall(r"[a-z0-9]+", header.casefold()))
-    for name, aliases in HEADERS[what].items():
+    for name, aliases in _WORDS[what].items():
         spaced = name.replace("_", " ")
         if words in (spaced, *aliases) or words.removesuffix(" at") in aliases:
-            return name
+            return str(name)
     return None
 
 
@@ -550,7 +532,7 @@ def _cells(file: leads.LeadFile, header: str, name: str, path: Path) -> pd.Serie
         elif name.endswith("_at"):
             values.append(instants.instant(where, cell))
         elif name == "kind":
-            kind = _KINDS.get(" ".join(re.findall(r"[a-z]+", cell.casefold())))
+            kind = _WORDS["kinds"].get(" ".join(re.findall(r"[a-z]+", cell.casefold())))
             if kind is None:
                 raise ConfigError(
                     f"{where}: {cell!r} is no kind of consent; use written, express or any"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
 from typing import Final
 
 import pandas as pd
@@ -13,18 +15,10 @@ from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact
 from dialframe.reports.html_page import Page, Section, Sheet
 
-#: What helps where an input is missing, by words of the missing input.
-_HELP: Final = (
-    ("table of consents", "give them with --consents FILE"),
-    ("look-up", "give them with --look-ups FILE"),
-    ("practice file", "write one with dialframe audit practice, and give it with --practice FILE"),
-    ("outcome that says", "say what your dispositions mean in a file, and give it with --codes FILE"),
-    ("line type", "say in the practice file what lines are called: --practice FILE"),
-    ("dialing mode", "say in the practice file how campaigns are dialed: --practice FILE"),
-    ("after the request", "check the number now; the answer is kept as evidence"),
-    ("Do-Not-Call check", "run with --check 31d; the answers are kept as evidence"),
-    ("time zone", "name the state in the leads and give --state-field"),
-)  # fmt: skip
+_WORDS: Final = tomllib.loads(
+    resources.files("dialframe.reports").joinpath("audit_words.toml").read_text("utf-8")
+)
+HEADINGS: Final[dict[str, str]] = _WORDS["headings"]
 
 
 def title_of(check: str) -> str:
@@ -43,6 +37,7 @@ def answers(result: Audit) -> tuple[str, ...]:
     What was not found is not called lawful, so the last sentence says what stayed open.
     """
     calls = counted(result.calls, "outbound call")
+    # Rules that reach nothing here would swell what the calls were held against.
     reached = {
         rule_id for ids in result.checks["rule_id"] for rule_id in ids.split("; ") if rule_id
     }
@@ -55,6 +50,7 @@ def answers(result: Audit) -> tuple[str, ...]:
         sentences.append(
             "How many problems: there is no call in the period, so none could show one."
         )
+    # Nothing found is not called lawful: the last sentence says what stayed open.
     elif not result.violations:
         sentences.append("How many problems: no violation was found.")
     else:
@@ -87,6 +83,7 @@ def answers(result: Audit) -> tuple[str, ...]:
 
 def gaps(result: Audit) -> tuple[str, ...]:
     """Why the audit says less than it seems to, or nothing at all: a sentence for each reason."""
+    # An audit of nothing has no finding, which must not read like a clean one.
     opening = "This audit says less than it seems to" if result.calls else "Nothing was audited"
     return tuple(f"{opening}: {gap}" for gap in result.gaps)
 
@@ -99,6 +96,7 @@ def first(result: Audit) -> pd.DataFrame:
     """
     rows = [
         (grade, title_of(name), int(row[grade]), _what_to_do(name, grade))
+        # What could not be evaluated has a section of its own.
         for grade in ("violation", "uncertain")
         for name, row in _ordered(result).iterrows()
         if row[grade]
@@ -111,9 +109,11 @@ def first(result: Audit) -> pd.DataFrame:
 def unanswered(result: Audit) -> pd.DataFrame:
     """What could not be evaluated, by the input that is missing: `check, missing, number, do`."""
     table = result.parts["unanswered"].sort_values(["check", "missing"], kind="stable")
+    # The gravest check first; within it by what is missing.
     table = table.iloc[in_order(table["check"]).argsort(kind="stable")].reset_index(drop=True)
     helps = [
-        next((how for words, how in _HELP if words in str(text)), "") for text in table["missing"]
+        next((how for words, how in _WORDS["help"].items() if words in str(text)), "")
+        for text in table["missing"]
     ]
     table["do"] = pd.Series(helps, index=table.index, dtype="str")
     table["check"] = table["check"].map(name_of).astype("str")
@@ -126,6 +126,7 @@ def verdict_of(counts: pd.Series) -> str:
         return "violations found"
     if counts["uncertain"]:
         return "no violation shown; some uncertain"
+    # A pass needs something that was checked.
     if counts["not_evaluable"] + counts["not_asked"] == counts["checked"]:
         return "nothing could be checked"
     return (
@@ -171,6 +172,7 @@ def to_check_sentence(result: Audit) -> str:
     if not left["numbers"]:
         return "Every number that is callable or was called has a recent check."
     requests, minutes = cost(int(str(left["numbers"])))
+    # The service counts requests (contract, Limits), so that the time is known.
     took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
     return (
         f"{counted(int(str(left['numbers'])), 'number')} to check next: "
@@ -194,27 +196,6 @@ def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-HEADINGS: Final = {
-    "title": "Check", "verdict": "Verdict", "unit": "Of", "checked": "Checked", "pass": "Pass", "violation": "Violations",
-    "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "not_asked": "Not asked", "citation": "Citation",
-    "check": "Check", "grade": "Grade", "detail": "Strength", "phone": "Number (masked)",
-    "at": "Start (UTC)", "local_times": "Local time in each zone it may be in",
-    "call_id": "Call", "zone_source": "Zones rest on", "exposure": "Statutory exposure",
-    "reason": "Why", "evidence": "Proof", "rule_id": "Rule", "campaign_id": "Campaign",
-    "missing": "What is missing", "number": "How many", "jurisdiction": "Where", "kind": "What it rules",
-    "confidence": "Reading", "status": "Status", "order": "No.", "do": "What to do",
-    "view": "By", "group": "Which", "numbers": "Numbers", "fresh": "Checked in time",
-    "screened": "Screened at import alone", "stale": "Check too old", "never": "Never checked", "share": "Share in time",
-    "callable": "May be called next", "age_days": "Age, days", "max_age_days": "Permitted, days",
-    "state": "State", "force": "Force",
-}  # fmt: skip
-#: Kinds of rules whose name says less than other words; the rest are read as they are written.
-_KINDS: Final = {
-    "internal_dnc": "request not to be called", "retention": "keeping of records",
-    "sector_ban": "banned subjects", "caller_id": "number shown",
-    "recording_consent": "consent to recording", "holiday": "holidays", "attempt_cap": "attempts",
-    "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
-}  # fmt: skip
 LEGAL: Final = "Facts for review, not legal advice."
 #: Rows of each table of violations, and of findings that are not; the pack has every row.
 SHOWN: Final = 200
@@ -236,6 +217,7 @@ _GRADES: Final = (
 
 def page(result: Audit) -> Page:
     """The report of an audit; every number in it is masked."""
+    # A loosened rule changes what the counts mean: it stands on the first page.
     warnings = [n for n in result.notes if any(words in n for words in _FOREMOST)]
     return Page(
         title="Compliance audit",
@@ -287,6 +269,7 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     rows = findings[(findings["grade"] == grade).to_numpy()]
     if rows.empty:
         return (Section(title, f"None of the tests that could be made was graded {grade}."),)
+    # Gravest check first, as everywhere on the page.
     rows = rows.iloc[in_order(rows["check"]).argsort(kind="stable")]
     shown = SHOWN if grade == "violation" else SHOWN_OPEN
     sheets = []
@@ -311,6 +294,7 @@ def _in_words(result: Audit, rows: pd.DataFrame) -> pd.DataFrame:
         names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
         rows = rows.assign(campaign_id=rows["campaign_id"].map(lambda each: names.get(each, each)))
     if rules is not None:
+        # What a violation may cost by statute is shown beside it, and beside nothing else.
         exposure = dict(zip(rules["rule_id"], rules["exposure"], strict=True))
         named = [
             "; ".join(dict.fromkeys(e for r in str(ids).split("; ") if (e := exposure.get(r))))
@@ -369,6 +353,7 @@ def _coverage(result: Audit) -> tuple[Section, ...]:
     by, due = result.parts.get("coverage_by"), result.parts.get("next_checks")
     if by is None or due is None:
         return ()
+    # Only what is shown is masked: the list may have millions of rows.
     masked = due.head(SHOWN_OPEN).assign(
         phone=due["phone"].head(SHOWN_OPEN).map(mask, na_action="ignore").astype("str")
     )
@@ -388,7 +373,9 @@ def _rules(result: Audit) -> Section:
     shown = rules.copy()
     for name in ("kind", "status"):
         if name in shown:
-            shown[name] = shown[name].map(lambda word: _KINDS.get(word, word.replace("_", " ")))
+            shown[name] = shown[name].map(
+                lambda word: _WORDS["kinds"].get(word, word.replace("_", " "))
+            )
     names = ["rule_id", "title", "jurisdiction", "kind", "status", "confidence", "citation"]
     return Section(
         title="Rules asked",
