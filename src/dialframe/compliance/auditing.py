@@ -143,6 +143,7 @@ def _answer(
     callbacks: pd.DataFrame | None,
 ) -> Audit:
     run = examine(question, leads, calls, checks, callbacks)
+    # A code binds no firm that did not join it: it is asked apart, of the calls that it reaches.
     near = voluntary_codes.reached(question.book.codes(), calls, run.view)
     advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
     piece = piece_of(run)
@@ -191,6 +192,7 @@ def assembled(
         engine: The tables behind it.
     """
     book, at = question.book, moment(question.now)
+    # A check that no rule asks for is left out: a count of nothing would read like a pass.
     reported = [
         c
         for c in ALL_CHECKS
@@ -266,6 +268,7 @@ def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
     calls_by_grade = dict.fromkeys(GRADES, 0)
     for (severity, _), (calls, _) in tally.counts.items():
         calls_by_grade[GRADES[severity]] += calls
+    # The most frequent input first; of equal ones the one that is missed first.
     missing = sorted(
         (-calls, first, str(missing))
         for (severity, missing), (calls, first) in tally.counts.items()
@@ -288,11 +291,13 @@ def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
 
 def federal_age(book: RuleBook, day: date) -> int:
     """How old a check may be by the federal rules where they are asked, in days; the default age elsewhere."""
+    # 16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)(i)(D): 31 days.
     ages = [r.parameters.max_age_days for r in book.freshness(day) if r.jurisdiction == "US"]
     return min(ages, default=DEFAULT_AGE.days)
 
 
 def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -> Coverage:
+    # What costs much is put into words when somebody reads it.
     frames = Parts({
         "numbers": lambda: scrub_coverage.numbers(run.view), "calls": lambda: in_time(run.view),
         "summary": lambda: summary(frames["numbers"], people(leads, now), dialed(run.view)),
@@ -302,7 +307,7 @@ def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -
 
 
 #: Parts of an audit, and the check that each is the frame of.
-_PARTS: Final = {
+PARTS: Final = {
     "attempts": "attempt_caps", "requests": "internal_dnc", "abandonment": "abandonment", "consent": "consent",
     "records": "records", "retention": "retention", "emergencies": "emergency", "sectors": "sector_ban",
     "caller_ids": "caller_id", "recordings": "recording_consent", "voices": "artificial_voice",
@@ -320,7 +325,7 @@ def _parts(run: Engine) -> Parts:
             return shaped(pd.DataFrame(), check.columns)
         return consent.table(run.view) if name == "consent" else check.table(run.view)
 
-    return Parts({part: partial(frame, name) for part, name in _PARTS.items()})
+    return Parts({part: partial(frame, name) for part, name in PARTS.items()})
 
 
 #: What is said of calls that no rule of a check was held against.
@@ -346,6 +351,7 @@ def _of_every_call(run: Engine, check: Check, rest: str) -> pd.DataFrame:
     view, ran = run.view, check.name in run.ran
     if check.name == "emergency" and not ran:
         return shaped(pd.DataFrame(), check.columns)
+    # A frame of every call counts the attempts of numbers too that were dialed seldom.
     if check.name == "attempt_caps":
         run.count_every_attempt()
     elif not ran:
@@ -379,6 +385,7 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.DataFrame({name: [getattr(r, name) for r in book.rules] for name in names}).astype(
         "str"
     )
+    # A rule that is not counted by itself keeps empty counts: zeros would say that no call broke it.
     merged = table.rename(columns={"id": "rule_id"}).merge(counted, on="rule_id", how="left")
     for name in RULES:
         merged[name] = merged[name].astype("Int64")

@@ -124,6 +124,7 @@ class Engine:
             frame = take(table, given)
             if table is CALLS and given is not None:
                 frame = frame.assign(superseded=_superseded(given, frame))
+            # A part of an account keeps the places that its rows have in the whole: findings are ordered by them.
             of_part = given is not None and "_row" in given.columns
             rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
             self.db.put(name, query_tables.arrow(frame.assign(**{key: rows})), f"*{more}")
@@ -132,18 +133,14 @@ class Engine:
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
 
     def run(self, names: Sequence[str] | None = None) -> None:
-        """Run checks in their order; all by default."""
-        with_rules = {
-            name
-            for (name,) in self.con.execute("""
-                select distinct check_name from asked_by
-                union select 'retention' from retention_rules""").fetchall()
-        }
+        """Run checks in their order: of those that are named, or of all, the ones that a rule asks for."""
+        asked = self.con.execute("""
+            select distinct check_name from asked_by
+            union select 'retention' from retention_rules""").fetchall()
+        # What no rule asks for has nothing to grade; its tables would be made for nothing.
+        wanted = {*ALWAYS, *(name for (name,) in asked)}
         for check in CHECKS:
-            wanted = (
-                check.name in (with_rules | set(ALWAYS)) if names is None else check.name in names
-            )
-            if not wanted:
+            if check.name not in wanted or (names is not None and check.name not in names):
                 continue
             self.ran.add(check.name)
             if check.name == "abandonment":

@@ -14,7 +14,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.check_runner import ALWAYS, CHECKS, Engine
+from dialframe.compliance.check_runner import CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check, shaped
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules.calendars import Declared
@@ -107,17 +107,18 @@ def may_call(
         consents=consents, recorded_consents=recorded_consents, look_ups=look_ups,
         outcomes=outcomes, events=events, every_row=True,
     )  # fmt: skip
+    # A number that is asked about twice is graded once, and answered twice.
     as_given = [None if pd.isna(number) else str(number) for number in numbers]
     distinct = list(dict.fromkeys(as_given))
+    # A would-be call stands behind all that were made: caps count them, requests bind it.
     past = _of_numbers(take(CALLS, calls), distinct)
     would_be = take(CALLS, from_records(CALLS, _calls(distinct, at_utc, campaign, caller_id)))
     run = Engine(
         _of_numbers(take(LEADS, leads), distinct), pd.concat([past, would_be], ignore_index=True),
         _of_numbers(take(DNC_CHECKS, checks), distinct), callbacks, question,
     )  # fmt: skip
-    with_rules = run.con.execute("select distinct check_name from asked_by").fetchall()
-    wanted = {*ALWAYS, *(name for (name,) in with_rules)}
-    run.run([check.name for check in _BEFORE if check.name in wanted])
+    run.run([check.name for check in _BEFORE])
+    # 47 CFR 64.1200(d)(6), 16 CFR 310.4(b)(1)(iii)(A): who asked the firm is not called, whatever else is on record.
     holding = [_suppressed(distinct, suppressed or {}, len(past))]
     holding += [_holding(check, run, len(past)) for check in _BEFORE]
     return _verdicts(as_given, distinct, holding, len(past))
@@ -187,6 +188,7 @@ def _verdicts(
     names = ["call", "severity", "check", "rule_id", "citation", "missing", "reason"]
     parts = [part.reindex(columns=names).astype("object") for part in holding if len(part)]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+    # The gravest check is named first; of equal ones the first in the order of a report.
     rows = rows.sort_values("severity", ascending=False, kind="stable")
     gravest = rows.drop_duplicates("call").set_index("call").to_dict("index")
     held_by = rows.groupby("call")["check"].agg(lambda names: ", ".join(dict.fromkeys(names)))

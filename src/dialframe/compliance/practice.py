@@ -210,6 +210,11 @@ def dialing_of(mode: object) -> str | None:
     return _MODES.get(_plain(mode))
 
 
+def purposes_of(term: str) -> frozenset[str]:
+    """The purposes, of `PURPOSES`, that a term of `applies_to` speaks of."""
+    return _BY_PURPOSE.get(term, frozenset({term}))
+
+
 def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
     """Whether a rule reaches a call, and the input that is missing where that cannot be told.
 
@@ -218,14 +223,14 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
     for mobiles alone; whether a number is a business is a matter of records, so a number without
     one is taken for a consumer's.
     """
-    purposes = frozenset().union(
-        *(_BY_PURPOSE.get(each, frozenset({each})) for each in rule.applies_to)
-    )
+    purposes = frozenset().union(*map(purposes_of, rule.applies_to))
+    # A firm that sells energy and says so is reached by a rule on energy, whatever it calls the purpose.
     by_sector = setting.purpose in SELLING and bool(purposes & set(setting.sectors))
     if not (setting.purpose in purposes or by_sector) or rule.exempted_by & setting.lifted:
         return False, ""
     if setting.line_type is not None and setting.line_type not in rule.line_types:
         return False, ""
+    # What is not said is not assumed away: the rule reaches the call, and the missing word is named.
     missing = []
     if setting.purpose not in purposes and not (
         setting.campaign_names_sector or purposes >= set(setting.sectors)
@@ -238,6 +243,7 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
             missing.append(DIALING_MODE)
         elif setting.dialing not in _REACHED_BY[rule.dialing]:
             return False, ""
+    # Whether a ported number is a mobile one nobody can tell from it: a rule on either asks for it.
     if setting.line_type is None and not {"residential", "wireless"} <= set(rule.line_types):
         missing.append(LINE_TYPE)
     return True, " and ".join(missing)
@@ -353,6 +359,7 @@ def read_practice(
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
     form = read_form(_FILE, text, name)
+    # A list that no rule speaks of would be declared, and cover nothing.
     known = {registry.casefold() for registry in registries}
     covers = []
     for cover in form.covers:

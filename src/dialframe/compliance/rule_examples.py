@@ -18,7 +18,7 @@ import pandas as pd
 import phonenumbers
 
 from dialframe import frames
-from dialframe.compliance.auditing import audit
+from dialframe.compliance.auditing import PARTS, audit
 from dialframe.compliance.checks.check_results import (
     CLEAR,
     INDETERMINATE,
@@ -28,11 +28,12 @@ from dialframe.compliance.checks.check_results import (
     UNCERTAIN,
     VIOLATION,
 )
-from dialframe.compliance.practice import Conduct, Cover, Practice
+from dialframe.compliance.practice import SALES, Conduct, Cover, Practice, purposes_of
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook, adopted
+from dialframe.compliance.tables.law import CHECKS_OF
 from dialframe.errors import ConfigError
 from dialframe.phones.zones import area_codes, of_number
 
@@ -127,6 +128,7 @@ def run(book: RuleBook) -> list[Result]:
     Returns:
         One result for each example, in the order of the book.
     """
+    # A voluntary code is graded as for a firm that adopted it.
     numbered = [(r, n, e) for r in book.rules for n, e in enumerate(r.examples, start=1)]
     phones = {place: cycle(_phones(place)) for place in {rule.jurisdiction for rule in book.rules}}
     scenes = [
@@ -148,6 +150,7 @@ def _scene_of(name: str, rule: Rule, example: Example, phone: str) -> Scene:
     """The records of one example: the call, what went before it, and what the firm has on record."""
     # How far back records reach is a matter of days, the same by every clock.
     usual = "UTC" if rule.kind == "retention" else of_number(phone).names[0]
+    # A rule with a clock of its own goes by it wherever the number is.
     zone = ZoneInfo(getattr(rule.parameters, "timezone", None) or usual)
 
     def utc(moment: datetime) -> datetime:
@@ -281,22 +284,10 @@ def _records(
 
 _OUTCOMES: Final = {"abandoned": "dropped", "machine": "machine", "conversation": "live"}
 
-#: Terms of `applies_to` that say how a call is dialed or for whom it is, and no purpose.
-_NO_PURPOSE: Final = frozenset(
-    {
-        "prerecorded", "autodialed", "live_marketing", "any_outbound_dialer",
-        "call_centre_outbound", "any_call",
-    }
-)  # fmt: skip
-
 
 def _purpose(rule: Rule, example: Example) -> str:
-    if example.purpose is not None:
-        return example.purpose
-    purpose = rule.applies_to[0]
-    if purpose == "informational_prerecorded":
-        return "informational"
-    return "telemarketing_sales" if purpose in _NO_PURPOSE else purpose
+    purposes = purposes_of(rule.applies_to[0])
+    return example.purpose or (SALES if SALES in purposes else next(iter(purposes)))
 
 
 #: How the firm of an example dials where its rule is on several ways of dialing.
@@ -344,6 +335,7 @@ def _apart(scene: Scene) -> tuple[object, ...]:
 
 def _grades_of(book: RuleBook, scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
     """The grade and the reason that an audit gives the call of each scene; None where no check asks its rule."""
+    # An audit costs much however few calls it has: scenes share one where they can.
     batches: list[list[Scene]] = []
     for scene in scenes:
         batch = next((batch for batch in batches if _fits(scene, batch)), None)
@@ -386,9 +378,11 @@ def _graded(audited: Audit, scene: Scene) -> tuple[str | None, str]:
         return None, ""
     by = "call_id" if "call_id" in frame else "rule_id"
     rows = frame[frame[by] == (scene.call_id if by == "call_id" else rule.id)]
+    # 16 CFR 310.4(b)(4)(i): a rate is one of a campaign.
     if rule.kind == "abandonment_rate" and (frame["campaign_id"] == scene.campaign).any():
         # A rate of the caller as a whole is of no campaign.
         rows = frame[frame["campaign_id"] == scene.campaign]
+    # What no check lists passed, as far as the rule can be trusted.
     if rows.empty:
         if frame is audited.listed:
             spared = rule.capped(PASSED)
@@ -409,12 +403,8 @@ def _rows(audit: Audit, scene: Scene) -> pd.DataFrame | None:
         return audit.coverage.calls
     if rule.kind in ("dnc_freshness", "internal_dnc"):
         return audit.listed
-    names = {
-        "attempt_cap": "attempts", "abandonment_rate": "abandonment", "consent": "consent",
-        "retention": "retention", "sector_ban": "sectors", "caller_id": "caller_ids",
-        "recording_consent": "recordings", "artificial_voice": "voices",
-    }  # fmt: skip
-    return parts.get(names.get(rule.kind, ""))
+    part_of = {check: part for part, check in PARTS.items()}
+    return parts.get(part_of[CHECKS_OF[rule.kind][-1]])
 
 
 def _practice(scenes: Sequence[Scene]) -> Practice:
