@@ -200,25 +200,6 @@ def test_an_artificial_voice_is_a_recorded_one_however_it_was_dialed(
     assert grades(found, "voices") == {"one": "violation"}
 
 
-def test_a_rule_that_rests_on_little_says_uncertain_and_why() -> None:
-    """Germany's rule on recording, which is graded as it is trusted."""
-    firm = Practice(conduct=Conduct(recorded=YES, recording_announced=NO))
-    doubted = replace(
-        BOOK,
-        rules=tuple(
-            r.model_copy(update={"confidence": "low", "confidence_reason": "nobody read it"})
-            for r in BOOK.select(["de-recording"]).rules
-        ),
-    )
-    found = audit(
-        hand.leads(), hand.calls(hand.call(BERLIN, AT, id="c")), hand.checks(), now=NOW,
-        practice=firm, rulebook=doubted,
-    )  # fmt: skip
-    row = found.parts["recordings"].iloc[0]
-    assert row["grade"] == "uncertain"
-    assert "nobody read it" in row["reason"]
-
-
 def test_a_practice_file_says_it() -> None:
     """For the firm, and for a campaign, which goes before."""
     practice = read_practice(

@@ -723,17 +723,3 @@ def test_no_rule_is_left_out() -> None:
     assert sorted(str(p.id) for kind in kinds for p in of_kind(kind)) == sorted(
         rule.id for rule in BOOK.rules if rule.kind not in newer
     )
-
-
-def test_a_rule_whose_reading_is_in_doubt_shows_no_violation() -> None:
-    """Korea's hours, which nobody read in the act: far outside them a call is uncertain."""
-    book = rulebook.load()
-    rule = book.rule("kr-hours")
-    night = at(rule, date(2026, 7, 8), time(3))
-    calls = hand.calls(hand.call(number(rule), night))
-    graded = [
-        hours.audit(calls, rules=chosen.select(["kr-hours"]), practice=practice(rule))
-        for chosen in (book, BOOK)
-    ]
-    assert [frame.iloc[0]["grade"] for frame in graded] == ["uncertain", "violation"]
-    assert "confidence in the rule is low" in graded[0].iloc[0]["reason"]

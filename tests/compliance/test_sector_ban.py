@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -71,20 +70,6 @@ def test_the_ban_begins_on_its_day(day: datetime, grade: str | None) -> None:
     """Adapting homes to age or disability: from 11 August 2026."""
     rows = sectors(asked("home_adaptation_sales", day))
     assert (rows.iloc[0]["grade"] if len(rows) else None) == grade
-
-
-def test_a_rule_read_in_no_source_says_uncertain_and_why() -> None:
-    """A ban whose sentence nobody read."""
-    doubt = {"confidence": "low", "confidence_reason": "nobody read it"}
-    rules = [rule.model_copy(update=doubt) for rule in BOOK.select(["fr-training-ban"]).rules]
-    practice = Practice("training_account_sales", line_types={PARIS: "residential"})
-    found = audit(
-        hand.leads(), hand.calls(hand.call(PARIS, datetime(2026, 7, 8, 9, tzinfo=UTC))),
-        hand.checks(), now=NOW, practice=practice, rulebook=replace(BOOK, rules=tuple(rules)),
-    )  # fmt: skip
-    row = sectors(found).iloc[0]
-    assert row["grade"] == "uncertain"
-    assert "confidence in the rule is low (nobody read it)" in row["reason"]
 
 
 @pytest.mark.parametrize("purpose", SELLING)

@@ -9,7 +9,7 @@ import pytest
 
 from compliance import hand
 from dialframe import compliance
-from dialframe.compliance.practice import Practice
+from dialframe.compliance.practice import Conduct, Practice
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.rulebook import RuleBook
 
@@ -90,7 +90,43 @@ def test_every_call_in_full_says_the_same(
     assert set(weak.coverage.calls["grade"]) <= {"uncertain", "not evaluable"}
 
 
-def test_a_violation_of_a_rule_that_nobody_read_is_uncertain() -> None:
+#: A rule, a number, the instant of a call that breaks it, what the firm says, and the part of the audit that says so.
+BROKEN: dict[str, tuple[str, str, Practice, str]] = {
+    "us-tsr-hours": (hand.NEW_YORK, "2026-06-16T03:30", Practice(), "hours"),
+    "kr-hours": ("+82215550123", "2026-07-08T18:00", Practice(), "hours"),
+    "de-recording": (
+        "+493023125123", "2026-08-12T17:00",
+        Practice(conduct=Conduct(recorded=True, recording_announced=False)), "recordings",
+    ),
+    "fr-training-ban": (
+        "+33123456789", "2026-07-08T09:00",
+        Practice("training_account_sales", line_types={"+33123456789": "residential"}), "sectors",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_breaks_a_rule_that_nobody_read_is_uncertain_and_says_why(name: str) -> None:
+    """A violation by the rule as if it had been read, and the doubt in words by the rule as nobody read it."""
+    phone, at, firm, part = BROKEN[name]
+    calls = hand.calls(hand.call(phone, hand.utc(at), id="c"))
+    rows = []
+    for book in (hand.trusted(rulebook.load()), _weak({name})):
+        audit = compliance.audit(
+            hand.leads(),
+            calls,
+            hand.checks(),
+            now=NOW,
+            rulebook=book.select([name]),
+            practice=firm,
+        )
+        frame = audit.hours if part == "hours" else audit.parts[part]
+        rows.append(frame.iloc[0])
+    assert [row["grade"] for row in rows] == ["violation", "uncertain"]
+    assert "confidence in the rule is low (nobody read it)" in rows[1]["reason"]
+
+
+def test_a_share_that_breaks_a_rule_that_nobody_read_is_uncertain() -> None:
     """Calls and shares of dropped calls alike; another rule that was read decides by itself."""
     late = hand.utc("2026-06-16T03:30")
     rows = [hand.call(at=late, id=f"c{n}") for n in range(10)]
