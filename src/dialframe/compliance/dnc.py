@@ -146,6 +146,7 @@ def people(leads: pd.DataFrame, now: datetime, by: str | None = None) -> pd.Data
     """Leads that existed at the moment and have a number."""
     names = ["phone", "status", "campaign_id"]
     names += [by] if by is not None and by not in names else []
+    # A lead of later says nothing of the moment of the audit.
     kept = leads["phone"].notna() & ~(leads["created_at"] > moment(now))
     return leads.loc[kept.to_numpy(dtype=bool), names].reset_index(drop=True)
 
@@ -166,6 +167,7 @@ def summary(
     numbers: pd.DataFrame, leads: pd.DataFrame, called: pd.DataFrame, *, by: str | None = None
 ) -> pd.DataFrame:
     """Counts with their denominators, columns `SUMMARY_COLUMNS`."""
+    # A number counts once in each group that it belongs to, so that groups do not add up to all numbers.
     pairs = _groups(leads, called, by)
     both = pairs.assign(how="callable or called").drop_duplicates()
     every = pd.concat([pairs, both], ignore_index=True).merge(numbers, on="phone", how="left")
@@ -191,6 +193,7 @@ def _counted(numbers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def _groups(leads: pd.DataFrame, called: pd.DataFrame, by: str | None) -> pd.DataFrame:
     """Pairs of number and group, with how the number belongs to it: columns phone, group, how."""
+    # An unknown status counts as open: leaving it out would flatter the share.
     open_ = leads[callable_leads(leads).to_numpy(dtype=bool)]
     parts = [_pairs(open_["phone"], None if by is None else open_[by], "callable")]
     if by is None or by in called.columns:
@@ -302,6 +305,7 @@ def dashboard(
     parts = [_by_group(view, numbers, groups) for view, groups in views.items()]
     whole = pd.concat(parts, ignore_index=True)
     todo = numbers[numbers["state"] != FRESH].copy()
+    # What may be dialed next is checked first, and of that what was never checked.
     todo = todo.sort_values(
         ["callable", "age_days", "phone"], ascending=[False, False, True], na_position="first"
     )
@@ -331,6 +335,7 @@ def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:
 
 def _states(phones: pd.Series) -> pd.Series:
     """State or country of each number by its prefix."""
+    # Of several regions the last is the narrowest: the state, else the country.
     placed = place(phones)
     regions = [zones.regions[-1] if zones.regions else NONE for zones in placed.kinds]
     return pd.Series([regions[code] for code in placed.codes], index=pd.Index(phones), dtype="str")

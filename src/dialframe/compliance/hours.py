@@ -22,6 +22,7 @@ from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.query_tables import NOTHING_DECLARED, Question
 
 COLUMNS: Final = calling_hours.COLUMNS
+#: Every call counts, whenever it was made: no moment of an audit cuts them off.
 _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 

@@ -94,6 +94,7 @@ def about_not_asked(table: pd.DataFrame) -> list[str]:
     """Jurisdictions that were left out, with the calls that their rules would reach."""
     if table.empty:
         return []
+    # Eight places are enough to read; the table `not_asked` has all.
     first = [
         f"{j.lower()} ({n:,})" for j, n in zip(table["jurisdiction"], table["calls"], strict=True)
     ][:8]
@@ -129,6 +130,7 @@ def about_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
 
 def about_consents(consents: pd.DataFrame | None, recorded: pd.DataFrame | None) -> list[str]:
     """Consents that went to the service, where the firm gave no table of all that it has."""
+    # A whole table of consents speaks for itself.
     if recorded is None or consents is not None:
         return []
     return [

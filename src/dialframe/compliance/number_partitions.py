@@ -154,6 +154,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
             counts[name], total = con.execute(
                 f"select count(*), coalesce(sum(hash({hashed})::hugeint), 0) from {laid}"
             ).fetchall()[0]
+            # A sum of hashes: the order in which rows came says nothing of what was read.
             hashes[name] = f"{total % 2**64:016x}"
             if name == "calls":
                 query = f"select distinct disposition, answered_at is not null from {laid}"
@@ -165,6 +166,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
 
 def _given(con: duckdb.DuckDBPyConnection, rows: Rows, table: Table) -> Iterator[None]:
     """The rows of a table under the name `given`, so many at once as memory has room for; files are read where they lie."""
+    # Files are read where they lie: a copy of a large account is gigabytes.
     if isinstance(rows, Files):
         files = dataset.dataset(list(rows.paths))
         schema = files.schema
@@ -412,6 +414,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
         question = replace(question, states=states, outcomes=outcomes)
     run = examined(question, leads, calls, checks, part.callbacks)
     piece = piece_of(run)
+    # Words cost most: who wants counts alone does not pay for them.
     listed = _listed(piece) if part.worded else []
     _keep_findings(run, listed, part.target / "findings" / f"{part.number:04d}.parquet")
     if part.packed:
@@ -481,7 +484,9 @@ def in_parts(
         said = pd.Series(question.outcomes).dropna().unique()
         question = replace(question, known_outcomes=frozenset(map(str, said)))
     question = replace(question, tells_answers=laid.answers)
+    # Two rows of one id may lie in different parts, since their numbers may differ.
     later = _superseded(laid)
+    # What the firm has on record of a number goes where its calls are.
     shares = _shares(question, laid.parts)
     parts = [
         Part(number=number, source=laid.folder, target=folder, question=replace(question, **mine),

@@ -212,11 +212,13 @@ class Audit:
         Calls, numbers and requests are counted apart: a sum over checks would count one call several times.
         """
         table = self.checks
+        # Nothing that was checked is no clean result.
         if (table["not_evaluable"] + table["not_asked"] == table["checked"]).all():
             return (
                 "Nothing was checked: there is no outbound call and no callable number, or what "
                 "the checks need is missing."
             )
+        # Checks are not added up: one call may break several.
         bad = [
             f"{row.check.replace('_', ' ')} {row.violation:,} of {row.checked:,} {row.unit}"
             for row in table.itertuples()
@@ -241,6 +243,7 @@ class Audit:
             The rows, with `phone`, `evidence` and `reason` masked.
         """
         shown = (self.findings if rows is None else rows).copy()
+        # Numbers stand in words too: in a disposition, in the name of a record.
         for name in ("evidence", "reason"):
             shown[name] = shown[name].map(redact, na_action="ignore").astype("str")
         shown["phone"] = shown["phone"].map(mask, na_action="ignore").astype("str")
@@ -278,6 +281,7 @@ class Audit:
             "local_times",
             "reason",
         ]
+        # A notebook shows a few rows: the gravest.
         order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
         gravest = self.findings["grade"].map(order).argsort(kind="stable")[:_SHOWN]
         first = self.masked(self.findings.iloc[gravest])[columns]

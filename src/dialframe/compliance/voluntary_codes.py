@@ -42,6 +42,7 @@ def reached(codes: RuleBook, calls: pd.DataFrame, view: View) -> pd.DataFrame | 
         where c.missing_input is null and list_has_any(p.regions, ?::varchar[])""",
         [places],
     ).fetchall()
+    # Most codes reach no call of an account, and a second audit would find nothing.
     if not numbers:
         return None
     # Of several rows of a call the last counts, whatever number it has.
@@ -83,6 +84,7 @@ def reported(
         "advisory": shaped(findings.assign(force=FORCE), ADVISORY),
         "advisory_checks": shaped(checks.assign(force=FORCE), ADVISORY_CHECKS),
     }
+    # A code on days alone is not counted by itself.
     counts = advice.parts["rules"]
     counts = counts[counts["rule_id"].isin([r.id for r in codes.rules]) & counts["pass"].notna()]
     note = (

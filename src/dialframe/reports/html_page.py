@@ -90,6 +90,7 @@ class Sheet:
     @property
     def count(self) -> str:
         """How many rows are shown, of how many."""
+        # A page of a million rows opens in no browser.
         total = len(self.frame)
         if total > self.rows:
             return f"first {self.rows:,} of {total:,} rows"
@@ -151,6 +152,7 @@ def render(page: Page) -> str:
     import jinja2
 
     source = resources.files("dialframe.reports").joinpath("templates/page.html.j2")
+    # Whatever a table holds is text: a campaign may be named like a tag.
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -163,9 +165,11 @@ def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called 
         return ""
     if isinstance(value, pd.Timestamp):
         return str(value.strftime("%Y-%m-%d %H:%M:%S"))
+    # Before numbers: a boolean is one to Python.
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):
+        # Groups of three, as the sentences have them.
         return f"{int(value):,}"
     if isinstance(value, Real):
         form = ".1%" if share else ",.4g" if abs(float(value)) < 1 else ",.1f"

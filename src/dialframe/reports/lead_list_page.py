@@ -31,6 +31,7 @@ def render(report: Mapping[str, Any]) -> str:
         report: As `dialframe.leads.report` makes it; numbers in it are masked already.
     """
     counts = report["counts"]
+    # A record with two numbers may become two leads.
     leads = counts["records"] + counts.get("extra_leads", 0)
     names = _safe(", ".join(str(file["name"]) for file in report["files"]))
     style = resources.files("dialframe.reports").joinpath("templates/leads.css")
@@ -62,6 +63,7 @@ def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
     extra = leads - counts["records"]
     more = f" and {extra:,} extra leads" if extra else ""
     read = f"as of {_safe(region)}" if region else "without a region"
+    # Shares of all leads, so that the parts of the bar add up to its whole.
     shares = {key: f"{counts[key] / leads:.4f}" if leads else "0" for key in OUTCOMES}
     return [
         f"<header>\n<h1>{names}</h1>",
@@ -89,6 +91,7 @@ def _reasons(report: Mapping[str, Any], leads: int) -> list[str]:
     if leads == counts["clean"]:
         lines.append("<p>Nothing was set aside.</p>")
     for outcome, reasons in report["reasons"].items():
+        # An outcome that no record had needs no table.
         if not reasons:
             continue
         title = OUTCOMES[outcome].capitalize()
@@ -206,6 +209,7 @@ def _table(
             headings, ("number" if c == "number" else "" for c in classes), strict=True
         )
     )
+    # A narrow screen shows each cell behind its heading (WCAG 2.2, 1.4.10: no scrolling to the side).
     labels = ["", *(f' data-label="{heading}"' for heading in headings[1:])]
     return [
         f'<table role="table"{_class(kind)}>',
@@ -262,6 +266,7 @@ def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, st
              decisions["delimiter_runner_up"] or "")
         )  # fmt: skip
     if decisions["sheet"]:
+        # Sheets that were not read are named, so that nobody takes them for imported.
         others = ", ".join(decisions["other_sheets"])
         rows.append(("Sheet", decisions["sheet"], None, f"left alone: {others}" if others else ""))
     rows.append(("Header", header(decisions["header_line"]), decisions["header_confidence"], ""))

@@ -21,6 +21,7 @@ _DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Sa
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """Why each call is graded so, in the hours of the rule that decides."""
+    # Thousands of calls of one hour and place share their words.
     memory: dict[tuple[Any, ...], str] = {}
     reasons = []
     columns = ["rules", "severity", "zones_inside", "zones_outside", "doubtful", "holidays",
@@ -38,6 +39,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         reason=pd.Series(reasons, index=rows.index, dtype="object"), evidence=rows["zone_source"]
     )
     worded = basic_words(worded)
+    # The customer may have asked for the call: the callback is named, and the grade stays.
     due = view.frame("""
         select c.call, d.callback, d.scheduled_at
         from (select call, campaign_id, phone, at_utc from calls where graded and missing_input is null) c
@@ -76,10 +78,12 @@ def _reason(
     place_reason: Any, regions: tuple[str, ...], lifted: tuple[str, ...],
 ) -> str:  # fmt: skip
     codes = ", ".join(sorted(lifted))
+    # No rule decides: either none was in force, or a record lifts those that were.
     if not numbers:
         return _without_rule(severity, day, place_reason, regions, codes)
     rules = view.rules(numbers)
     parts = [_where(severity, _hours(rules, severity, day), inside, outside)]
+    # What is missing stands in a column of its own.
     if severity == _OPEN:
         parts[0] += ", if the rule reaches the call"
     elif any(isinstance(r, HoursRule) and r.parameters.area_code_reliance for r in rules):
@@ -176,6 +180,7 @@ def _span(rule: Rule, day: int | None) -> str:
     p = rule.parameters
     if p.before_holiday is not None or p.sunday_and_holiday is not None or p.timezone is not None:
         return ""
+    # A day may have two windows, as in France: 10 to 13 and 14 to 20 (décret 2022-1313).
     windows = sorted((w.start, w.end) for w in p.windows if DAYS[day] in w.days)
     return " and ".join(f"{start:%H:%M}-{clock_words(end)}" for start, end in windows)
 

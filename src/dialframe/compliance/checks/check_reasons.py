@@ -119,6 +119,7 @@ def reasons(
             sentences.append(template)
             continue
         laws = book.named(row.rules)
+        # Of several rules on requests the one speaks whose grace ends first.
         first = getattr(row, "first_rule", None)
         law = (
             next(iter(laws), None)

@@ -208,6 +208,7 @@ class Check:
             create or replace table {self.name} as
             -- Empty without {self.name}.
             select * replace (case when {weak} then 3 else severity end as severity), severity as by_query from {self.name};"""
+        # Neither an unread source nor a rule that was left out of the audit lets a call pass.
         taken = """t.missing, t.severity as by_query, t.rules as query_rules,
               case when t.severity = 0 and k.case_id is not null then k.rules else t.rules end as rules,
               case when t.severity = 0 and k.case_id is not null then 3
@@ -330,6 +331,7 @@ def tallied(checks: Sequence[Check], view: View) -> dict[str, Tally]:
         view,
         [f"select '{n}' as name, case_id, severity, missing, rules from {n}_default" for n in defaults],
     )  # fmt: skip
+    # Calls that no query looked at are graded by their case: one row for thousands of them.
     cases = {
         case_id: ((calls, first), (attempts, first_attempt))
         for case_id, calls, first, attempts, first_attempt in view.con.execute("""
@@ -416,6 +418,7 @@ def graded(
     if weak.any():
         rows = rows.assign(severity=rows["severity"].mask(weak, rows["by_query"]))
     rows = rows.assign(grade=[GRADES[int(n)] for n in rows["severity"]])
+    # A missing input says something where it left the grade open, and nowhere else.
     rows["missing"] = rows["missing"].where(rows["severity"] == 2).astype("str")
     named = view.named(rows)
     for name in ("evidence", "detail", "reason"):
@@ -458,6 +461,7 @@ def _taken_back(rows: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
     """A frame of exactly these columns, in this order, with the dtypes of their kinds."""
+    # Frames without rows are asked for often, and are always the same.
     if values.empty:
         return _no_rows(columns).copy()
     return pd.DataFrame({column.name: _column(values, column) for column in columns})

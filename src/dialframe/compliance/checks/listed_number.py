@@ -26,6 +26,7 @@ from dialframe.compliance.tables import FRAMES
 COLUMNS: Final = FRAMES["listed_number"]
 NO_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
+#: Columns of yes and no, some of which a join leaves null.
 _FLAGS: Final = (
     "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
     "following_listed", "check_listed", "may_be_lifted", "denied",
@@ -38,6 +39,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """The records that decide each call, and what they say together."""
     for name in _FLAGS:
         rows[name] = [value is True or value is np.True_ for value in rows[name].astype("object")]
+    # Between the last record that said "not listed" and the first that said "listed" nobody knows the day.
     clean = _clean_before(rows, view)
     requests = view.frame("select * from requests").set_index("request")
     worded = rows.assign(
@@ -69,6 +71,7 @@ def frame_of(rows: pd.DataFrame) -> pd.DataFrame:
     shown &= rows["missing"] == NO_RULE
     severity = rows["severity"].mask((rows["severity"] == _OPEN) & shown, _PASSED)
     names = {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE, _OPEN: NOT_EVALUABLE}
+    # This frame speaks of lists, and has words of its own for its grades.
     grade = [names.get(int(number), CLEAR) for number in severity]
     later = rows["requested_at"].where(rows["requested_at"] < rows["created_at"])
     # A listing after a request is the request's doing: the service lists who asked.
@@ -87,6 +90,7 @@ def frame_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 def weekdays(start: datetime, end: datetime) -> int:
     """Mondays to Fridays after the UTC day of `start`, up to that of `end`; holidays count."""
+    # The day of the request is not counted, as in the grace of a rule.
     first = np.datetime64(start.date(), "D") + 1
     return int(np.busday_count(first, np.datetime64(end.date(), "D") + 1))
 
@@ -149,6 +153,7 @@ def _words_of(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words
     request = None if pd.isna(row.request) else requests.loc[int(row.request)]
     grounds = list(_grounds(row, view, request))
     is_open = row.severity == _UNCERTAIN
+    # Everything that speaks against a call is said, whichever of it decides.
     if grounds and row.severity >= _UNCERTAIN and not (row.basis == "request" and row.asked):
         by_list = row.by_check or row.by_flag
         reason = "; ".join(text for _, text, _ in grounds)
@@ -249,6 +254,7 @@ def _doubt(row: Any) -> str:
         return "; it may speak of a list whose rule a record lifts"
     if row.denied:
         return f", and that of {_stamp(row.next_at)} not listed: when it came off the list nobody knows"
+    # PECR 2003 reg. 21(3): a number listed for fewer than 28 days may still be called.
     days = row.listed_grace // _DAY
     return f", but listed for less than {days} days as far as is known"
 

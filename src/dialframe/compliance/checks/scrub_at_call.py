@@ -39,7 +39,9 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
         limit=rows["max_age"] / _DAY,
         copy=rows["refreshed"] / _DAY,
     )
+    # A lead that the screen at import had found listed would not have been taken in.
     worded.loc[screened, "listed"] = False
+    # 16 CFR 310.4(b)(3)(iv) counts days; some states count calendar quarters, so that a young check may be stale.
     is_young = (rows["state"] == "stale") & (worded["age_days"] <= worded["limit"])
     answers = rows["state"].mask(is_young, "in another quarter")
     # An old check is uncertain by itself, however sure the rule is.

@@ -18,6 +18,7 @@ _DAY: Final = pd.Timedelta(days=1)
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """How old the newest record of each number is."""
     worded = records(rows).assign(limit=rows["max_age"] / _DAY)
+    # A screen of which nobody said which lists it covers is no evidence of any.
     is_open = (rows["state"] == "screened at import") & (rows["severity"] <= 2)
     answers = rows["state"].mask(is_open, "screened at import, list not declared")
     reason = reasons(CHECK.name, worded, view.law, answers, lambda *_: {"doubts": ""})
@@ -39,6 +40,7 @@ def records(rows: pd.DataFrame) -> pd.DataFrame:
 def numbers(view: View) -> pd.DataFrame:
     """Every number that is callable or was called, columns `NUMBERS`."""
     numbers_read = view.frame("select * from coverage order by lead_place nulls last, call_place")
+    # A check and a screen are told apart: the screen keeps no answer.
     newest = records(numbers_read)
     return shaped(
         newest.assign(

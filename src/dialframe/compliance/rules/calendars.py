@@ -245,6 +245,7 @@ def last_day(rule: HonorRule, asked_on: date) -> date:
 def _business_day(country: str, after: date, days: int) -> date:
     """The last of some business days after a day."""
     at, left = after, days
+    # Observed holidays of the country are no business days either.
     while left:
         at += timedelta(days=1)
         if at.weekday() < _SATURDAY and at not in _calendar(country, "", at.year):
@@ -292,11 +293,13 @@ def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
     """Holidays of a year, by a statute's list or by the library, with what the rule adds and drops."""
     if parameters.statutory is not None:
         listed = statutory_calendars()[parameters.statutory].in_year(year)
+        # A day that is unsettled bans nothing for certain.
         days = {day: name for day, (name, unsettled) in listed.items() if not unsettled}
     elif parameters.calendar is not None:
         days = dict(_calendar(parameters.calendar, parameters.subdiv, year, parameters.observed))
     else:
         return {}
+    # Names are compared in part, so that a day and the day on which it is observed are dropped together.
     dropped = [name.casefold() for name in parameters.drop]
     days = {
         day: name
@@ -324,6 +327,7 @@ def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
         listed = statutory_calendars()[parameters.statutory].in_year(year)
         uncertain_days |= {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
     if parameters.regional and parameters.calendar is not None:
+        # Where in the country the number is nobody knows: each part counts as a doubt.
         for part in _subdivisions(parameters.calendar):
             days = _calendar(parameters.calendar, part, year, parameters.observed)
             for day, name in days.items():

@@ -48,6 +48,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
         old = rules[change.id]
         new = None if change.drop else _changed(old, change, where)
+        # A firm may hold itself to more than the law, and to less only with its own word for it.
         looser = loosened(old, new)
         if looser and not change.loosens:
             raise ConfigError(
@@ -76,6 +77,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         raise ConfigError(
             f"{name}, line {toml_validation.of_rule(text, problem[0])}: {problem[1]}"
         )
+    # The hash of a pack names the book and the firm's own file together.
     both = hashlib.sha256(f"{book.sha256}\n{text}".encode()).hexdigest()
     return RuleBook(
         f"{book.version}+own",
@@ -106,6 +108,7 @@ def loosened(old: Rule, new: Rule | None) -> str:
 
     A change whose direction nobody can tell counts as one that asks less.
     """
+    # A code binds nobody who did not join it: no change of it asks less.
     if old.status == "voluntary_code":
         return ""
     if new is None:

@@ -66,6 +66,7 @@ def of_days(book: RuleBook, first: date, second: date) -> pd.DataFrame:
     """
     rows = []
     for rule in book.rules:
+        # Voluntary codes have their days too, whether or not they bind.
         before, after = rule.holds_on(first), rule.holds_on(second)
         if before != after:
             rows.append({"change": "begins" if after else "ends", **_dated(rule)})
@@ -97,6 +98,7 @@ def between(before: RuleBook, after: RuleBook) -> pd.DataFrame:
 
 def _line_of_succession(book: RuleBook, rule: Rule) -> tuple[Rule, ...]:
     """Rules of the same kind and place that end before it begins, or begin after it ends."""
+    # A place may have several holiday rules at once: they do not follow one another.
     if rule.kind == "holiday":
         return (rule,)
     kin = [r for r in book.rules if (r.kind, r.jurisdiction) == (rule.kind, rule.jurisdiction)]

@@ -169,6 +169,7 @@ class _Rule(Fact):
         begins, ends = self.effective_from, self.effective_to
         if begins is not None and ends is not None and begins > ends:
             raise ValueError("effective_to lies before effective_from")
+        # Without its last day it would be law beside the rule that replaced it.
         if self.status == "superseded" and ends is None:
             raise ValueError("a superseded rule has its last day in effective_to")
         if self.since is not None and (begins is not None or not self.since_reason):
@@ -188,6 +189,7 @@ class _Rule(Fact):
         Without a source that was read nothing passes and nothing is a violation. Where sources
         disagree nothing is a violation for certain.
         """
+        # Neither a pass nor a violation may rest on what nobody read.
         if self.confidence == "low" and grade in ("pass", "violation"):
             return "uncertain"
         return "uncertain" if self.conflicts and grade == "violation" else grade
@@ -410,6 +412,7 @@ class OwnRules(Fact):
 
 def nowhere(jurisdiction: str) -> str | None:
     """Why there is no such jurisdiction, so that a rule of it would reach no call; None where there is."""
+    # "FL" alone would be read as a country, and its rule would reach nobody.
     country, _, part = jurisdiction.partition("-")
     states = {area.state for area in area_codes().values()}
     if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:

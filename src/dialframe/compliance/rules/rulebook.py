@@ -126,6 +126,7 @@ class RuleBook:
         wanted: set[str] = set()
         for name in names:
             wanted |= self._named(name.strip())
+        # Who names a code by its id holds his calls to it.
         by_id = self._with_holidays({name.strip().lower() for name in names})
         chosen = (rule for rule in self.rules if rule.id in wanted | by_id)
         return replace(self, rules=tuple(adopted(r) if r.id in by_id else r for r in chosen))
@@ -262,6 +263,7 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
         if rule.id in seen:
             return rule.id, f"rule ids occur twice: {rule.id}"
         seen[rule.id] = rule
+    # Rules are compared within their like, and not each with each.
     alike: dict[tuple[object, ...], list[Rule]] = {}
     for rule in rules:
         alike.setdefault(_reach(rule), []).append(rule)
@@ -336,6 +338,7 @@ def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
         return f"replaces {rule.replaces!r}, which is no rule of the file"
     if old.effective_to is None or rule.effective_from is None:
         return f"{rule.id} replaces {old.id}, but one of them has no day between them"
+    # On a day of both a call would be held against two versions of one law.
     if rule.effective_from <= old.effective_to:
         return (
             f"{rule.id} begins on {rule.effective_from} and overlaps {old.id}, "
@@ -368,6 +371,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
     problems = []
     for rule in rules:
         line = toml_validation.of_rule(text, rule.id)
+        # What a lawyer needs to believe a rule, item by item.
         lacks = []
         if not rule.quotation:
             lacks.append(
