@@ -93,6 +93,20 @@ def callbacks(*rows: Mapping[str, Any]) -> pd.DataFrame:
     return frames.from_records(frames.CALLBACKS, rows)
 
 
+def apart(cases: Mapping[str, Sequence[Any]], tables: int = 3) -> tuple[list[dict[str, Any]], ...]:
+    """Records of every case (its first tables) on a number of its own, in the place of New York's, with ids `case/id`."""
+    every: tuple[list[dict[str, Any]], ...] = tuple([] for _ in range(tables))
+    for n, (case, parts) in enumerate(cases.items()):
+        phone = f"+1212555{100 + n:04}"
+        for rows, given in zip(every, parts, strict=False):
+            rows += [
+                {name: phone if value == NEW_YORK else value for name, value in row.items()}
+                | {"id": f"{case}/{row.get('id')}"}
+                for row in given
+            ]  # fmt: skip
+    return every
+
+
 def missing(values: Iterable[object]) -> list[object]:
     """Values with None for every null."""
     return [None if pd.isna(value) else value for value in values]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -242,82 +242,64 @@ def _screened(status: str, age: timedelta) -> bool:
     return status != "dnc" or hand.lead()["updated_at"] > NOW - age
 
 
-def _call(
-    *checks: dict[str, Any], row: dict[str, Any] | None = None, **further: Any
-) -> pd.DataFrame:
-    given = hand.call(at=CALLED) if row is None else row
-    leads = further.pop("leads", hand.leads())
-    further = {"max_age_days": 31, **further}
-    return dnc.coverage(leads, hand.calls(given), hand.checks(*checks), now=NOW, **further).calls
+CALL = hand.call(at=CALLED, id="a")
+CHECKED = {"state": "checked in time", "grade": "pass"}
+STALE = {"state": "stale", "grade": "uncertain"}
+NO_CHECK = {"grade": "not evaluable", "missing": "a Do-Not-Call check at or before the call"}
+SCREENED = hand.lead(id="lead", created_at=CALLED - 5 * DAY)
+
+#: What is on record of a number (calls, leads, checks), and what is said of the call to it.
+CASES: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
+    # 31 days of 24 hours to the instant; a later check helps nobody.
+    **{
+        name: ([CALL], [], [hand.check(CALLED - age) for age in ages], wanted)
+        for name, ages, wanted in (
+            ("at the call", [0 * DAY], CHECKED), ("31 days old", [31 * DAY], CHECKED),
+            ("older by a tick", [31 * DAY + TICK], STALE), ("old and young", [90 * DAY, 2 * DAY], CHECKED),
+            ("old and later", [90 * DAY, -DAY], STALE),
+            ("later by a tick", [-TICK], NO_CHECK | {"state": "only after"}),
+            ("none", [], NO_CHECK | {"state": "never"}),
+        )
+    },
+    # Numbers are compared whole, and only an answer is evidence.
+    "of another number": ([CALL], [], [hand.check(CALLED, phone=hand.CHICAGO)], {"state": "never"}),
+    "without an answer": ([CALL], [], [hand.check(CALLED, listed=None)], {"state": "never"}),
+    # Screened at import never passes; a newer check takes its place.
+    "screened": ([CALL], [SCREENED], [], {
+        "state": "screened at import", "grade": "uncertain", "source": "import screen", "ref": "screened/lead",
+        "reason": "screened at import 5.00 days before the call, not checked; within 31 days",
+    }),
+    "screened and checked": (
+        [CALL], [SCREENED], [hand.check(CALLED - DAY)], {"source": "check", "grade": "pass"}
+    ),
+    # A check of the number does not help a call that cannot be placed.
+    **{
+        f"no {name}": ([CALL | {name: None}], [], [hand.check(CALLED)], {"grade": "not evaluable", "missing": name})
+        for name in ("to_number", "created_at", "direction")
+    },
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("ages", "state", "grade"),
-    [
-        ([timedelta(0)], "checked in time", "pass"),
-        ([31 * DAY], "checked in time", "pass"),
-        ([31 * DAY + TICK], "stale", "uncertain"),
-        ([90 * DAY, 2 * DAY], "checked in time", "pass"),
-        ([90 * DAY, -DAY], "stale", "uncertain"),
-        ([-TICK], "only after", "not evaluable"),
-        ([], "never", "not evaluable"),
-    ],
-)
-def test_the_newest_check_at_or_before_the_call_decides(
-    ages: list[timedelta], state: str, grade: str
-) -> None:
-    """31 days of 24 hours to the instant; a later check helps nobody."""
-    found = _call(*(hand.check(CALLED - age) for age in ages))
-    assert (found["state"].item(), found["grade"].item()) == (state, grade)
-    told = found["missing"].item() == "a Do-Not-Call check at or before the call"
-    assert told == (grade == "not evaluable")
+@cache
+def _graded() -> dict[str, dict[str, Any]]:
+    """Every case on a number of its own: its call in the table of calls."""
+    leads, calls, checks = (hand.apart(CASES)[n] for n in (1, 0, 2))
+    rows = _cover(leads, calls, checks, max_age_days=31).calls.to_dict("records")
+    return {str(row["call_id"]).split("/", maxsplit=1)[0]: row for row in rows}
 
 
-def test_a_check_of_another_number_does_not_count() -> None:
-    """Numbers are compared whole."""
-    assert _call(hand.check(CALLED, phone=hand.CHICAGO))["state"].item() == "never"
-
-
-def test_a_check_without_an_answer_does_not_count() -> None:
-    """Only an answer is evidence."""
-    assert _call(hand.check(CALLED, listed=None))["state"].item() == "never"
-
-
-def test_an_import_screen_is_a_grade_of_its_own_and_no_check() -> None:
-    """Screened at import never passes; a newer check takes its place."""
-    leads = hand.leads(hand.lead(created_at=CALLED - 5 * DAY))
-    found = _call(leads=leads)
-    assert found[["state", "grade", "source", "ref"]].iloc[0].tolist() == [
-        "screened at import", "uncertain", "import screen", f"lead_{hand.NEW_YORK}",
-    ]  # fmt: skip
-    assert found["reason"].item() == (
-        "screened at import 5.00 days before the call, not checked; within 31 days"
-    )
-    checked = _call(hand.check(CALLED - DAY), leads=leads)
-    assert checked[["source", "grade"]].iloc[0].tolist() == ["check", "pass"]
+@pytest.mark.parametrize("case", CASES)
+def test_the_newest_record_at_or_before_the_call_decides(case: str) -> None:
+    """By its age to the instant, its kind, and whether the call can be placed at all."""
+    wanted = CASES[case][-1]
+    assert {name: _graded()[case][name] for name in wanted} == wanted
 
 
 def test_another_age_may_be_asked_for() -> None:
     """Some registries allow less."""
-    assert _call(hand.check(CALLED - 28 * DAY), max_age_days=28)["grade"].item() == "pass"
-    assert (
-        _call(hand.check(CALLED - 28 * DAY - TICK), max_age_days=28)["grade"].item() == "uncertain"
-    )
-
-
-@pytest.mark.parametrize(
-    ("row", "missing"),
-    [
-        (hand.call(None, CALLED), "to_number"),
-        (hand.call(), "created_at"),
-        (hand.call(at=CALLED, direction=None), "direction"),
-    ],
-)
-def test_a_call_without_its_inputs_never_passes(row: dict[str, Any], missing: str) -> None:
-    """A check of the number does not help a call that cannot be placed."""
-    found = _call(hand.check(CALLED), row=row)
-    assert found["grade"].item() == "not evaluable"
-    assert found["missing"].item() == missing
+    for age, grade in ((28 * DAY, "pass"), (28 * DAY + TICK, "uncertain")):
+        found = _cover([], [CALL], [hand.check(CALLED - age)], max_age_days=28).calls
+        assert found["grade"].item() == grade
 
 
 LEADS = hand.leads(
