@@ -40,11 +40,6 @@ def hours(*ages: float) -> list[datetime]:
     return [NOW - timedelta(hours=age) for age in ages]
 
 
-def test_the_first_walk_is_full() -> None:
-    """A list never walked is read to its end."""
-    assert begin(Mark(), RULE, NOW).stop_at is None
-
-
 def test_a_later_walk_stops_an_overlap_behind_the_watermark() -> None:
     """What was created in the two days before the watermark is read again."""
     assert begin(COVERED, RULE, NOW).stop_at == NOW - timedelta(hours=50)
@@ -57,8 +52,9 @@ def test_a_later_walk_stops_an_overlap_behind_the_watermark() -> None:
         replace(COVERED, rows=10),
         replace(COVERED, descending=False),
         replace(COVERED, watermark_at=None),
+        Mark(),
     ],
-    ids=["old", "small", "unordered", "was empty"],
+    ids=["old", "small", "unordered", "was empty", "never walked"],
 )
 def test_a_full_walk_is_due(mark: Mark) -> None:
     """After its time, for a small list, and where the order cannot be trusted, all is read."""
@@ -96,28 +92,32 @@ def test_rows_without_a_creation_turn_early_stopping_off() -> None:
     assert (walk.descending, walk.reached) == (False, "")
 
 
-def test_the_watermark_is_the_head_of_the_walk() -> None:
-    """Rows created after the walk began are not claimed to be covered."""
-    walk = step(Walk(stop_at=NOW - timedelta(hours=5)), hours(1, 6), "a", NOW)
-    mark = finish(COVERED, walk)
+#: A walk of one page that ends, what was covered before, and what is covered then.
+ENDED: dict[str, tuple[Walk, list[datetime], str | None, Mark, dict[str, object]]] = {
+    # Rows created after the walk began are not claimed to be covered.
+    "the watermark is the head of the walk": (
+        Walk(stop_at=NOW - timedelta(hours=5)), hours(1, 6), "a", COVERED,
+        {"watermark_at": NOW - timedelta(hours=1), "synced_at": NOW,
+         "reconciled_at": COVERED.reconciled_at}),
+    "a service clock ahead does not move it ahead": (
+        Walk(), hours(-3), None, Mark(), {"watermark_at": NOW}),
+    # Whoever read everything has reconciled, whatever was planned.
+    "a head walk that came to the end was a full one": (
+        Walk(stop_at=NOW - timedelta(hours=500)), hours(1, 2), None, COVERED,
+        {"reconciled_at": NOW, "rows": 2}),
+}  # fmt: skip
 
-    assert mark.watermark_at == NOW - timedelta(hours=1)
-    assert (mark.synced_at, mark.reconciled_at) == (NOW, COVERED.reconciled_at)
 
+@pytest.mark.parametrize(
+    ("walk", "page", "cursor", "before", "covered"), ENDED.values(), ids=ENDED
+)
+def test_a_walk_that_ended_covers_what_it_read(
+    walk: Walk, page: list[datetime], cursor: str | None, before: Mark, covered: dict[str, object]
+) -> None:
+    """Watermark, when it was synced, when it was read whole."""
+    mark = finish(before, step(walk, page, cursor, NOW))
 
-def test_a_service_clock_ahead_does_not_move_the_watermark_ahead() -> None:
-    """A row created in our future leaves the watermark at the walk's start."""
-    walk = step(Walk(), hours(-3), None, NOW)
-
-    assert finish(Mark(), walk).watermark_at == NOW
-
-
-def test_a_head_walk_that_came_to_the_end_was_a_full_one() -> None:
-    """Whoever read everything has reconciled, whatever was planned."""
-    walk = step(Walk(stop_at=NOW - timedelta(hours=500)), hours(1, 2), None, NOW)
-    mark = finish(COVERED, walk)
-
-    assert (mark.reconciled_at, mark.rows) == (NOW, 2)
+    assert {name: getattr(mark, name) for name in covered} == covered
 
 
 def test_a_restart_keeps_the_start_and_the_older_head() -> None:

@@ -61,28 +61,6 @@ from dialframe.contract.models.call_models import CallRef
 from dialframe.errors import ConfigError, DialframeError
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"base_url": None, "api_key": KEY}, "base_url"),
-        ({"base_url": "nonsense", "api_key": KEY}, "base_url"),
-        ({"base_url": BASE_URL, "api_key": None}, "DIALFRAME_API_KEY"),
-        ({"base_url": BASE_URL, "api_key": " "}, "DIALFRAME_API_KEY"),
-        ({"base_url": BASE_URL, "api_key": "wrong"}, "malformed"),
-        ({"base_url": "http://service.example", "api_key": KEY.replace("test", "live")}, "https"),
-        ({"base_url": BASE_URL, "api_key": KEY, "timeout_s": 0}, "timeout_s"),
-        ({"base_url": BASE_URL, "api_key": KEY, "deadline_s": -1}, "deadline_s"),
-        ({"base_url": BASE_URL, "api_key": KEY, "max_attempts": 0}, "max_attempts"),
-    ],
-)  # fmt: skip
-def test_wrong_settings_are_refused_when_the_client_is_made(
-    arguments: dict[str, object], words: str
-) -> None:
-    """Before anything is sent, by the name of the setting."""
-    with pytest.raises(ConfigError, match=words):
-        Client(**arguments)  # type: ignore[arg-type]
-
-
 def test_repr_shows_address_and_kind_of_key(tmp_path: Path) -> None:
     """And not the key."""
     client = connected(Service(answer({})), tmp_path)

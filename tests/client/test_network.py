@@ -264,22 +264,31 @@ def test_body_has_each_of_its_waits(stream: httpcore.NetworkStream, line: Drippi
     assert line.timeouts == [0.1] * 8
 
 
-@pytest.mark.parametrize(
-    ("environment", "arguments", "words"),
-    [
-        ({"DIALFRAME_BASE_URL": "nonsense", "DIALFRAME_API_KEY": KEY}, {},
-         r"base_url \(from DIALFRAME_BASE_URL\) is not an http"),
-        ({"DIALFRAME_BASE_URL": BASE_URL, "DIALFRAME_API_KEY": "wrong"}, {},
-         r"api_key \(from DIALFRAME_API_KEY\) is malformed"),
-        ({"DIALFRAME_BASE_URL": BASE_URL}, {}, "DIALFRAME_API_KEY"),
-        ({"DIALFRAME_BASE_URL": "x"}, {"base_url": "y", "api_key": KEY}, r"^base_url is not"),
-    ],
-)  # fmt: skip
+ADDRESS, SECRET_KEY = {"base_url": BASE_URL}, {"api_key": KEY}
+#: Environment and arguments of a client, and the words of the refusal.
+WRONG: list[tuple[dict[str, str], dict[str, Any], str]] = [
+    ({"DIALFRAME_BASE_URL": "nonsense", "DIALFRAME_API_KEY": KEY}, {},
+     r"base_url \(from DIALFRAME_BASE_URL\) is not an http"),
+    ({"DIALFRAME_BASE_URL": BASE_URL, "DIALFRAME_API_KEY": "wrong"}, {},
+     r"api_key \(from DIALFRAME_API_KEY\) is malformed"),
+    ({"DIALFRAME_BASE_URL": BASE_URL}, {}, "DIALFRAME_API_KEY"),
+    ({"DIALFRAME_BASE_URL": "x"}, {"base_url": "y", "api_key": KEY}, r"^base_url is not"),
+    ({}, SECRET_KEY, "base_url"),
+    ({}, ADDRESS | {"api_key": " "}, "DIALFRAME_API_KEY"),
+    ({}, ADDRESS | {"api_key": "wrong"}, "malformed"),
+    ({}, {"base_url": "http://service.example", "api_key": KEY.replace("test", "live")}, "https"),
+    ({}, ADDRESS | SECRET_KEY | {"timeout_s": 0}, "timeout_s"),
+    ({}, ADDRESS | SECRET_KEY | {"deadline_s": -1}, "deadline_s"),
+    ({}, ADDRESS | SECRET_KEY | {"max_attempts": 0}, "max_attempts"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("environment", "arguments", "words"), WRONG)
 @pytest.mark.parametrize("kind", [Client, AsyncClient])
-def test_wrong_setting_says_where_it_comes_from(
-    kind: Any, environment: dict[str, str], arguments: dict[str, str], words: str
+def test_wrong_setting_is_refused_when_the_client_is_made_and_says_where_it_comes_from(
+    kind: Any, environment: dict[str, str], arguments: dict[str, Any], words: str
 ) -> None:
-    """An argument by its name, a variable by its own."""
+    """An argument by its name, a variable by its own; before anything is sent."""
     with pytest.raises(ConfigError, match=words):
         kind(environment=environment, **arguments)
 
