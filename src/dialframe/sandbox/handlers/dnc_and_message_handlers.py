@@ -274,14 +274,10 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     _check_zone(request.timezone)
     contact_checks.country_reachable(context.sender, request.phone, "/phone")
     values: Json = {
+        **request.model_dump(),
         "status": "scheduled",
         "scheduled_at": clock.from_datetime(request.scheduled_at),
-        "timezone": request.timezone,
         "duration_minutes": request.duration_minutes or DURATION_MINUTES,
-        "service_type": request.service_type,
-        "contact_name": request.contact_name,
-        "phone": request.phone,
-        "notes": request.notes,
         # Resources, Appointment: `source` is not explained; of a call's own booking it is `call`.
         "source": SOURCE,
         "updated_at": context.now_us,
@@ -317,14 +313,9 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
     booked = context.find(APPOINTMENT, request.appointment_id)
     # States, Appointment: completed, no-show and cancelled ones are not moved.
     check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
-    changes: Json = {
-        "scheduled_at": clock.from_datetime(request.scheduled_at),
-        "updated_at": context.now_us,
-    }
-    if request.duration_minutes is not None:
-        changes["duration_minutes"] = request.duration_minutes
-    if request.timezone is not None:
-        changes["timezone"] = request.timezone
+    given = request.model_dump(exclude={"appointment_id"}, exclude_none=True)
+    due_us = clock.from_datetime(request.scheduled_at)
+    changes = {**given, "scheduled_at": due_us, "updated_at": context.now_us}
     booked = context.change(APPOINTMENT, request.appointment_id, changes)
     _tell(context, "appointment.moved", booked)
     return requests_and_replies.shown(context, booked)
