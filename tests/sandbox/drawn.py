@@ -39,9 +39,8 @@ def _tables(size: str, seed: int, as_of: dt.date) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for name, table in account(size, seed, as_of).tables.items():
         columns = dict(zip(table.columns, map(list, zip(*table.rows, strict=True)), strict=True))
-        rows = pa.table({**columns, "place": list(range(len(table)))})
+        connection.register("rows", pa.table({**columns, "place": list(range(len(table)))}))
         connection.execute(f"CREATE TABLE {name} AS FROM rows")
-        del rows
     places = [(place.code, place.state, place.zones[0]) for place in (*ONE_ZONE, *SEVERAL_ZONES)]
     connection.execute("CREATE TABLE places (code TEXT, state TEXT, zone TEXT)")
     connection.executemany("INSERT INTO places VALUES (?, ?, ?)", places)

@@ -97,20 +97,20 @@ def test_transition(
         problem(response, 409, outcome)
         assert read(client, path) == was
         return
-    body_now = shaped(kind, answered(response, 200))
-    assert body_now["status"] == outcome
-    assert body_now == read(client, path)
-    unchanged = {"status", "updated_at", "started_at", "scheduled_at"}
-    assert {name for name in was if body_now[name] != was[name]} <= unchanged
+    now = shaped(kind, answered(response, 200))
+    assert now["status"] == outcome
+    assert now == read(client, path)
+    may_change = {"status", "updated_at", "started_at", "scheduled_at"}
+    assert {name for name in was if now[name] != was[name]} <= may_change
     if operation == "reschedule":
-        assert moment(body_now["scheduled_at"]) == moment(LATER)
+        assert moment(now["scheduled_at"]) == moment(LATER)
     else:
         # Once more, or where it was so already: nothing changes, and neither does an ETag.
         again = client.post(f"{path}/{operation}", {})
-        assert answered(again, 200) == body_now
+        assert answered(again, 200) == now
         assert again.headers.get("etag") == response.headers.get("etag")
         if outcome == before:
-            assert body_now == was
+            assert now == was
 
 
 @pytest.mark.parametrize(
