@@ -13,7 +13,10 @@ from dialframe.leads.header_vocabulary import word_set as words_of
 from dialframe.opt_outs import classes_of, plain, prohibits, read_remark, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
-_GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
+_GLUED: Final = (
+    *("optedout", "optout", "donotcall", "donotcontact", "donotphone", "donotring", "donotdial"),
+    *("dontcall", "nocall", "nophone", "notcallable", "stopcall"),
+)
 _ASKED_BY: Final = frozenset(
     {"contact", "marketing", "kontakt", "werbung", "publicite", "publicidad"}
 )
