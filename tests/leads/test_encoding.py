@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.reading import text_plausibility
-from dialframe.leads.reading.encoding import decode
+from dialframe.leads.reading.encoding import NAMES, decode
+from dialframe.leads.reading.text_plausibility import code_pages
 from leads.tables import table
 from rows import every_row
 
@@ -25,6 +28,13 @@ def test_a_list_comes_back_letter_by_letter(made):
         # Half-width kana in UTF-16 without a mark look like UTF-8.
         if not (encoding.startswith("utf-16-") and "ｼﾒｲ" in text):
             assert decode(text.encode(encoding)).text == text, encoding
+
+
+def test_each_code_page_that_is_weighed_has_a_list():
+    """No row of the table of code pages is left to chance."""
+    held = {codecs.lookup(page).name for made in LISTS for page in made["code_pages"]}
+
+    assert {codecs.lookup(NAMES.get(page, page)).name for page in code_pages()} <= held
 
 
 def test_a_late_byte_is_found_on_the_whole_file():

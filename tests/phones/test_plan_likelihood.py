@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
+import phonenumbers
 import pytest
 
-from dialframe.phones.plan_likelihood import plan_fits
+from dialframe.phones.plan_likelihood import _codes_with, plan_fits
 
 
 def _drawn(first: list[str], digits: int, count: int = 24) -> list[str]:
@@ -40,6 +41,12 @@ def test_a_city_of_one_area_code_is_no_sample_of_a_country():
     fits = plan_fits([f"305{2 + at % 8}{at * 37129 % 10**6:06}" for at in range(1, 25)])
 
     assert fits[1].log_likelihood > fits[57].log_likelihood
+
+
+@pytest.mark.parametrize("habit", ["few_landlines", "mobile_by_area"])
+def test_habits_are_of_plans_that_there_are(habit):
+    """A calling code that nobody has would be a slip of the table."""
+    assert _codes_with(habit) <= set(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
 
 def test_a_plan_that_was_asked_for_is_answered():
