@@ -90,13 +90,6 @@ def classes(data: np.ndarray, table: np.ndarray) -> np.ndarray:
     return np.frombuffer(bytearray(data).translate(table.tobytes()), np.uint8)
 
 
-def of_buffers(starts: np.ndarray, data: np.ndarray) -> pa.Array:
-    """A column from offsets and bytes."""
-    return pa.Array.from_buffers(
-        TEXT, len(starts) - 1, [None, pa.py_buffer(starts), pa.py_buffer(data)]
-    )
-
-
 def put(texts: pa.Array, rows: np.ndarray, values: Sequence[str] | pa.Array) -> pa.Array:
     """The column with other texts in some rows, which are in order."""
     if not len(rows):

@@ -415,19 +415,19 @@ class Parts:
     """What a workbook says of its cells beside their values; nothing for other formats than XLSX."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
         self._styles: dict[str, str] = {}
         self._places: dict[str, str] = {}
         if not data.startswith(ZIP):
             return
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-            if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
-                return
-            places = _sheet_parts(archive)
-            self._places = {sheet: part for sheet, part in places.items() if part in names}
-            if "xl/styles.xml" in names:
-                self._styles = _padding_styles(_read(archive, "xl/styles.xml"))
+        # Opened once: opening reads the names of all parts, of which a workbook may have hundreds.
+        self._archive = zipfile.ZipFile(io.BytesIO(data))
+        names = set(self._archive.namelist())
+        if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
+            return
+        places = _sheet_parts(self._archive)
+        self._places = {sheet: part for sheet, part in places.items() if part in names}
+        if "xl/styles.xml" in names:
+            self._styles = _padding_styles(_read(self._archive, "xl/styles.xml"))
 
     def masks(self, sheet: str) -> Masks:
         """Cells of the sheet whose format has places for digits."""
@@ -446,10 +446,7 @@ class Parts:
         return tuple(int(row) for row in rows if row.isdecimal()), tuple(columns)
 
     def _xml(self, sheet: str) -> str:
-        if sheet not in self._places:
-            return ""
-        with zipfile.ZipFile(io.BytesIO(self._data)) as archive:
-            return _read(archive, self._places[sheet])
+        return _read(self._archive, self._places[sheet]) if sheet in self._places else ""
 
 
 def masked(digits: str, mask: str) -> str:
