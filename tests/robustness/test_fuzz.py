@@ -92,6 +92,7 @@ def talk(
     """
     where = urlsplit(base_url)
     came = b""
+    answers: list[Answer] = []
     with socket.create_connection((where.hostname, where.port), timeout=HANG_S) as line:
         try:
             for part in parts:
@@ -99,13 +100,14 @@ def talk(
                 if pause_s:
                     time.sleep(pause_s)
             deadline_s = time.monotonic() + wait_s
-            while len(_taken(came, methods)[0]) < wanted:
+            while len(answers) < wanted:
                 part = _receive(line, deadline_s)
                 if part is None:
                     break
                 if not part:
-                    return _talk(came, methods, ended=True)
-                came += part
+                    return Talk(tuple(answers), came, ended=True)
+                more, came = _taken(came + part, methods[len(answers) :])
+                answers += more
             line.shutdown(socket.SHUT_WR)
             deadline_s = time.monotonic() + HANG_S
             while part := _receive(line, deadline_s):
@@ -114,8 +116,9 @@ def talk(
             raise
         except OSError:
             # Refused while it was still being sent, or hung up with bytes of ours unread.
-            return _talk(came, methods, ended=True)
-    return _talk(came, methods, ended=part == b"")
+            part = b""
+    more, came = _taken(came, methods[len(answers) :])
+    return Talk((*answers, *more), came, ended=part == b"")
 
 
 def _receive(line: socket.socket, deadline_s: float) -> bytes | None:
@@ -125,11 +128,6 @@ def _receive(line: socket.socket, deadline_s: float) -> bytes | None:
         return line.recv(1 << 16)
     except TimeoutError:
         return None
-
-
-def _talk(came: bytes, methods: Sequence[str], *, ended: bool) -> Talk:
-    answers, rest = _taken(came, methods)
-    return Talk(tuple(answers), rest, ended)
 
 
 def _taken(came: bytes, methods: Sequence[str]) -> tuple[list[Answer], bytes]:
