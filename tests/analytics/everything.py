@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dialframe import analytics, frames
@@ -29,6 +30,35 @@ class Account:
             _observed_at=pd.array([], dtype="datetime64[us, UTC]")
         )
     )
+
+
+def beside(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Callbacks, appointments, imports and a report that fit some calls and leads, a seventh of it off by one."""
+    some = leads.iloc[:90].reset_index(drop=True)
+    due = (some["created_at"] + pd.Timedelta(days=3)).dt.to_pydatetime()
+    days = calls["created_at"].dt.strftime("%Y-%m-%d")
+    keys = ["date", "campaign_id", "disposition"]
+    report = calls.assign(date=days).groupby(keys, dropna=False).size().reset_index(name="calls")
+    report["calls"] += np.arange(len(report)) % 7 == 0
+    states = ["completed", "no-show", "cancelled"] * 30
+    rows = [
+        {"id": f"row_{i}", "lead_id": row.id, "campaign_id": row.campaign_id, "phone": row.phone,
+         "scheduled_at": due[i], "created_at": row.created_at.to_pydatetime()}
+        for i, row in enumerate(some.itertuples())
+    ]  # fmt: skip
+    return {
+        "callbacks": frames.from_records(frames.CALLBACKS, [row | {"status": "pending"} for row in rows]),
+        "appointments": frames.from_records(
+            frames.APPOINTMENTS, [row | {"status": s} for row, s in zip(rows, states, strict=False)]
+        ),
+        "imports": pd.DataFrame({
+            "campaign_id": leads["campaign_id"], "created_at": leads["created_at"],
+            "status": np.where(np.arange(len(leads)) % 5 == 0, "duplicate", "accepted"),
+        }),
+        "report": frames.from_columns(
+            frames.DISPOSITIONS, {n: list(report[n].astype(object).where(report[n].notna(), None)) for n in report}
+        ),
+    }  # fmt: skip
 
 
 Ask = Callable[[Account], Any]

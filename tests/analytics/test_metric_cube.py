@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
+from analytics.everything import beside
 from analytics.test_metrics import audited
 from claims.worlds import Switches, World, made
-from dialframe import frames
 from dialframe.analytics import metrics
 from dialframe.errors import ConfigError
 
@@ -33,7 +32,6 @@ def test_cells_sum_to_the_whole() -> None:
         cube = metrics.compute(
             world().calls, world().leads, by=["campaign_id", "lead_source", *by], period=period
         )
-        assert cube.cells is not None
         for metric in cube.metrics:
             if metric.definition.unit == "share" and metric.name not in DISTINCT:
                 cells = cube.cells[cube.cells["metric"] == metric.name]
@@ -45,7 +43,6 @@ def test_a_cell_is_the_metric_of_its_calls() -> None:
     """Value and counts of a cell are those of the metric asked of that campaign and week alone."""
     cube = metrics.compute(world().calls, world().leads, by=["campaign_id"], period="week",
                            names=["human_contact_rate", "talk_time"])  # fmt: skip
-    assert cube.cells is not None
     for row in cube.cells.iloc[[0, 5, -1]].to_dict("records"):
         campaign, start = row["campaign_id"], row["start"]
         mine = cube.calls(row["metric"], campaign_id=campaign, start=start)
@@ -62,56 +59,24 @@ def test_a_week_out_of_line_is_a_signal_and_others_are_not() -> None:
     calls.loc[week, ["disposition", "hangup_cause"]] = ["NI", "NORMAL_CLEARING"]
     calls.loc[week, "answered_at"] = calls.loc[week, "created_at"]
     cells = metrics.compute(calls, world().leads, period="week", names="human_contact_rate").cells
-    assert cells is not None
     assert cells.loc[cells["start"] == "2026-01-26", "signal"].all()
     usual = metrics.compute(
         world().calls, world().leads, period="week", names="human_contact_rate"
     )
-    assert usual.cells is not None
     assert int(usual.cells["signal"].sum()) <= 1
-
-
-def _beside() -> dict[str, pd.DataFrame]:
-    """Callbacks, appointments, imports and a report that fit the leads of the world."""
-    leads, calls = world().leads, world().calls
-    some = leads.iloc[:90].reset_index(drop=True)
-    later = some["created_at"] + pd.Timedelta(days=3)
-    report = (
-        calls.assign(date=calls["created_at"].dt.strftime("%Y-%m-%d"))
-        .groupby(["date", "campaign_id", "disposition"], dropna=False).size().rename("calls")
-        .reset_index()
-    )  # fmt: skip
-    report["calls"] += np.arange(len(report)) % 7 == 0
-    states = ["completed", "no-show", "cancelled"] * 30
-    return {
-        "callbacks": frames.from_records(frames.CALLBACKS, [
-            {"id": f"cb_{i}", "lead_id": row.id, "campaign_id": row.campaign_id, "status": "pending",
-             "scheduled_at": later[i].to_pydatetime(), "created_at": row.created_at.to_pydatetime()}
-            for i, row in enumerate(some.itertuples())]),
-        "appointments": frames.from_records(frames.APPOINTMENTS, [
-            {"id": f"appt_{i}", "phone": row.phone, "status": states[i],
-             "scheduled_at": later[i].to_pydatetime(), "created_at": row.created_at.to_pydatetime()}
-            for i, row in enumerate(some.itertuples())]),
-        "imports": pd.DataFrame({
-            "campaign_id": leads["campaign_id"], "created_at": leads["created_at"],
-            "status": np.where(np.arange(len(leads)) % 5 == 0, "duplicate", "accepted"),
-        }),
-        "report": report,
-    }  # fmt: skip
 
 
 def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
     """A cell of campaigns is the metric of that campaign alone, for all that are no adjusted effect."""
-    beside = _beside()
-    cube = metrics.compute(world().calls, world().leads, by=["campaign_id"], **beside)
-    assert cube.cells is not None
+    tables = beside(world().calls, world().leads)
+    cube = metrics.compute(world().calls, world().leads, by=["campaign_id"], **tables)
     lacking = {name for name, why in cube.not_computed.items() if "answer of an audit" not in why}
     # No code of a drop is in this world, and no caller ID has dials enough to be judged.
     assert lacking <= {
         "abandon_rate_ftc", "abandon_rate_ofcom", "caller_id_answer_drop", "caller_ids_alerted",
     }  # fmt: skip
     campaign = "cmp_1"
-    whole = metrics.compute(world().calls, world().leads, campaign=campaign, **beside)
+    whole = metrics.compute(world().calls, world().leads, campaign=campaign, **tables)
     cells = cube.cells[cube.cells["campaign_id"] == campaign].set_index("metric")
     adjusted = {"local_presence_lift", "caller_id_answer_drop", "caller_ids_alerted"}
     for metric in whole.metrics:
@@ -125,7 +90,7 @@ CHECKS = ("listed_number", "internal_dnc", "calling_hours", "attempt_caps")
 GIVEN: dict[str, Callable[[], dict[str, Any]]] = {
     "calls": lambda: {"calls": world().calls},
     "calls and leads": lambda: {"calls": world().calls, "leads": world().leads},
-    "all tables": lambda: {"calls": world().calls, "leads": world().leads, **_beside()},
+    "all tables": lambda: {"calls": world().calls, "leads": world().leads, **beside(world().calls, world().leads)},
     "an audit": lambda: {
         "calls": world().calls, "leads": world().leads,
         "audit": audited((5, 1, 1, 1, 2), **dict.fromkeys(CHECKS, (5, 3, 1, 1, 0))),
@@ -152,7 +117,6 @@ def test_a_lead_is_of_the_caller_id_of_its_first_attempt() -> None:
     cells = metrics.compute(
         world().calls, world().leads, by=["from_number"], names="contact_rate"
     ).cells
-    assert cells is not None
     first = world().calls.sort_values("created_at").drop_duplicates("to_number")
     counted = cells.set_index("from_number")["denominator"].drop("(none)", errors="ignore")
     assert counted.astype(int).to_dict() == first["from_number"].value_counts().to_dict()
@@ -167,7 +131,6 @@ def test_a_lead_dialed_before_it_arrived_is_in_no_cell_of_quick_first_dials() ->
     leads = world().leads.copy()
     leads.loc[leads.index[::7], "created_at"] += pd.Timedelta(days=90)
     cube = metrics.compute(world().calls, leads, by=["campaign_id"], names="quick_first_dial")
-    assert cube.cells is not None
     whole = cube["quick_first_dial"]
     assert whole.excluded["dialed_before_arrival"] > 0
     assert cube.cells["denominator"].sum() == whole.denominator

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analytics.everything import Account
+from analytics.everything import Account, beside
 from claims.worlds import Switches, made
 from dialframe import analytics, frames
 from dialframe.analytics import metrics
@@ -32,38 +32,16 @@ def _world() -> Account:
     """A small account with all of its tables; each row is observed a while after its date."""
     world = made(2, Switches(leads=160, weeks=5))
     calls, leads = world.calls.reset_index(drop=True), world.leads.reset_index(drop=True)
-    some = leads.iloc[:60].reset_index(drop=True)
-    due = some["created_at"] + pd.Timedelta(days=3)
-    states = ["completed", "no-show", "cancelled"] * 20
     logged = calls[calls["disposition"].notna()].iloc[::3]
-    report = (
-        calls.assign(date=calls["created_at"].dt.strftime("%Y-%m-%d"))
-        .groupby(["date", "campaign_id", "disposition"], dropna=False).size().rename("calls")
-        .reset_index()
-    )  # fmt: skip
-    report["calls"] += np.arange(len(report)) % 5 == 0
+    events = [
+        {"id": f"evt_{i}", "type": "disposition.logged", "created_at": at,
+         "data": json.dumps({"call_id": row.id, "disposition_code": row.disposition, "logged_at": at.isoformat()})}
+        for i, row in enumerate(logged.itertuples())
+        for at in [row.ended_at + timedelta(hours=i % 60)]
+    ]  # fmt: skip
     account = Account(
-        calls, leads,
-        frames.from_records(frames.CALLBACKS, [
-            {"id": f"cb_{i}", "lead_id": row.id, "campaign_id": row.campaign_id, "status": "pending",
-             "scheduled_at": due[i].to_pydatetime(), "created_at": row.created_at.to_pydatetime()}
-            for i, row in enumerate(some.itertuples())]),
-        frames.from_records(frames.APPOINTMENTS, [
-            {"id": f"appt_{i}", "phone": row.phone, "status": states[i],
-             "scheduled_at": due[i].to_pydatetime(), "created_at": row.created_at.to_pydatetime()}
-            for i, row in enumerate(some.itertuples())]),
-        frames.from_records(frames.EVENTS, [
-            {"id": f"evt_{i}", "type": "disposition.logged", "created_at": row.ended_at + timedelta(hours=i % 60),
-             "data": json.dumps({"call_id": row.id, "disposition_code": row.disposition,
-                                 "logged_at": (row.ended_at + timedelta(hours=i % 60)).isoformat()})}
-            for i, row in enumerate(logged.itertuples())]),
-        frames.from_columns(frames.DISPOSITIONS, {n: list(report[n].astype(object).where(report[n].notna(), None))
-                                                  for n in report}),
-        pd.DataFrame({
-            "campaign_id": leads["campaign_id"], "created_at": leads["created_at"],
-            "status": np.where(np.arange(len(leads)) % 5 == 0, "duplicate", "accepted"),
-        }),
-    )  # fmt: skip
+        calls, leads, events=frames.from_records(frames.EVENTS, events), **beside(calls, leads)
+    )
     late = pd.to_timedelta(np.where(np.arange(len(calls)) % 9 == 0, 70, 1), unit="h")
     return replace(
         account,
@@ -245,7 +223,6 @@ def test_a_period_begins_on_the_same_day_everywhere(period: Any) -> None:
     """Days, weeks from Monday and months of UTC."""
     mix = set(analytics.outcome_mix(WORLD.calls, period=period).table["start"])
     cells = metrics.compute(WORLD.calls, period=period, names="human_contact_rate").cells
-    assert cells is not None
     assert set(cells["start"]) == mix
     arrived = WORLD.leads["created_at"].dt.tz_localize(None)
     if period == "week":

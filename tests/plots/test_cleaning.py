@@ -28,7 +28,6 @@ def test_steps_end_at_the_clean_records() -> None:
     assert "100 of 130 records are clean (76.9 %)" in said
     assert "duplicate, 117 left" in said
     assert "missing phone (rejected) 8" in picture.alt
-    assert picture.table is not None
     assert list(picture.table["left"]) == [117, 109, 101, 100]
     assert overlapping(picture) == []
 
@@ -42,7 +41,6 @@ def test_rare_reasons_stand_together(look: plots.style.Look) -> None:
     picture = plots.cleaning(many, records=1000, look=look)
 
     assert "other reasons (rejected) 22" in picture.alt
-    assert picture.table is not None
     assert len(picture.table) == 40
     assert overlapping(picture) == []
 
