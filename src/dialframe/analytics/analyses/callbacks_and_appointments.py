@@ -7,8 +7,6 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import analysis
@@ -17,14 +15,12 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.frames_to_arrays import (
     NEVER,
     NO_TIME,
-    Ints,
-    Mask,
     arrow,
     micros,
     numbered,
     require,
 )
-from dialframe.analytics.attempt.lead_match import known_campaign, of_campaign
+from dialframe.analytics.attempt.lead_match import known_campaign, next_to, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import plural, rated, share, sums, table
 from dialframe.instants import When
@@ -172,22 +168,20 @@ def _fates(
     callbacks: pd.DataFrame, attempts: Attempts, early: timedelta, late: timedelta
 ) -> pd.DataFrame:
     phone = dict(zip(attempts.leads["id"].astype("str"), attempts.leads["phone"], strict=False))
-    number = pd.Series(callbacks["lead_id"].map(phone), dtype="str").array
-    code, index_of = _places(attempts, [n for n in number if isinstance(n, str)])
-    wanted = np.array(
-        [index_of.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int
-    )
-    # A callback whose lead was deleted names none (contract, Callback), and so no number.
+    number = pd.Series(callbacks["lead_id"].map(phone), dtype="str")
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
     # Kept by a call within the tolerance, which dialers need: nobody dials to the minute.
     closes = due + round(late.total_seconds() * 1e6)
-    at, reached = _first_from(attempts, code, wanted, opens)
+    call = next_to(attempts.numbers("to_number"), attempts.when, number, opens, before=False)
+    at = np.append(attempts.when, NEVER)[call]
+    reached = np.append(attempts.flag("human"), False)[call]
     status = callbacks["status"].astype("str").str.casefold().fillna("").to_numpy(dtype=object)
+    # A callback whose lead was deleted names none (contract, Callback), and so no number.
+    nobody = number.isna().to_numpy(bool) | (due == NO_TIME)
     # In the order of this list: a callback that was cancelled is neither kept nor broken by a call.
     fate = np.select(
-        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > attempts.as_of_us,
-         at != NEVER],
+        [status == "cancelled", nobody, at <= closes, closes > attempts.as_of_us, at != NEVER],
         [4, 5, 0, 3, 1],
         default=2,
     )  # fmt: skip
@@ -203,51 +197,12 @@ def _fates(
     )
 
 
-def _places(attempts: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int]]:
-    """Each attempt's place among some numbers, -1 where it is to another one, and the places."""
-    index_of = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
-    dialed = attempts.numbers("to_number")
-    code = pc.index_in(dialed, value_set=pa.array(list(index_of), dialed.type)).fill_null(-1)
-    return np.asarray(code, dtype=np.int64), index_of
-
-
-def _by_number(attempts: Attempts, code: Ints, wanted: Ints) -> tuple[Ints, Ints, Ints]:
-    """Attempts by number and time, and where those of each wanted number begin and end among them."""
-    known_rows = np.flatnonzero(code >= 0)
-    order = known_rows[np.lexsort((attempts.when[known_rows], code[known_rows]))]
-    low, high = np.searchsorted(code[order], wanted), np.searchsorted(code[order], wanted, "right")
-    return order, low, high
-
-
-def _first_from(attempts: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
-    """When each wanted number was first dialed from an instant on, and whether a person answered."""
-    order, low, high = _by_number(attempts, code, wanted)
-    at, human = attempts.when[order], attempts.flag("human")[order]
-    if not len(at):
-        return np.full(len(wanted), NEVER), np.zeros(len(wanted), dtype=bool)
-    first_call = np.array(
-        [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
-        dtype=int,
-    )
-    has_call = (first_call < high) & (wanted >= 0)
-    safe = np.minimum(first_call, len(at) - 1)
-    return np.where(has_call, at[safe], NEVER), has_call & human[safe]
-
-
 def _attributed(appointments: pd.DataFrame, attempts: Attempts, window_us: int) -> pd.DataFrame:
     """The call that each appointment came of, and how sure that is."""
-    code, index_of = _places(attempts, [str(n) for n in appointments["phone"]])
-    wanted = np.array([index_of.get(str(n), -1) for n in appointments["phone"]], dtype=int)
-    order, low, high = _by_number(attempts, code, wanted)
-    at, booked = attempts.when[order], micros(appointments["created_at"])
+    booked, dialed = micros(appointments["created_at"]), attempts.numbers("to_number")
     # The last call before the booking, not the first after it: a booking is written down during a call.
-    last = np.array(
-        [lo + np.searchsorted(at[lo:hi], t, "right") - 1
-         for lo, hi, t in zip(low, high, booked, strict=True)],
-        dtype=int,
-    )  # fmt: skip
-    has_call = (last >= low) & (wanted >= 0)
-    row = np.append(order, -1)[np.where(has_call, last, -1)]
+    row = next_to(dialed, attempts.when, appointments["phone"], booked, before=True)
+    has_call = row >= 0
     has_call &= np.append(attempts.when, NO_TIME)[row] >= booked - window_us
     # Beyond the order of time only the outcome of the call says that it made the appointment.
     sure = has_call & np.append(attempts.flag("appointment"), False)[row]

@@ -238,13 +238,9 @@ def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple
     """Mantel-Haenszel difference of two rates over the strata that have both."""
     _, code = np.unique(stratum, return_inverse=True)
     size = int(code.max(initial=-1)) + 1
-    a, n1 = (
-        sums(np.where(matched & human, code, -1), size),
-        sums(np.where(matched, code, -1), size),
-    )
-    b, n0 = (
-        sums(np.where(~matched & human, code, -1), size),
-        sums(np.where(~matched, code, -1), size),
+    a, n1, b, n0 = (
+        sums(np.where(mask, code, -1), size)
+        for mask in (matched & human, matched, ~matched & human, ~matched)
     )
     # A stratum with one kind of call alone compares nothing with nothing.
     both = (n1 > 0) & (n0 > 0)

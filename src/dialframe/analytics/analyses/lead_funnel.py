@@ -19,14 +19,18 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     Ints,
     Mask,
     earliest,
-    instants,
     micros,
     micros_of,
     present,
     require,
     within,
 )
-from dialframe.analytics.attempt.lead_match import Matched, known_campaign, lead_groups
+from dialframe.analytics.attempt.lead_match import (
+    Matched,
+    known_campaign,
+    lead_groups,
+    next_to,
+)
 from dialframe.analytics.attempt.taxonomy import (
     LOADED,
     NO_GROUP,
@@ -184,33 +188,15 @@ def booked_of(
         return Booked(none, none, none, {})
     require(appointments, ("phone", "created_at"), "appointments")
     inside = within(appointments["created_at"], since, until)
-    wanted = _dated(appointments.loc[inside, ["phone", "created_at"]])
-    dialed = pd.DataFrame(
-        {
-            "phone": attempts.column("to_number").array,
-            "created_at": attempts.column("created_at").array,
-            "lead": attempts.lead,
-            "call": np.arange(len(attempts)),
-        }
-    )
-    dialed = _dated(dialed[dialed["phone"].isin(wanted["phone"])])
-    paired = pd.DataFrame({"lead": [], "call": [], "created_at": wanted["created_at"][:0]})
-    if len(wanted) and len(dialed):  # pandas does not join a text column without rows
-        paired = pd.merge_asof(wanted, dialed, on="created_at", by="phone").dropna(subset=["lead"])
-    lead, call = (paired[name].to_numpy(dtype=np.int64) for name in ("lead", "call"))
+    numbers, when = appointments["phone"][inside], micros(appointments["created_at"][inside])
+    call = next_to(attempts.numbers("to_number"), attempts.when, numbers, when, before=True)
+    known = call >= 0
     # Counted apart, so that bookings sum up: in the stage, outside the window, or before any call.
     notes = {
         ("booked_outside_window", "appointments"): int((~inside).sum()),
-        ("no_call_before", "appointments"): int(inside.sum()) - len(lead),
+        ("no_call_before", "appointments"): int((~known).sum()),
     }
-    return Booked(lead, micros(paired["created_at"]), call, notes)
-
-
-def _dated(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with number and instant, in time's order, ready to be paired."""
-    known = rows.dropna(subset=["phone", "created_at"])
-    known = known.assign(created_at=instants(micros(known["created_at"])))
-    return known.sort_values("created_at", kind="stable")
+    return Booked(attempts.lead[call[known]].astype(np.int64), when[known], call[known], notes)
 
 
 #: How the stages must follow each other in time.

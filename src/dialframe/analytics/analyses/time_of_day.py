@@ -312,10 +312,8 @@ def dayparts(
     # On leads that no attempt reached before, as the leads are that this is about.
     first = attempts.first_ever("human")
     later = with_lead & (attempts.attempt > 1) & ((first == 0) | (attempts.attempt <= first))
-    n, k = (
-        sums(np.where(later, part, -1), size),
-        sums(np.where(later & attempts.flag("human"), part, -1), size),
-    )
+    reached = later & attempts.flag("human")
+    n, k = (sums(np.where(mask, part, -1), size) for mask in (later, reached))
     # Only leads that no attempt had reached: the others say nothing of a first contact.
     rate = np.where(n >= min_calls, ratio(k, n), np.nan)
     waiting = attempts.only(later)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
@@ -252,11 +253,7 @@ def plain_value(name: str, value: object, kind: str) -> None:
     if wanted in ("int", "float"):
         why = _why_no_number(name, value, whole=wanted == "int")
     elif wanted == "tuple[str, ...]":
-        if (
-            not isinstance(value, tuple)
-            or not value
-            or not all(isinstance(part, str) for part in value)
-        ):
+        if not (isinstance(value, tuple) and value and all(isinstance(x, str) for x in value)):
             why = "is no tuple of names; use ('conversion',), for instance"
     elif wanted.startswith("tuple"):
         parts = value if isinstance(value, tuple) else ()
@@ -387,17 +384,10 @@ def as_frame(name: str, value: object) -> pd.DataFrame:
 
 def _frame_of_arrow(name: str, value: Any) -> pd.DataFrame:
     if hasattr(value, "__arrow_c_stream__") and not isinstance(value, (pd.Series, type)):
-        try:
+        # Arrow's own errors are of these two and of what is not implemented.
+        with contextlib.suppress(TypeError, ValueError, pa.ArrowNotImplementedError):
             table = pa.table(value)
             return pd.DataFrame({name: _of_arrow(table[name]) for name in table.column_names})
-        except (
-            pa.ArrowInvalid,
-            pa.ArrowTypeError,
-            pa.ArrowNotImplementedError,
-            TypeError,
-            ValueError,
-        ):
-            pass
     raise ConfigError(
         f"{name} is {type(value).__name__}, not a frame; pass a DataFrame of pandas or polars, or an "
         f"Arrow table, with the columns of the {name} table"
@@ -515,37 +505,31 @@ def _as_instant(values: pd.Series, name: str) -> Any:
 
 def _as_number(values: pd.Series, name: str) -> Any:
     """Numbers that came as objects or text as numbers; None where they are numbers already."""
-    dtype, subject = (
-        values.dtype,
-        "seconds are" if "seconds" in str(values.name) else "numbers are",
-    )
+    dtype = values.dtype
+    noun = "seconds" if "seconds" in str(values.name) else "numbers"
+
+    def refused(held: str, hint: str) -> ConfigError:
+        return _wrong(values, name, f"{noun} are", held, hint)
+
     plain = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
-    numbers = values.array
-    if not plain:
-        if (
-            not (pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype))
-            and values.notna().any()
-        ):
-            raise _wrong(values, name, subject, str(dtype), "convert it with pandas.to_numeric")
-        try:
-            numbers = pd.array(pd.to_numeric(values.astype(object).array), dtype="Float64")
-        except (ValueError, TypeError, OverflowError):
-            hint = "convert it with pandas.to_numeric(..., errors='coerce')"
-            raise _wrong(values, name, subject, "text", hint) from None
+    is_words = pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype)
+    if not plain and not is_words and values.notna().any():
+        raise refused(str(dtype), "convert it with pandas.to_numeric")
+    try:
+        numbers = values.array if plain else (
+            pd.array(pd.to_numeric(values.astype(object).array), dtype="Float64")
+        )  # fmt: skip
+    except (ValueError, TypeError, OverflowError):
+        hint = "convert it with pandas.to_numeric(..., errors='coerce')"
+        raise refused("text", hint) from None
     if dtype.kind == "c":
-        raise _wrong(values, name, subject, str(dtype), "take the real part")
+        raise refused(str(dtype), "take the real part")
     for rows in blocks(len(numbers)):
         part = np.abs(numbers[rows].to_numpy(dtype=float, na_value=np.nan))
         if np.isinf(part).any():
-            raise _wrong(
-                values,
-                name,
-                subject,
-                "infinite " + subject.split(maxsplit=1)[0],
-                "set them to null",
-            )
+            raise refused(f"infinite {noun}", "set them to null")
         if (part > _MOST_EXACT).any():
-            raise _wrong(values, name, subject, "numbers beyond 2**53", "set them to null")
+            raise refused("numbers beyond 2**53", "set them to null")
     return None if plain else numbers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,33 @@ def called_numbers(calls: pd.DataFrame) -> pa.Array:
     return pc.replace_with_mask(
         number, pa.array(inbound), arrow(calls["from_number"][inbound]).cast(number.type)
     )
+
+
+def next_to(dialed: pa.Array, when: Ints, numbers: pd.Series, at: Ints, *, before: bool) -> Ints:
+    """The last call to each number that began by an instant, or the first from it on; -1 without one.
+
+    Args:
+        dialed: The number of each call.
+        when: When each began.
+        numbers: Numbers that are looked for.
+        at: The instant of each of these.
+        before: By the instant, or from it on.
+    """
+    wanted = arrow(numbers).cast(dialed.type)
+    distinct = pc.unique(wanted.drop_null())
+    code, place = (_codes(pc.index_in(n, value_set=distinct)) for n in (dialed, wanted))
+    known = np.flatnonzero(code >= 0)
+    order = known[np.lexsort((when[known], code[known]))]
+    low, high = np.searchsorted(code[order], place), np.searchsorted(code[order], place, "right")
+    side: Literal["left", "right"] = "right" if before else "left"
+    begins = when[order]
+    # Of calls at one instant the last one in the frame is the last.
+    index = np.array(
+        [a + np.searchsorted(begins[a:z], t, side) - before for a, z, t in zip(low, high, at, strict=True)],
+        dtype=np.int64,
+    )  # fmt: skip
+    is_there = (place >= 0) & (index >= low) & (index < high)
+    return np.append(order, _NO_LEAD)[np.where(is_there, index, -1)]
 
 
 def _by_number(
