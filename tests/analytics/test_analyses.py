@@ -25,7 +25,7 @@ from analytics.made import (
     phone,
 )
 from dialframe import analytics, frames
-from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.analytics import DEFAULT
 from dialframe.analytics.analyses.time_of_day import shrunk
 from dialframe.errors import ConfigError
 
@@ -36,30 +36,24 @@ def _stage(found: analytics.Funnel, name: str) -> int:
     return int(found.table.set_index("stage")["count"][name])
 
 
-def test_a_stage_reached_before_the_one_before_it_does_not_count_in_order() -> None:
-    """An appointment booked before the positive call counts in any order only."""
-    made = calls(call(1, 0), call(1, 5, answered=True, disposition="INT"))
-    booked = appointments(appointment(1, 1))
-    counts = {
-        order: _stage(analytics.funnel(made, leads(lead(1)), appointments=booked, order=order), "appointment")
-        for order in ("any", "ordered", "strict")
-    }  # fmt: skip
-    assert counts == {"any": 1, "ordered": 0, "strict": 0}
-
-
-def test_a_call_between_breaks_the_strict_order() -> None:
-    """Booked after the positive call, with another call in between: ordered, not strict."""
-    made = calls(call(1, 0, answered=True, disposition="INT"), call(1, 2))
-    booked = appointments(appointment(1, 3))
-    people = leads(lead(1))
-    assert (
-        _stage(analytics.funnel(made, people, appointments=booked, order="ordered"), "appointment")
-        == 1
-    )
-    assert (
-        _stage(analytics.funnel(made, people, appointments=booked, order="strict"), "appointment")
-        == 0
-    )
+@pytest.mark.parametrize(
+    ("positive_at", "other_at", "booked_at", "counts"),
+    [
+        # Booked before the positive call: in any order only.
+        (5, 0, 1, {"any": 1, "ordered": 0, "strict": 0}),
+        # Booked after it, with another call in between: ordered, not strict.
+        (0, 2, 3, {"any": 1, "ordered": 1, "strict": 0}),
+    ],
+)
+def test_an_appointment_counts_by_the_order_that_is_asked_for(
+    positive_at: float, other_at: float, booked_at: float, counts: dict[str, int]
+) -> None:
+    """A stage that was reached before the one before it, or with a call in between."""
+    made = calls(call(1, other_at), call(1, positive_at, answered=True, disposition="INT"))
+    booked = appointments(appointment(1, booked_at))
+    for order, count in counts.items():
+        found = analytics.funnel(made, leads(lead(1)), appointments=booked, order=order)
+        assert _stage(found, "appointment") == count
 
 
 def test_the_window_runs_from_import_or_first_dial() -> None:
@@ -328,11 +322,6 @@ def test_a_mapping_in_a_file(tmp_path: Path) -> None:
             DEFAULT.with_toml(text)
     with pytest.raises(ConfigError, match="cannot be read"):
         DEFAULT.with_file(tmp_path / "nothing.toml")
-
-
-def test_the_generic_preset_goes_by_either_name() -> None:
-    """`generic` is `generic-en`."""
-    assert Taxonomy.of("generic") == Taxonomy.of("generic-en")
 
 
 def test_unmapped_codes_are_a_row_and_a_warning_of_every_result() -> None:

@@ -206,6 +206,12 @@ TALKS = calls(*(
     for i, (at_h, seconds, code) in enumerate([(0, 3, "A"), (0, 6, "NI"), (0, 31, None), (6, 90, None)])
 ))  # fmt: skip
 
+#: A talk of 31 s and a whole call of 40 s, whose duration is one or the other.
+AS_TALK, AS_WHOLE = (
+    calls(*(call(i, answered=True, duration_seconds=seconds) for i in range(5)))
+    for seconds in (31, 40)
+)
+
 #: Name, calls, what else is passed, numerator, denominator, value.
 EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | None, float]] = [
     ("attempts_to_contact", CALLS, {"leads": LEADS}, None, 4, 1.5),  # attempts 2, 1, 3, 1
@@ -213,6 +219,8 @@ EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | No
     ("abandon_rate_ftc", ABANDONED, {}, 1, 4, 0.25),
     ("abandon_rate_ofcom", ABANDONED, {}, 0.75, 3.75, 0.2),  # 1 x (1 - 1/4), of 3 + 0.75
     ("duration_meaning", TALKS, {}, 3, 4, 0.75),
+    ("duration_meaning", AS_TALK, {}, 5, 5, 1.0),
+    ("duration_meaning", AS_WHOLE, {}, 0, 5, 0.0),
     ("short_call_share", TALKS, {}, 2, 4, 0.5),
     ("talk_time", TALKS, {}, 130, 4, 32.5),
     ("missing_disposition", TALKS, {"as_of": START + timedelta(hours=6.5)}, 1, 4, 0.25),
@@ -221,6 +229,9 @@ EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | No
     ("caller_id_answer_drop", DROPPED,
      {"as_of": START + timedelta(days=1), "choices": Choices(min_calls=10)}, 2, 5, 0.4),
     ("caller_ids_alerted", STOPPED, {}, 1, 2, 0.5),
+    # Attempt 2: one lead first reached, of the two not reached before that had one.
+    ("pass_hazard", CALLS, {"leads": LEADS, "choices": Choices(pass_number=2)}, 1, 2, 0.5),
+    ("pass_contact_rate", CALLS, {"leads": LEADS, "choices": Choices(pass_number=2)}, 2, 10, 0.2),
 ]  # fmt: skip
 
 
@@ -258,13 +269,6 @@ def test_every_metric_is_a_row_and_a_function() -> None:
         assert getattr(metrics, row.name) is row
         assert all(row.words.values())
     assert len(metrics.definitions()) == len(metrics.METRICS)
-
-
-def test_pass_of_a_later_attempt() -> None:
-    """Attempt 2: one lead first reached, of the two not reached before that had one."""
-    second = Choices(pass_number=2)
-    assert metrics.pass_hazard(CALLS, LEADS, choices=second).value == 0.5
-    assert metrics.pass_contact_rate(CALLS, LEADS, choices=second).numerator == 2
 
 
 def test_a_share_of_leads_has_wilsons_interval() -> None:
@@ -375,13 +379,6 @@ def test_without_an_audit_the_law_is_not_judged() -> None:
             metrics.metric(name)(CALLS, LEADS)
     cut = metrics.compute(CALLS, LEADS, period="week", audit=AUDIT)
     assert cut.not_computed["dnc_coverage"].startswith("is one count of the whole audit")
-
-
-def test_duration_is_told_from_the_talk() -> None:
-    """Talk is 31 s and the whole call 40 s: the duration says which it is."""
-    for seconds, share in ((31, 1.0), (40, 0.0)):
-        made = calls(*(call(i, answered=True, duration_seconds=seconds) for i in range(5)))
-        assert metrics.duration_meaning(made).value == share
 
 
 def test_results_are_plain_values() -> None:

@@ -75,6 +75,7 @@ def test_presets_can_be_chosen() -> None:
     assert freeswitch.outcome("hangup_cause", "17") == "busy"
     assert freeswitch.outcome("disposition", "NI") is None
     assert freeswitch.name == "freeswitch"
+    assert Taxonomy.of("generic") == Taxonomy.of("generic-en")
 
 
 def test_version_follows_the_content() -> None:
