@@ -13,10 +13,9 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.patches import Patch, Rectangle
 
 from dialframe.analytics import Result, wilson
-from dialframe.analytics.analyses.outcome_mix import GOAL_WORDS
 from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
-from dialframe.analytics.attempt.taxonomy import BY_NAME, Family
+from dialframe.analytics.attempt.taxonomy import BY_NAME, GOAL_WORDS, Family
 from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
 from dialframe.plots.picture import Kind, Picture, bar, draws, key, label, nothing, number
 from dialframe.plots.style import (

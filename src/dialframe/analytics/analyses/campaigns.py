@@ -38,7 +38,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
-from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, RATES, Taxonomy
 from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
@@ -60,15 +60,8 @@ from dialframe.analytics.inference import (
 )
 from dialframe.errors import ConfigError
 
-#: What campaigns can be compared by: numerator flag, denominator flag (None: all attempts).
-COMPARED: Final[dict[str, tuple[str, str | None]]] = {
-    "human_contact_rate": ("human", None),
-    "right_party_rate": ("right_party", None),
-    "right_party_per_human": ("right_party", "human"),
-    "positive_per_attempt": ("positive", None),
-    "positive_per_human": ("positive", "human"),
-    "connection_rate": ("answered", None),
-}
+#: What campaigns can be compared by.
+COMPARED: Final = {name: rate for name, rate in RATES.items() if rate.compared}
 
 
 @analysis
@@ -129,7 +122,7 @@ def compare(
     for index, name in enumerate((a, b)):
         if name in names:
             side[names.index(name)] = index
-    above, below = COMPARED[metric]
+    above, below = COMPARED[metric].above, COMPARED[metric].below
     base = (side[code] >= 0) & (whole.flag(below) if below else True)
     attempts = whole.only(base)
     group, hit = side[code][base], attempts.flag(above)
@@ -309,7 +302,7 @@ def changes(
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
     whole = count_attempts(calls, leads, **selection)
-    above, below = COMPARED[metric]
+    above, below = COMPARED[metric].above, COMPARED[metric].below
     attempts = whole.only(whole.mature & (whole.flag(below) if below else True))
     # The last days whose outcomes are in: the very last ones always look like a fall.
     new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)

@@ -32,6 +32,7 @@ from dialframe.analytics.attempt.lead_match import (
     next_to,
 )
 from dialframe.analytics.attempt.taxonomy import (
+    GOALS,
     LOADED,
     NO_GROUP,
     NOTES,
@@ -91,15 +92,8 @@ def refusals(
     return Refused(per_group, STAGES[0].definition, notes)
 
 
-#: Stages that calls decide, with the column of `classify` that does.
-CALL_STAGES: Final = {
-    "attempted": "attempt",
-    "connected": "answered",
-    "human": "human",
-    "right_party": "right_party",
-    "positive": "positive",
-    "appointment": "appointment",
-}
+#: Stages that calls decide, with the flag that does.
+CALL_STAGES: Final = {stage.name: GOALS[stage.name] for stage in STAGES if stage.name in GOALS}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, Unpack
+from typing import Final, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,13 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     require,
 )
 from dialframe.analytics.attempt.lead_match import of_campaign
-from dialframe.analytics.attempt.taxonomy import OUTCOMES
+from dialframe.analytics.attempt.taxonomy import (
+    GOAL_WORDS,
+    GOALS,
+    OUTCOMES,
+    RATES,
+    Rate,
+)
 from dialframe.analytics.claims_and_tables import (
     plural,
     rated,
@@ -34,41 +40,6 @@ from dialframe.analytics.claims_and_tables import (
 )
 from dialframe.analytics.inference import clustered
 from dialframe.errors import ConfigError
-
-
-class _Metric(NamedTuple):
-    """One rate: the flags above and below the line, and the words."""
-
-    name: str
-    numerator: str
-    denominator: str | None
-    definition: str
-
-
-#: The headline rates, by the names that `dialframe.analytics.metrics` has for them.
-METRICS: Final = (
-    _Metric(
-        "connection_rate", "answered", None,
-        "answered calls (by a person or a machine) of attempts; ASR of ITU-T E.411",
-    ),
-    _Metric("human_contact_rate", "human", None, "calls that a person answered of attempts"),
-    _Metric(
-        "right_party_rate", "right_party", None,
-        "calls on which the person wanted was spoken to of attempts",
-    ),
-    _Metric(
-        "right_party_per_human", "right_party", "human",
-        "calls on which the person wanted was spoken to of calls that a person answered",
-    ),
-    _Metric(
-        "machine_share", "machine", None,
-        "calls that an answering machine or mailbox answered of attempts",
-    ),
-    _Metric(
-        "machine_share_of_answered", "machine", "answered",
-        "calls that an answering machine or mailbox answered of answered calls",
-    ),
-)  # fmt: skip
 
 
 @analysis
@@ -99,7 +70,8 @@ def summary(
     frame = table_of_rows(
         {"metric": str, "numerator": int, "denominator": int, "rate": float, "low": float,
          "high": float, "unknown": int, "definition": str},
-        [(metric.name, *_headline(attempts, metric), metric.definition) for metric in METRICS],
+        [(name, *_headline(attempts, rate), rate.definition)
+         for name, rate in RATES.items() if rate.definition],
     )  # fmt: skip
     words = f"Calls as of {attempts.as_of:%Y-%m-%d %H:%M} UTC" if attempts.as_of else "Calls"
     return Summary(
@@ -108,14 +80,14 @@ def summary(
     )  # fmt: skip
 
 
-def _headline(attempts: Attempts, metric: _Metric) -> tuple[float, ...]:
+def _headline(attempts: Attempts, rate: Rate) -> tuple[float, ...]:
     """Numerator, denominator, rate, bounds and unknown calls of one rate."""
     below = np.ones(len(attempts), dtype=bool)
-    if metric.denominator is not None:
-        below = attempts.flag(metric.denominator)
-    above = attempts.flag(metric.numerator) & below
+    if rate.below:
+        below = attempts.flag(rate.below)
+    above = attempts.flag(rate.above) & below
     # A machine is not told apart from a person where nothing says who answered.
-    kind = "human" if metric.numerator == "machine" else metric.numerator
+    kind = "human" if rate.above == "machine" else rate.above
     # Calls of the denominator of which the codes do not say whether they belong above the line.
     odd = np.zeros(len(attempts), dtype=bool)
     if kind != "answered":
@@ -198,19 +170,6 @@ def _words(pair: int, written: list[str]) -> tuple[bool, str, str]:
 
 UNMAPPED: Final = "unmapped"
 NOT_DIALED: Final = "not_dialed"
-
-#: What a cohort can be followed to: name and flag.
-GOALS: Final = {
-    "attempted": "attempt", "connected": "answered", "human": "human",
-    "right_party": "right_party", "positive": "positive", "appointment": "appointment",
-    "conversion": "conversion",
-}  # fmt: skip
-#: The same in words that follow a share of leads.
-GOAL_WORDS: Final = {
-    "attempted": "were attempted", "connected": "connected", "human": "reached a person",
-    "right_party": "reached the right person", "positive": "said yes",
-    "appointment": "made an appointment", "conversion": "converted",
-}  # fmt: skip
 
 
 @analysis

@@ -103,10 +103,25 @@ class Stage:
     definition: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One rate: flags above and below the line (all attempts without one), words, and whether it is compared."""
+
+    above: str
+    below: str = ""
+    definition: str = ""
+    compared: bool = False
+
+
 #: In order. A lead is in a stage only if it is in every stage before.
 STAGES: Final[tuple[Stage, ...]] = tuple(
     Stage(name, **row) for name, row in _WORDS["stages"].items()
 )
+#: What calls take leads to: the flag of each goal, and words that follow a share of leads.
+GOALS: Final[dict[str, str]] = {name: row["flag"] for name, row in _WORDS["goals"].items()}
+GOAL_WORDS: Final[dict[str, str]] = {name: row["words"] for name, row in _WORDS["goals"].items()}
+#: Rates of flagged calls by name.
+RATES: Final[dict[str, Rate]] = {name: Rate(**row) for name, row in _WORDS["rates"].items()}
 #: What `loaded` means where refusals cannot be known, or cannot be told apart by group.
 LOADED: Final[dict[str, str]] = _WORDS["loaded"]
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
