@@ -485,6 +485,12 @@ REFUSED_BY: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
         "before is no Taxonomy",
     ),
     (analytics.time_to_contact, {"idle_days": float("inf")}, "no number"),
+    (
+        analytics.time_to_contact,
+        {"entry": "birth"},
+        "entry='birth' is not known; use first_dial, import",
+    ),
+    (analytics.speed_to_lead, {"goal": "fame"}, "goal='fame' is not known; use positive"),
     (analytics.return_calls, {"within": None}, "within=None"),
     (metrics.compute, {"names": 5}, "names=5"),
     (metrics.compute, {"names": [5]}, "name of a metric"),

@@ -30,6 +30,7 @@ from dialframe.analytics.attempt.lead_match import (
     known_campaign,
     lead_groups,
     next_to,
+    of_campaign,
 )
 from dialframe.analytics.attempt.taxonomy import (
     GOALS,
@@ -142,9 +143,7 @@ def stages_of(span: Span, attempts: Attempts, booked: Booked, order: str) -> dic
     if span.bounded:
         rows = np.flatnonzero((at >= span.opens[lead]) & (at <= span.closes[lead]))
     for stage, flag in CALL_STAGES.items():
-        last = rows[attempts.flag(flag)[rows]]
-        # A booking may follow on any positive call, so that the last stage leaves these as they are.
-        rows = rows if stage == "appointment" else last
+        last = rows = rows[attempts.flag(flag)[rows]]
         if order != "any" and (span.bounded or stage != "attempted"):
             last = last[at[last] >= since[lead[last]]]
         reached = earliest(lead[last], at[last], len(span.here))
@@ -193,11 +192,6 @@ def booked_of(
     return Booked(attempts.lead[call[known]].astype(np.int64), when[known], call[known], notes)
 
 
-#: How the stages must follow each other in time.
-ORDERS: Final = ("ordered", "strict", "any")
-ENTRIES: Final = ("import", "first_dial")
-
-
 @analysis
 def funnel(
     calls: pd.DataFrame,
@@ -244,9 +238,6 @@ def funnel(
         ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
             another word, or the window has no time zone.
     """
-    for name, choice, known in (("order", order, ORDERS), ("entry", entry, ENTRIES)):
-        if choice not in known:
-            raise ConfigError(f"{name}={choice!r} is not known; use {', '.join(known)}")
     if window is not None and window <= timedelta(0):
         raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
     campaign = selection.pop("campaign", None)
@@ -312,9 +303,7 @@ def _leads_here(
 ) -> tuple[Mask, int]:
     """Which leads the funnel is of, and how many are left out for being newer than the window."""
     require(leads, ("id", "phone", "campaign_id", "created_at"), "leads")
-    wanted = np.ones(len(leads), dtype=bool)
-    if campaign is not None:
-        wanted &= np.asarray(leads["campaign_id"] == campaign, dtype=bool)
+    wanted = of_campaign(leads, campaign)
     # A lead without an instant is not known to be newer.
     in_time = within(leads["created_at"], None, until) | ~present(leads["created_at"])
     return wanted & in_time, int((wanted & ~in_time).sum())
@@ -327,9 +316,7 @@ def _not_here(
     is_matched = matched.lead >= 0
     # Where a campaign is asked for, calls of other campaigns on its leads still carry them through.
     ours = is_matched & np.append(is_in_funnel, np.False_)[matched.lead]
-    elsewhere = np.zeros(len(calls), dtype=bool)
-    if campaign is not None:
-        elsewhere = np.asarray(calls["campaign_id"] != campaign, dtype=bool)
+    elsewhere = ~of_campaign(calls, campaign)
     several = matched.quality_is("ambiguous")
     return {
         "unmatched": ~is_matched & ~several & ~elsewhere,

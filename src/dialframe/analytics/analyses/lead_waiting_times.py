@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Final, Unpack
+from typing import Final, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -54,7 +54,6 @@ from dialframe.analytics.claims_and_tables import (
     table_of_rows,
 )
 from dialframe.analytics.inference import Z_95
-from dialframe.errors import ConfigError
 
 #: Steps that a curve is drawn with at most; more are thinned out evenly.
 MOST_STEPS: Final = 400
@@ -154,17 +153,13 @@ DELAYS_MIN: Final = (0, 5, 30, 60, 240, 1_440, 4_320, 10_080)
 _NAMES: Final = {0: "0", 60: "1 h", 240: "4 h", 1_440: "1 d", 4_320: "3 d", 10_080: "7 d"}
 
 
-#: What a wait can be judged by: flag of the attempts.
-WAIT_GOALS: Final = ("positive", "human", "right_party", "appointment", "conversion")
-
-
 @analysis
 def speed_to_lead(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
     *,
     by: str | None = None,
-    goal: str = "positive",
+    goal: Literal["positive", "human", "right_party", "appointment", "conversion"] = "positive",
     source: str = SOURCE,
     min_calls: int = 30,
     alpha: float = 0.05,
@@ -180,7 +175,7 @@ def speed_to_lead(
     Args:
         leads: Frame of the leads table, with `created_at`.
         by: Column or custom field to split the table `groups` by.
-        goal: What a lead should come to, of `WAIT_GOALS`; for `human` on its first attempt, else at
+        goal: What a lead should come to; for `human` on its first attempt, else at
             any time.
         source: Column or custom field with the source.
         min_calls: Leads below which a band of waits is not compared.
@@ -197,8 +192,6 @@ def speed_to_lead(
         ConfigError: A column is missing, the campaign is unknown, or the goal is.
     """
     require(leads, ("created_at",), "leads")
-    if goal not in WAIT_GOALS:
-        raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
     attempts = count_attempts(calls, leads, **selection)
     in_campaign = of_campaign(leads, attempts.campaign)
     first = earliest(attempts.lead, attempts.when, len(leads))
@@ -323,7 +316,7 @@ def time_to_contact(
     leads: pd.DataFrame,
     *,
     by: str | None = None,
-    entry: str = "first_dial",
+    entry: Literal["first_dial", "import"] = "first_dial",
     campaigns: pd.DataFrame | None = None,
     idle_days: float = 30.0,
     **selection: Unpack[CampaignSelection],
@@ -430,8 +423,6 @@ def _given_up(
 
 def _waits(attempts: Attempts, leads: pd.DataFrame, entry: str) -> tuple[Floats, Ints, Mask]:
     """Days waited by each lead, what ended it (0: nothing, else 1 + place in `ENDINGS`), and who waits."""
-    if entry not in ("first_dial", "import"):
-        raise ConfigError(f"entry={entry!r} is not known; use first_dial or import")
     at, lead = attempts.when, attempts.lead
     marks = [
         attempts.flag("human"),

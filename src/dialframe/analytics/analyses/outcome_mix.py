@@ -244,8 +244,6 @@ def cohorts(
     if goal not in GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(GOALS)}")
     lengths = {"day": 1, "week": 7, "month": 30}
-    if period not in lengths:
-        raise ConfigError(f"period {period!r} is not known; use {', '.join(lengths)}")
     require(leads, ("created_at", "campaign_id"), "leads")
     attempts = count_attempts(calls, leads, **selection)
     created = micros(leads["created_at"])
@@ -311,8 +309,6 @@ def outcome_mix(
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `by` or `period` is.
     """
-    if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
-        raise ConfigError("by is outcome or disposition; period is day, week or month")
     attempts = count_attempts(calls, leads, **selection)
     odd = attempts.classes.unmapped[attempts.rows]
     if by == "outcome":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import inspect
@@ -261,13 +262,21 @@ def plain_value(name: str, value: object, kind: str) -> None:
             why = f"is no {wanted}; use (0.15, 0.2), for instance"
     elif wanted == "bool" and not isinstance(value, (bool, np.bool_)):
         why = "is neither True nor False; use one of them"
-    elif (wanted == "str" or wanted.startswith("Literal")) and not isinstance(value, str):
-        why = "is not text; write one name in quotes"
+    elif wanted == "str" or wanted.startswith("Literal"):
+        why = _why_no_name(value, wanted)
     if why:
         shown = repr(value)
         raise ConfigError(
             f"{name}={shown if len(shown) < _SHOWN else shown[:_SHOWN] + '...'} {why}"
         )
+
+
+def _why_no_name(value: object, kind: str) -> str:
+    """Why a value is no name, or none of those that its annotation lists; empty where it is one."""
+    if not isinstance(value, str):
+        return "is not text; write one name in quotes"
+    known = (value,) if kind == "str" else ast.literal_eval(kind.removeprefix("Literal"))
+    return "" if value in known else f"is not known; use {', '.join(known)}"
 
 
 def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
