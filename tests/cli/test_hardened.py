@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,10 @@ else:
 _give_caches_a_place()
 told = {"sealed": sealed, "user": os.geteuid(), "ended": []}
 for arguments in json.load(sys.stdin):
+    if arguments == ["forget the account"]:
+        for name in [name for name in os.environ if name.startswith("DIALFRAME_")]:
+            del os.environ[name]
+        continue
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         status = run(arguments)
@@ -47,6 +52,7 @@ json.dump(told, sys.stdout)
 """
 
 
+NOBODY = 65534
 #: What is loaded anew takes its time.
 pytestmark = [
     pytest.mark.slow,
@@ -77,8 +83,9 @@ def _as_nobody(room: Path, commands: list[list[str]], **environment: str) -> dic
     return told
 
 
-def test_every_command_works_as_another_user_without_a_home() -> None:
-    """Funnel, audit, report, rules, lists, doctor: no cache and no drawing library's folder is missed, nothing compiled."""
+@pytest.fixture(scope="module")
+def nobody() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A folder of another user, and what every command told there: with an account, then a check-up without one."""
     # Outside of the tests' own folders, which nobody else may enter.
     with (
         dialframe.sandbox.start(size="tiny", seed=3) as service,
@@ -87,7 +94,8 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
         room = Path(root)
         (room / "autumn.csv").write_text("name,phone\nAda,+12125550142\nBob,+12125550143\n")
         for path in (room, room / "autumn.csv"):
-            shutil.chown(path, 65534, 65534)
+            shutil.chown(path, NOBODY, NOBODY)
+        (room / "closed").mkdir(mode=0o755)
         commands = [
             ["sync", "--json"],
             ["doctor", "--json"],
@@ -97,43 +105,54 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
             ["audit", "--rules", "us-tsr-hours", "-o", str(room / "pack"), "--json"],
             # Of a time without calls: its few pictures are drawn like all others.
             ["report", "--out", str(room / "report"), "--since", "2030-01-01"],
+            ["forget the account"],
+            ["doctor", "--json"],
+            ["doctor", "--json", "--store", str(room / "closed")],
         ]  # fmt: skip
-        told = _as_nobody(
+        yield (
             room,
-            commands,
-            DIALFRAME_BASE_URL=service.base_url,
-            DIALFRAME_API_KEY=service.api_key,
-            DIALFRAME_STORE=str(room / "store"),
+            _as_nobody(
+                room,
+                commands,
+                DIALFRAME_BASE_URL=service.base_url,
+                DIALFRAME_API_KEY=service.api_key,
+                DIALFRAME_STORE=str(room / "store"),
+            ),
         )
-        assert (told["sealed"], told["user"]) == (True, 65534)
-        assert told["compilers"] == []
-        for name, status, out, err in told["ended"]:
-            # An audit ends with 3 where it has findings.
-            assert status == 0 or (name, status) == ("audit", 3), (name, out, err)
-            assert "Traceback" not in err
-        answers = {name: out for name, _, out, _ in told["ended"]}
-        assert json.loads(answers["doctor"])["ok"] is True
-        assert json.loads(answers["leads"])["clean"] == 2
-        assert any(path.suffix == ".html" for path in (room / "report").iterdir())
-        assert json.loads(answers["audit"])["checks"]
-        assert {path.stat().st_uid for path in room.rglob("*")} == {65534}
 
 
-def test_doctor_says_that_there_is_no_place_for_a_store() -> None:
-    """Without a home and a folder that is named, and with one that may not be written to: what is wrong, and what helps."""
-    with tempfile.TemporaryDirectory() as root:
-        room = Path(root)
-        room.chmod(0o755)
-        (room / "closed").mkdir(mode=0o755)
-        told = _as_nobody(
-            room, [["doctor", "--json"], ["doctor", "--json", "--store", str(room / "closed")]]
-        )
-    assert (told["sealed"], told["user"]) == (True, 65534)
-    words = ("/proc/nowhere", "closed may not be written to")
-    for (_, status, out, err), expected in zip(told["ended"], words, strict=True):
-        answer = json.loads(out)
-        (store,) = [row for row in answer["checks"] if row["check"] == "store"]
-        assert (status, answer["ok"], store["state"]) == (1, False, "failed")
-        assert expected in store["detail"]
-        assert "folder" in store["what_next"]
+def test_every_command_works_as_another_user_without_a_home(
+    nobody: tuple[Path, dict[str, Any]],
+) -> None:
+    """Funnel, audit, report, rules, lists, doctor: no cache and no drawing library's folder is missed, nothing compiled."""
+    room, told = nobody
+    assert (told["sealed"], told["user"]) == (True, NOBODY)
+    assert told["compilers"] == []
+    for name, status, out, err in told["ended"][:-2]:
+        # An audit ends with 3 where it has findings.
+        assert status == 0 or (name, status) == ("audit", 3), (name, out, err)
         assert "Traceback" not in err
+    answers = {name: out for name, _, out, _ in told["ended"][:-2]}
+    assert json.loads(answers["doctor"])["ok"] is True
+    assert json.loads(answers["leads"])["clean"] == 2
+    assert any(path.suffix == ".html" for path in (room / "report").iterdir())
+    assert json.loads(answers["audit"])["checks"]
+    written = [path for path in room.rglob("*") if path != room / "closed"]
+    assert {path.stat().st_uid for path in written} == {NOBODY}
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [(-2, "/proc/nowhere"), (-1, "closed may not be written to")]
+)
+def test_doctor_says_that_there_is_no_place_for_a_store(
+    nobody: tuple[Path, dict[str, Any]], place: int, words: str
+) -> None:
+    """Without a home and a folder that is named, and with one that may not be written to: what is wrong, and what helps."""
+    _, status, out, err = nobody[1]["ended"][place]
+    answer = json.loads(out)
+    (store,) = [row for row in answer["checks"] if row["check"] == "store"]
+
+    assert (status, answer["ok"], store["state"]) == (1, False, "failed")
+    assert words in store["detail"]
+    assert "folder" in store["what_next"]
+    assert "Traceback" not in err
