@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dialframe.cli.entry_point import run
+
+SOURCE = str(Path(__file__).parents[2] / "src")
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,27 @@ class Ran:
     def facts(self) -> dict[str, Any]:
         """The one object of `--json`."""
         return dict(json.loads(self.out))
+
+
+def begun(
+    *words: object,
+    program: Sequence[str] = ("-m", "dialframe"),
+    session: bool = False,
+    **variables: object,
+) -> subprocess.Popen[str]:
+    """Begin a command in a process of its own, whose output can be read.
+
+    Args:
+        words: Its words, each as it stands.
+        program: What runs it.
+        session: Whether it gets a session of its own, as from a terminal.
+        variables: Further variables of its environment.
+    """
+    return subprocess.Popen(
+        [sys.executable, *program, *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=session,
+        env={**os.environ, "PYTHONPATH": SOURCE} | {name: str(value) for name, value in variables.items()},
+    )  # fmt: skip
 
 
 def invoke(

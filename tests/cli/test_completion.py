@@ -6,14 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from cli.commands import invoke
+from cli.commands import SOURCE, invoke
 from dialframe.cli import completion_words
-
-SOURCE = str(Path(__file__).parent.parent.parent / "src")
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:

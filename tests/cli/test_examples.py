@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -17,7 +14,7 @@ import pytest
 from sitepages.command_list import commands
 
 import dialframe
-from cli.commands import invoke
+from cli.commands import begun, invoke
 from dialframe.cli.entry_point import SERVERS as SERVING
 
 ROOT = Path(__file__).parent.parent.parent
@@ -196,11 +193,7 @@ def test_examples_run(environment: Path, service: dialframe.sandbox.Sandbox) -> 
 def test_servers_are_ready_and_end_well(line: str) -> None:
     """Each says where it is, and ends with status 0 when it is stopped."""
     arguments = shlex.split(re.sub(r"--port \d+", "--port 0", line))[1:]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dialframe", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )  # fmt: skip
+    process = begun(*arguments)
     assert process.stdout is not None
     assert process.stderr is not None
     ready = (process.stdout if "--json" in line else process.stderr).readline()

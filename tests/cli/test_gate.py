@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from http.client import HTTPConnection
@@ -14,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cli.commands import invoke
+from cli.commands import begun, invoke
 from dialframe import connect, sandbox
 
 RULES = "us-tcpa-hours,us-tsr-hours,us-tcpa-dnc-31,us-dnc-listed-call,us-tcpa-internal-dnc"
@@ -76,20 +73,8 @@ def test_numbers_on_the_screen_are_masked(room: Path) -> None:
 
 def test_a_dialer_asks_over_http(room: Path) -> None:
     """The command says where it answers; a number that nobody knows is held."""
-    environment = os.environ | {"DIALFRAME_GATE_TOKEN": "a-token-of-the-dialer"}
-    command = [
-        sys.executable,
-        "-m",
-        "dialframe",
-        "gate",
-        "serve",
-        "--port",
-        "0",
-        "--rules",
-        "us",
-        "--json",
-    ]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    words = ["gate", "serve", "--port", "0", "--rules", "us", "--json"]
+    with begun(*words, DIALFRAME_GATE_TOKEN="a-token-of-the-dialer") as process:
         assert process.stdout is not None
         where = urlsplit(json.loads(process.stdout.readline())["url"])
         connection = HTTPConnection(where.hostname or "", where.port, timeout=120)

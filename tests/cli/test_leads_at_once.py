@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import invoke
+from cli.commands import SOURCE, invoke
 from dialframe.phones import column_reader
 
-SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
 HEAVY = (
     "scipy", "lifelines", "matplotlib", "duckdb", "numba", "llvmlite", "httpx", "anywidget",

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from sitepages.command_list import commands
 
-from cli.commands import invoke
+from cli.commands import SOURCE, invoke
 
-SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What a command needs beside its options so that it gets as far as the account.
 ARGUMENTS = {
     "export": ["calls", "--to", "x.csv"],

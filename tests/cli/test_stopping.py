@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import SOURCE, begun
 from dialframe.background import end_with_parent
 from dialframe.cli import terminal
 from dialframe.cli.entry_point import KEPT
 from dialframe.config import Progress
 from forked import Forked
-
-SOURCE = str(Path(__file__).parent.parent.parent / "src")
 
 #: The command line, which is at work for ten minutes where its first file is flushed to the disk.
 AT_WORK = """
@@ -34,14 +33,11 @@ runpy.run_module("dialframe", run_name="__main__", alter_sys=True)
 
 def test_cleaning_stops_with_no_list_half_written(tmp_path: Path) -> None:
     """One line says so, and the folder holds no part of a file."""
-    path, out, begun = tmp_path / "large.csv", tmp_path / "out", tmp_path / "begun"
+    path, out, mark = tmp_path / "large.csv", tmp_path / "out", tmp_path / "begun"
     path.write_text("Phone,First Name,Email\n(212) 555-0142,Ada,ada@example.com\n")
-    process = subprocess.Popen(
-        [sys.executable, "-c", AT_WORK, begun, "leads", "clean", "--region", "US", path, "--out", out],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": SOURCE},
-    )  # fmt: skip
-    while not begun.exists() and process.poll() is None:
+    words = ("leads", "clean", "--region", "US", path, "--out", out)
+    process = begun(mark, *words, program=("-c", AT_WORK), session=True)
+    while not mark.exists() and process.poll() is None:
         time.sleep(0.02)
     half_written = [item.name for item in out.iterdir()]
     # As a terminal does: to the command and to whatever it has started.

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cli.commands import invoke
+from cli.commands import begun, invoke
 from dialframe import sandbox
 from dialframe.account import account as accounts
-
-SOURCE = str(Path(__file__).parents[2] / "src")
 
 #: The command line, which waits ten minutes for each answer: a stop that comes sooner is not the waiting's end.
 PATIENT = (
@@ -47,26 +44,11 @@ def service() -> Iterator[sandbox.Sandbox]:
 
 
 def start(
-    base_url: str,
-    key: str,
-    store: Path,
-    *arguments: str,
-    program: Sequence[str] = ("-m", "dialframe"),
+    base_url: str, key: str, store: Path, *arguments: str, **more: Any
 ) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, *program, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": SOURCE,
-            "DIALFRAME_BASE_URL": base_url,
-            "DIALFRAME_API_KEY": key,
-            "DIALFRAME_STORE": str(store),
-        },
-    )
+    """The command in a process of its own, on an account."""
+    named = {"BASE_URL": base_url, "API_KEY": key, "STORE": store}
+    return begun(*arguments, **more, **{f"DIALFRAME_{name}": named[name] for name in named})
 
 
 def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> None:

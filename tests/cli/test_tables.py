@@ -11,14 +11,13 @@ import subprocess
 import sys
 import termios
 from fcntl import ioctl
-from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
+from cli.commands import SOURCE
 from dialframe.cli.terminal import Table
 
-SOURCE = str(Path(__file__).parent.parent.parent / "src")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLORS = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3|4|9|10)[0-7](?:;[0-9;]*)?m")
 TABLE = Table(
