@@ -304,7 +304,10 @@ def test_a_pack_is_not_replaced_unless_it_is_said(
     shutil.copytree(pack, copy)
     # Under one rule: which rules are asked says nothing about what stands there.
     again = ["audit", *store, "--rules", "us-tsr-hours", "-o", str(copy)]
+    before = invoke("audit history --json", *store[:2]).facts["audits"]
     invoke(*again, ends=2)
+    # Said before an audit was made for nothing.
+    assert invoke("audit history --json", *store[:2]).facts["audits"] == before
     invoke(*again, "--replace", ends=3)
     assert packs.verify(copy).whole
 

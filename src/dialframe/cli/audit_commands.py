@@ -207,6 +207,8 @@ def audit(
         until=instants.instant("--until", until),
         fail_on=fail_on,
     )
+    if out is not None:
+        flow.refuse_occupied(out, replace=replace)
     # Keys come in files: what stands on a command line is in the list of processes.
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)

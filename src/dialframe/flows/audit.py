@@ -266,6 +266,19 @@ def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
     return pack.write(result, folder, summary=facts(result), replace=is_pack)
 
 
+def refuse_occupied(path: Path, *, replace: bool) -> None:
+    """Refuse a place for a pack where something stands: it may be evidence.
+
+    Raises:
+        ConfigError: Something stands there, and it may not be replaced.
+    """
+    is_empty = path.is_dir() and not any(path.iterdir())
+    if path.exists() and not is_empty and not replace:
+        raise ConfigError(
+            f"{path} exists already; choose another name, or replace it with --replace"
+        )
+
+
 def write_pack(
     result: Audit,
     path: Path,
@@ -306,10 +319,7 @@ def write_pack(
             result, path, summary=facts(result), further=report, key=key,
             pseudonyms=pseudonyms, zipped=zipped, replace=replace, after=after, time_stamp=time_stamp,
         )  # fmt: skip
-    if path.exists() and not replace:
-        raise ConfigError(
-            f"{path} exists already; choose another name, or replace it with --replace"
-        )
+    refuse_occupied(path, replace=replace)
     make_folder(path.parent)
     with tempfile.TemporaryDirectory(".tmp", f".{path.name}.", path.parent) as room:
         inner = Path(room) / path.stem
