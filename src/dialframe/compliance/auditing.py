@@ -339,7 +339,7 @@ _REST: Final = {
         select c.call, d.rules, case when d.case_id is null then 2 else 0 end as severity,
           case when d.case_id is null then 'no rule of those asked says what a record of the call has to hold'
             else 'the stored record has every field' end as reason,
-          case when d.case_id is null then 'a rule on records for the place of the number' end as missing
+          case when d.case_id is null then 'a rule on records for the place of the number' end as missing, null as absent
         from calls c left join records_default d on d.case_id = c.case_id""",
     "emergency": """
         select c.call, d.rules, d.severity, null as reason, d.missing from calls c join emergency_default d using (case_id)""",

@@ -67,7 +67,10 @@ class _Said(dict[str, Any]):
     def __missing__(self, name: str) -> object:
         if name in self._others:
             return filled(self._others[name], self)
-        value = getattr(getattr(self._law, "parameters", None), name, ())
+        if self._law is None:
+            return _Words()
+        # A name that neither the row nor the rule has is a slip in `words.toml`, and fails.
+        value = getattr(self._law.parameters, name)
         return _Words(value) if isinstance(value, tuple) else value
 
     def has(self, name: str) -> bool:
