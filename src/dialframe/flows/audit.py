@@ -314,19 +314,16 @@ def write_pack(
     report = {"report.html": html.encode()}
     if pdf:
         report["report.pdf"] = html_page.to_pdf(html, dated=result.as_of)
+    write = partial(
+        pack.write, result, summary=facts(result), further=report, key=key, pseudonyms=pseudonyms,
+        after=after, time_stamp=time_stamp,
+    )  # fmt: skip
     if path.suffix != ".zip":
-        return pack.write(
-            result, path, summary=facts(result), further=report, key=key,
-            pseudonyms=pseudonyms, zipped=zipped, replace=replace, after=after, time_stamp=time_stamp,
-        )  # fmt: skip
+        return write(path, zipped=zipped, replace=replace)
     refuse_occupied(path, replace=replace)
     make_folder(path.parent)
     with tempfile.TemporaryDirectory(".tmp", f".{path.name}.", path.parent) as room:
-        inner = Path(room) / path.stem
-        written = pack.write(
-            result, inner, summary=facts(result), further=report, key=key,
-            pseudonyms=pseudonyms, zipped=True, after=after, time_stamp=time_stamp,
-        )  # fmt: skip
+        written = write(Path(room) / path.stem, zipped=True)
         publish({path: written["zip"]})
     return {"zip": path}
 
