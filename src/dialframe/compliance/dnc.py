@@ -113,6 +113,7 @@ def coverage(
     if by is not None and by not in leads.columns:
         raise ConfigError(f"compliance: the leads frame has no column {by}; add it first")
     book = load() if rulebook is None else rulebook
+    # An age that the caller gives stands for every rule of every place.
     age = None if max_age_days is None else timedelta(days=max_age_days)
     rules = book if age is None else _without_rules(book)
     question = Question(
@@ -294,6 +295,7 @@ def dashboard(
         ignore_index=True,
     )
     names = dict(campaigns or {})
+    # People know campaigns by their names; an unknown one keeps its id.
     pairs["campaign_id"] = pairs["campaign_id"].map(lambda each: names.get(each, each))
     source = custom_field(leads, source_field).to_numpy()
     views = {
@@ -329,6 +331,7 @@ def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:
     """Group of each number, `several` where there are more."""
     pairs = pd.DataFrame({"phone": phones.to_numpy(), "group": groups.to_numpy()}, dtype="str")
     pairs = pairs[pairs["phone"].notna() & pairs["group"].notna()].drop_duplicates()
+    # In one group alone, so that the groups of a view add up.
     pairs.loc[pairs["phone"].duplicated(keep=False), "group"] = SEVERAL
     return pairs.drop_duplicates("phone").set_index("phone")["group"]
 

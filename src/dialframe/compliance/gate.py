@@ -153,6 +153,7 @@ def _holding(check: Check, run: Engine, first: int) -> pd.DataFrame:
         from calls c join not_asked n on n.case_id = c.case_id and n.check_name = '{check.name}'
         where c.call >= {first}""")
     not_asked["reason"] = "rules of " + not_asked["places"].astype("object") + " were not asked"
+    # A check that no rule asks for holds nobody, but for places that were not asked about.
     if check.name not in run.ran:
         return not_asked.assign(check=check.name)
     rows = check.rows(run.view, f"g.severity > 1 and g.call >= {first}")
@@ -196,6 +197,7 @@ def _verdicts(
     for call, number in enumerate(numbers, start=first):
         row = gravest.get(call)
         verdicts[number] = {"verdict": MAY_BE_CALLED}
+        # In doubt nobody is dialed: whatever is no pass holds the number.
         if row is not None:
             grade = GRADES[int(row["severity"])]
             verdicts[number] = {**row, "verdict": HELD, "grade": grade, "held_by": held_by[call]}

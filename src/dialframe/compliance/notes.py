@@ -50,6 +50,7 @@ def about_declared(book: RuleBook, declared: Declared) -> list[str]:
         f"Rule {rule.id}: further holidays may have been proclaimed; a file of declared days that "
         "names the rule says which, and none was given."
         for rule in book.of_kind(HolidayRule)
+        # La. PSC General Order R-29617 (V)(A)(2): the governor may proclaim more.
         if rule.parameters.proclaimed and not declared.has(rule.id)
     ]
 
@@ -107,6 +108,7 @@ def about_not_asked(table: pd.DataFrame) -> list[str]:
 
 def about_unmapped(table: pd.DataFrame) -> list[str]:
     """Dispositions that read like a refusal and that nobody mapped."""
+    # A wording that nobody mapped may be a refusal: it is said before anybody dials the number again.
     like = table[table["like_refusal"].fillna(value=False).to_numpy(dtype=bool)]
     if like.empty:
         return []

@@ -137,6 +137,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
         ConfigError: A table lacks a column.
         OSError: The disk is full or the folder cannot be written.
     """
+    # A table without rows has a hash too, so that a manifest names it.
     counts, hashes = dict.fromkeys(tables, 0), dict.fromkeys(tables, f"{0:016x}")
     ends: list[tuple[str | None, bool]] = []
     with _connection() as con:
@@ -216,6 +217,7 @@ def _in_few_values(con: duckdb.DuckDBPyConnection, name: str) -> str:
     if not columns:
         return ""
     counts = con.execute(f"select {', '.join(f'count(distinct {c})' for c in columns)} from given")
+    # Numbers and ids repeat too seldom to be worth a dictionary.
     few = [
         column
         for column, values in zip(columns, counts.fetchall()[0], strict=True)
@@ -326,6 +328,7 @@ def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:
 def _superseded(laid: Split) -> frozenset[int]:
     """Rows of the calls whose id a later row has."""
     files = quoted(laid.folder / "calls" / "*" / "*.parquet")
+    # So many hashes at once as memory holds.
     passes = max(1, -(-laid.rows["calls"] // _IDS_AT_ONCE))
     superseded: set[int] = set()
     with _connection() as con:
@@ -393,6 +396,7 @@ class Part:
             return stored
         read = [pq.ParquetFile(file).read(list(columns) or None) for file in stored.files]
         frame = pa.concat_tables(read).to_pandas(types_mapper=_DTYPES.get)
+        # Parquet of DuckDB has instants without a zone: they are UTC.
         bare = frame.select_dtypes("datetime").columns
         aware = frame.assign(**{each: frame[each].dt.tz_localize("UTC") for each in bare})
         return aware.rename(columns={"recorded": "recording", _KEYS[name]: "_row"})
@@ -418,6 +422,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     listed = _listed(piece) if part.worded else []
     _keep_findings(run, listed, part.target / "findings" / f"{part.number:04d}.parquet")
     if part.packed:
+        # Whole numbers lie in it: for the owner alone.
         part_folder = part.target / "parts" / f"{part.number:04d}"
         part_folder.mkdir(mode=0o700, parents=True)
         pack.write_rows(
@@ -480,6 +485,7 @@ def in_parts(
     if meaning is not None:
         _, outcomes = meaning(pd.DataFrame({"phone": [], "custom_fields": []}), laid.words)
         question = replace(question, outcomes=outcomes)
+    # A part without a dropped call would else not know that the taxonomy has one.
     if question.outcomes is not None:
         said = pd.Series(question.outcomes).dropna().unique()
         question = replace(question, known_outcomes=frozenset(map(str, said)))

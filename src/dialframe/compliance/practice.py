@@ -361,6 +361,7 @@ def read_practice(
     form = read_form(_FILE, text, name)
     # A list that no rule speaks of would be declared, and cover nothing.
     known = {registry.casefold() for registry in registries}
+    # A list that the check and the screen cover is declared twice: they prove different things.
     covers = []
     for cover in form.covers:
         if cover.registry.casefold() not in known:
@@ -375,6 +376,7 @@ def read_practice(
             _whole_number(number)
         except ValueError as error:
             raise ConfigError(f"{name}: line_types: {error}") from None
+    # What a campaign does not say goes by what the firm says.
     campaigns = form.campaigns.items()
     return Practice(
         purpose=form.purpose,

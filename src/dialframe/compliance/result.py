@@ -197,6 +197,7 @@ class Audit:
     @property
     def calls(self) -> int:
         """Outbound calls that were graded."""
+        # Every graded call is in the check of hours, whatever rules are asked.
         hours = self.checks.loc[self.checks["check"] == "calling_hours", "checked"]
         return int(hours.sum())
 
@@ -250,6 +251,7 @@ class Audit:
         return shown
 
     def __str__(self) -> str:
+        # Advice stands below the counts of law, under its own name.
         advice = self.parts.get("advisory_checks", pd.DataFrame())
         lines = [
             f"Audit as of {self.as_of:%Y-%m-%d %H:%M} UTC, rule book {self.rulebook_version}",
@@ -283,6 +285,7 @@ class Audit:
         ]
         # A notebook shows a few rows: the gravest.
         order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
+        # Stable: within a grade the order of the findings stays.
         gravest = self.findings["grade"].map(order).argsort(kind="stable")[:_SHOWN]
         first = self.masked(self.findings.iloc[gravest])[columns]
         counts = self.checks[["title", "unit", "checked", "violation", "uncertain"]].assign(

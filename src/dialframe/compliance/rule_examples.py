@@ -162,6 +162,7 @@ def _scene_of(name: str, rule: Rule, example: Example, phone: str) -> Scene:
     declared = {}
     if example.declared is not None:
         declared = {rule.id: {example.at.date(): "emergency"} if example.declared else {}}
+    # Whether a firm keeps a table decides between "not evaluable" and "violation".
     has_consents = bool(consents) or (
         rule.kind in _BY_CONSENTS and example.grade != "not evaluable"
     )
@@ -211,6 +212,7 @@ def _phones(jurisdiction: str) -> Iterator[str]:
     first = phone_of(jurisdiction)
     zones = of_number(first).names
     yield first
+    # Numbers of one exchange: where the first lies, they lie too, but for a few plans.
     for number in range(100):
         phone = f"{first[:-2]}{number:02}"
         if phone != first and of_number(phone).names == zones:
@@ -236,6 +238,7 @@ def _calls(
         start = utc(at)
         calls.append(base | {"id": name, "created_at": start, "ended_at": start})
     outcomes = {}
+    # Somebody has to have answered a call that was abandoned, or that a machine took.
     if example.event is not None and moments:
         last = moments[-1][0]
         outcomes = {last: _OUTCOMES[example.event], "call": "live"}
@@ -315,6 +318,7 @@ def _disturbs(scene: Scene, other: Scene) -> bool:
     ):
         return True
     families = {_FAMILIES.get(kind, kind) for kind in (rule.kind, beside.kind)}
+    # Rules of other kinds grade rows of their own.
     if rule.kind == "retention" or len(families) > 1:
         return False
     if rule.id == beside.id:

@@ -104,6 +104,7 @@ def added(pieces: Sequence[Piece]) -> Piece:
     not_asked = pd.concat([each.not_asked for each in pieces], ignore_index=True)
     unmapped = pd.concat([each.unmapped for each in pieces], ignore_index=True)
     days = [each.days for each in pieces if each.days is not None]
+    # How far back the account reaches is a matter of its oldest call, whichever part has it.
     starts = [each.oldest_at for each in pieces if each.oldest_at is not None]
     calls, stored = (sum(values) for values in zip(*(each.calls for each in pieces), strict=True))
     screened, due, used = (
@@ -156,6 +157,7 @@ def _added_unmapped(rows: pd.DataFrame) -> pd.DataFrame:
     table = rows.groupby("disposition", as_index=False).agg(
         {"calls": "sum", "like_refusal": "any"}
     )
+    # What may be a refusal first.
     order = ["like_refusal", "calls", "disposition"]
     return shaped(table.sort_values(order, ascending=[False, False, True]), UNMAPPED)
 

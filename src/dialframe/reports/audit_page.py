@@ -168,6 +168,7 @@ def to_check(result: Audit) -> dict[str, object]:
 
 def to_check_sentence(result: Audit) -> str:
     """The same in words."""
+    # Checking is paid for: what it takes stands beside what is to be checked.
     left = to_check(result)
     if not left["numbers"]:
         return "Every number that is callable or was called has a recent check."
@@ -274,6 +275,7 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     shown = SHOWN if grade == "violation" else SHOWN_OPEN
     sheets = []
     for name, part in rows.groupby("check", sort=False):
+        # Rows that are not shown are counted, and never put into words.
         masked = _in_words(result, result.masked(part.head(shown))).reindex(part.index)
         sheets.append(Sheet(title_of(str(name)), masked, HEADINGS, rows=shown))
     more = (
@@ -325,6 +327,7 @@ def _open(result: Audit) -> Section:
 def _advice(result: Audit) -> tuple[Section, ...]:
     """What voluntary codes say, apart from the law; numbers masked."""
     checks, findings = result.parts.get("advisory_checks"), result.parts.get("advisory")
+    # An account that no code reaches has no such section.
     if checks is None or findings is None or checks.empty:
         return ()
     rows = result.with_findings(findings.drop(columns="force")).masked()
@@ -368,6 +371,7 @@ def _coverage(result: Audit) -> tuple[Section, ...]:
 
 
 def _rules(result: Audit) -> Section:
+    # An audit that came out of a pack has no table of its rules.
     none = pd.DataFrame(columns=["rule_id", "title", "jurisdiction", "citation"])
     rules = result.parts.get("rules", none)
     shown = rules.copy()

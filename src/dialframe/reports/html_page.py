@@ -205,6 +205,7 @@ def to_pdf(html: str, *, dated: datetime) -> bytes:
     Raises:
         ConfigError: There is no Chromium, or it could not print the page.
     """
+    # No PDF library has the page as the browser shows it; one that is there prints it.
     program = browser()
     if program is None:
         raise ConfigError(
@@ -233,6 +234,7 @@ def _dated(field: re.Match[bytes], dated: datetime) -> bytes:
     """The same field of the same length with another date, so that no offset in the file moves."""
     whole = field.group()
     start = whole.index(b"(D:") + 3
+    # The same audit gives the same file: its date is that of the audit.
     stamp = f"{dated.astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
     room = len(whole) - start - 1
     return whole[:start] + stamp[:room].ljust(room, b"0") + b")"

@@ -62,6 +62,7 @@ def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
     counts, region = report["counts"], report["region"]
     extra = leads - counts["records"]
     more = f" and {extra:,} extra leads" if extra else ""
+    # Numbers without a country code are read as of a region: a wrong one reads them all wrong.
     read = f"as of {_safe(region)}" if region else "without a region"
     # Shares of all leads, so that the parts of the bar add up to its whole.
     shares = {key: f"{counts[key] / leads:.4f}" if leads else "0" for key in OUTCOMES}
@@ -160,6 +161,7 @@ def _file(file: Mapping[str, Any]) -> list[str]:
         ]
         for field, taken in columns["fields"].items()
     ]
+    # Nothing of a file is lost: what has no field of its own is kept under its header.
     left = _safe(", ".join(columns["leftovers"]))
     return [
         f"<h3>{_safe(file['name'])}: {file['records']:,} records</h3>",

@@ -52,6 +52,7 @@ def lead_file(
         mapping: Columns `field`, `column`, `confidence`.
         name: Name of the file.
     """
+    # Every record has one outcome, so that the parts add up to the file.
     parts = ", ".join(f"{counts[part]:,} {words}" for part, words in _OUTCOMES.items())
     return Section(
         title="A lead file, cleaned and screened",
@@ -297,6 +298,7 @@ def _measures(measured: metrics.Metrics) -> Section:
 
 def _left_out(result: Result) -> list[str]:
     rows = result.excluded
+    # What was counted is the result itself; here stands what was not.
     counts = rows[(rows["count"] > 0) & (rows["role"] != "counted")].to_dict("records")
     return [
         f"{str(row['role']).capitalize()}: {int(row['count']):,} {row['unit']}, {row['meaning']}"
@@ -311,6 +313,7 @@ def _headline(finding: Finding) -> str:
 
 def _plain(warning: str) -> str:
     """A warning without the file that it offers to those who write Python: its codes are named."""
+    # Who reads a page writes no Python.
     first, *stub = warning.splitlines()
     codes = [match for line in stub if (match := _CODE.match(line))]
     if not codes:

@@ -130,6 +130,7 @@ def _where(severity: int, hours: str, inside: Sequence[str], outside: Sequence[s
 
 def _hours(rules: Sequence[Rule], severity: int, day: int | None) -> str:
     """Hours of the rule that decides: the first of the worst, the narrowest of those that are kept."""
+    # A kept call names the narrowest hours that it kept: those would have been broken first.
     if severity <= 1:
         spans = [
             (length, text)

@@ -343,6 +343,7 @@ def tallied(checks: Sequence[Check], view: View) -> dict[str, Tally]:
         if rows["not_asked"]
         else set()
     )
+    # One pass over the rows of all checks: a statement of its own for each costs more than its rows.
     by_check = {check.name: _Sums(check) for check in checks}
     for name, case_id, severity, missing, rules, calls, first in looked:
         by_check[name].add(severity, missing, rules, calls, first)
@@ -399,6 +400,7 @@ class _Sums:
             rest = calls - self.looked_at[case_id]
             is_left_out = (self.check.name, case_id) in not_asked
             decided = self.decided.get(case_id, [(0, None, [])] if is_left_out else [])
+            # A rule that reaches a case is named, though every call of it was looked at.
             for severity, missing, rules in decided:
                 self.rules.update(rules or ())
                 if rest > 0:
@@ -481,6 +483,7 @@ def _column(values: pd.DataFrame, column: Column) -> Any:
         return series.array
     if column.kind in ("integer", "number"):
         series = pd.to_numeric(series, errors="coerce")
+    # Nulls of several kinds meet in one column: None stands for all of them.
     if column.kind in ("boolean", "text"):
         series = series.astype("object").where(series.notna(), None)
     return series.astype(dtype).array

@@ -169,6 +169,7 @@ def _words_of(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words
         reason = (
             "the time for which the request binds is over" if row.over_ else "inside the grace"
         )
+        # The wish was spoken during that call: whether before or after the other began nobody knows.
         if row.during:
             ended = _stamp(request.at_utc)
             reason = f"during the call that the request was made on, which ended at {ended}"
@@ -177,6 +178,7 @@ def _words_of(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words
         laws = "; ".join(r.id for r in view.rules(row.lifted_rules))
         return Words(f"exempt by record: {', '.join(sorted(row.lifted))} lifts {laws}")
     if row.may_be_listed and is_open:
+        # The day on which a number was put on a list the service does not say.
         since = "at an unknown time" if clean is None else f"after {_stamp(clean)}"
         reason = f"the number became listed {since} and by {_stamp(row.following_at)}; the call is between{lists}"
         proof = _record(row.following_source, row.following_ref, row.following_at, listed=True)
@@ -185,6 +187,7 @@ def _words_of(row: Any, view: View, requests: pd.DataFrame, lists: str) -> Words
         ref = row.refused_ref if isinstance(row.refused_ref, str) else "(no id)"
         reason = f"the disposition {row.refused_code!r} of call {ref} "
         proof = f"disposition {row.refused_code} on call {ref}"
+        # A refusal without a time may have come before any call.
         if row.refused_at.year == 1:
             return Words(
                 f"{reason}speaks against it, and when it was said nobody wrote down", proof

@@ -110,6 +110,7 @@ def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None
     write_rows(engine, folder, pseudonyms=pseudonyms)
     if isinstance(audit, Kept):
         shutil.copytree(audit.parts, folder / "parts", copy_function=_link)
+    # `verify.py` runs the queries in this order: later ones read tables of earlier ones.
     order = [CALLS]
     _text(folder / "checks" / f"{CALLS}.sql", _CALLS_SQL)
     for check in (check for check in CHECKS if check.name in ran):
@@ -158,6 +159,7 @@ def write_rows(
     _tables(engine, folder / "tables", hidden=pseudonyms is not None)
     for check in (each for each in CHECKS if each.name in engine.ran and each.name not in without):
         result = result_query(check)
+        # Its items are numbers, which the pack hides.
         if pseudonyms is not None and check.name == "scrub_coverage":
             result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
         query = (
@@ -254,6 +256,7 @@ def result_query(check: Check) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of everything that the grades depend on beside the rule book."""
+    # Each of them may change a grade: the engine, the days, the plans of numbers, the clocks.
     names = ("duckdb", "holidays", "phonenumbers", "tzdata")
     found = {name: metadata.version(name) for name in names}
     return found | {
@@ -263,6 +266,7 @@ def versions() -> dict[str, str]:
 
 def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
     """The query of a table as it is written: calls looked at as they were, numbers hidden where that is asked."""
+    # A pack is run again without the frames that somebody read of the audit.
     if name == "settings":
         return "select * replace (false as every_row) from settings"
     if name == "shown":

@@ -62,6 +62,7 @@ class StatutoryDay(BaseModel):
         day = day_of(self.on, year)
         if day is None or (self.years == "even" and year % 2):
             return None
+        # A holiday counts from the day on which its statute made it one.
         begun = self.begins is None or self.begins <= day
         return day if begun and (self.ends is None or day <= self.ends) else None
 
@@ -191,6 +192,7 @@ def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) 
     parameters = rule.parameters
     years = range(first.year, last.year + 1)
     banned: dict[date, str] = {}
+    # Parts of a place: none of these days bans a call for certain.
     if parameters.type == "regional":
         for year in years:
             banned |= _partial(parameters, year)
@@ -261,6 +263,7 @@ def _has_unsettled(calendar_id: str) -> bool:
 
 def is_known(country: str, subdiv: str = "") -> bool:
     """Whether there is a calendar of a country, and of a part of it."""
+    # An unknown calendar would have no days, and so ban nothing.
     known = holidays.list_supported_countries(include_aliases=True)
     return country in known and (not subdiv or subdiv in known[country])
 

@@ -116,6 +116,7 @@ def loosened(old: Rule, new: Rule | None) -> str:
     if new.first_day > old.first_day or new.last_day < old.last_day:
         return "the rule holds on fewer days"
     before, after = old.parameters.model_dump(), new.parameters.model_dump()
+    # Parameters alone say what a rule asks; words and sources may be another's.
     changed = {name for name in after if after[name] != before[name]}
     if isinstance(old, HoursRule) and isinstance(new, HoursRule) and changed & _HOURS:
         if _open_minutes(new) - _open_minutes(old) or changed & (
@@ -125,6 +126,7 @@ def loosened(old: Rule, new: Rule | None) -> str:
         changed -= _HOURS
     for name in sorted(changed):
         direction = _LOOSER.get(name)
+        # Nobody can tell which way such a change goes: it counts as one that asks less.
         if direction is None or before[name] is None or after[name] is None:
             return f"{name} is another"
         if (after[name] > before[name]) == (direction == "more"):

@@ -102,6 +102,7 @@ def _line_of_succession(book: RuleBook, rule: Rule) -> tuple[Rule, ...]:
     if rule.kind == "holiday":
         return (rule,)
     kin = [r for r in book.rules if (r.kind, r.jurisdiction) == (rule.kind, rule.jurisdiction)]
+    # Rules that hold at one time are no succession, though they are of a kind.
     chosen = [
         other
         for other in kin

@@ -233,6 +233,7 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
         ConfigError: The text is not TOML, misses a field, has an unknown one, names a rule twice
             or lets a rule overlap the one that it replaces; the line is named.
     """
+    # The schema first: what it refuses cannot be compared.
     book = toml_validation.read_form(_BOOK, text, name)
     problem = contradiction(book.rule)
     if problem is not None:
@@ -383,6 +384,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
             lacks.append("confidence_reason")
         if len({example.grade for example in rule.examples}) < _LEAST_GRADES:
             lacks.append("an example inside and one outside of it")
+        # Whoever reads a rule has to be able to look it up.
         linked = any("://" in source for source in (*rule.sources, rule.quoted_from))
         if not linked and rule.confidence != "low":
             lacks.append('a source with an address, or confidence = "low"')

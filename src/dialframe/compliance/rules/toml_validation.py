@@ -146,6 +146,7 @@ def _line_of(text: str, steps: Sequence[int | str]) -> int:
             first = starts[steps[1]]
             later = bisect_right(starts, first)
             last = starts[later] if later < len(starts) else len(lines)
+    # A field that is missing has no line: the table it belongs to has.
     names = [str(step) for step in steps if isinstance(step, str)]
     for name in reversed(names):
         for number in range(first, last):

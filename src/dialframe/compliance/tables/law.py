@@ -111,6 +111,7 @@ class Law:
         both = [*asked.rules, *(rule for rule in book.rules if rule.id not in chosen)]
         # A voluntary code is asked by itself, once its firm adopted it it is none any more.
         whole = [rule for rule in both if rule.status != "voluntary_code"]
+        # Hours are first in the tables, so that of rules of one grade their words are said.
         whole.sort(key=lambda rule: not isinstance(rule, HoursRule))
         parts = [(part, rule.id in chosen) for rule in whole for part in _parts(rule)]
         self.rules = [
@@ -295,6 +296,7 @@ class Law:
         """Table `cap_limits`: how many attempts a cap allows in which window, and to which calls it speaks."""
         for rule, law in self.of_kind(CapRule):
             p = law.parameters
+            # A cap that follows an event counts nothing: `caps` has its hours.
             if p.trigger is not None:
                 continue
             rolling = p.window_type == "rolling"

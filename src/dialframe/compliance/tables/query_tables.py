@@ -231,6 +231,7 @@ def _words(db: Database, question: Question) -> None:
         for (word,) in db.execute(
             f"select distinct {name} from calls_in where {name} is not null order by 1"
         ).fetchall():
+            # A status and a cause are the network's words, never a person's.
             is_request = name == "disposition" and plain(word) in requests
             like = (
                 name == "disposition" and not is_request
@@ -392,6 +393,7 @@ def _circumstances(db: Database, question: Question) -> Callable[[Database], Non
             place_, setting = divmod(rest, width)
             zones = kinds[place_]
             purpose, dialing, sectors, named, voice = settings[setting]
+            # A mobile range is wireless; a fixed one may be a home or a business.
             known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
             circumstances = Setting(
                 purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
@@ -420,6 +422,7 @@ def _conduct(db: Database, practice: Practice) -> None:
     shown = db.execute(
         "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()
+    # What the firm did not name is not known to be another's.
     own = practice.caller_ids
     db.load("caller_numbers",
          {"from_number": "text", "own": "flag", "form": "text"},
