@@ -41,6 +41,8 @@ Engine = Literal["local", "duckdb", "dask"]
 MAX_AGE: Final = "31d"
 #: Numbers that the service is asked about before their answers are written down.
 _ASKED_AT_ONCE: Final = 1_000
+#: Bytes of leads that wait in memory meanwhile; the others wait on the disk.
+_WAITING_BYTES: Final = 2**20
 #: The file of the answers, which is evidence: `<stem>.dnc_checks.csv`.
 _CHECKS: Final = "dnc_checks"
 
@@ -222,13 +224,18 @@ class Result:
 
 @contextmanager
 def opened(
-    paths: Sequence[str | Path], recipe: Recipe, *, on_progress: OnProgress = silent
+    paths: Sequence[str | Path],
+    recipe: Recipe,
+    *,
+    asks: bool = False,
+    on_progress: OnProgress = silent,
 ) -> Iterator[Pipeline]:
     """A pipeline that has read and judged every table at the paths.
 
     Args:
         paths: Files, folders, archives, or URLs that fsspec understands, with wildcards too.
         recipe: What a person decided.
+        asks: Whether the service is asked about the leads next, which takes memory of its own.
         on_progress: Told of records.
 
     Raises:
@@ -247,11 +254,13 @@ def opened(
                 stack.enter_context(dask_workers(recipe.scheduler)),
                 chooser.silent(),
             )
+        waiting: dict[str, Any] = {"memory_bytes": _WAITING_BYTES} if asks else {}
         pipeline = stack.enter_context(
             Pipeline(
                 recipe.choices(chooser),
                 engine="duckdb" if recipe.engine == "duckdb" else "auto",
                 on_progress=on_progress,
+                **waiting,
             )
         )
         pipeline.judge(paths, workers=workers)
@@ -309,7 +318,7 @@ def screen(
         StoreError: Another run is writing there.
         ApiError: The service refused the check.
     """
-    with alone(out), opened(paths, recipe, on_progress=on_progress) as pipeline:
+    with alone(out), opened(paths, recipe, asks=True, on_progress=on_progress) as pipeline:
         return screened(pipeline, recipe, account, out, on_progress=on_progress)
 
 

@@ -184,7 +184,8 @@ def bring_in(
         StoreError: The journal in `out` belongs to another import, or another run is at work.
     """
     campaign = importable_campaign(account, campaign_id)
-    with alone(out), lead_cleaning.opened(paths, recipe, on_progress=on_progress) as pipeline:
+    opened = lead_cleaning.opened(paths, recipe, asks=True, on_progress=on_progress)
+    with alone(out), opened as pipeline:
         plan = plan_of(pipeline, campaign, campaign_id, recipe.reasons)
         # More than 20 custom fields would refuse every lead (contract, Lead).
         pipeline.custom_fields(keep)

@@ -56,10 +56,7 @@ from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
 from dialframe.leads.reading.lead_file_reader import ReadOptions
-from dialframe.leads.reading.reading_in_blocks import (
-    expanded,
-    take_in_all,
-)
+from dialframe.leads.reading.reading_in_blocks import expanded, take_in_all
 from dialframe.leads.reading.spilled_tables import MEMORY_BYTES, Spool
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
@@ -123,7 +120,6 @@ class Pipeline:
         self._folder: Path | None = None
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(arrow_text.system_memory())
         if self._memory_bytes is not None:
             temporary = tempfile.TemporaryDirectory(prefix="dialframe-", dir=self._scratch)
             self._folder = Path(self._stack.enter_context(temporary))
@@ -138,6 +134,7 @@ class Pipeline:
     ) -> None:
         self._stack.close()
 
+    @arrow_text.system_memory()
     def judge(self, paths: Sequence[str | Path], *, workers: Workers | None = None) -> None:
         """Judge the records of every table at the paths, each by itself, as they are read.
 
@@ -157,6 +154,7 @@ class Pipeline:
             self._compared.join(shipped.compared)
             self._tell(Progress(_STEP, self._compared.count, None))
 
+    @arrow_text.system_memory()
     def judge_read(self, files: Sequence[LeadFile], mappings: Sequence[ColumnChoice]) -> None:
         """The same with files that were read already, each with its own mapping.
 
@@ -231,6 +229,7 @@ class Pipeline:
             skipped = outcome_rows.skipped(judged.taken.file.skipped, names[at], columns)
             yield OutcomeRows("skipped", skipped)
 
+    @arrow_text.system_memory()
     def write(
         self,
         target: Target | None,
@@ -270,6 +269,7 @@ class Pipeline:
         )
         return outputs(target, paths, files, self.orders, clean, self.region, fill)
 
+    @arrow_text.system_memory()
     def numbers(self) -> np.ndarray:
         """Every number that the clean records carry (`phone`, `phone_other`), as integers, once each."""
         parts = [_NONE]
