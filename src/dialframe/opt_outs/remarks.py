@@ -77,6 +77,8 @@ _OF_CONTACT: Final = frozenset(
 )
 
 
+#: Classes of rules that speak of a list and of no call.
+_OF_LISTS: Final = frozenset({"delete", "list", "remove"})
 #: What may be a refusal, each in fewer columns than the one before it.
 _DOUBTS: Final = frozenset({"doubt", "hint", "wish"})
 #: Classes of rules that hold a negation themselves, so that one before them takes nothing back.
@@ -134,8 +136,9 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     wished = scope == "wishes" and said & _DOUBTS and "unclear" not in said
     if "refusal" in said or wished:
         return "opt_out"
-    alone = len(pieces) == 1 and len(pieces[0][0]) == 1
-    if "deceased" in said and (scope in _OF_PEOPLE or alone):
+    # `Di (deceased)`: of a name, its first or last word; `Mort` and `Tot` are names of people.
+    beside_name = scope == "names" and any("dead" in kinds[0] | kinds[-1] for _, kinds in pieces)
+    if "deceased" in said and (scope in _OF_PEOPLE or beside_name):
         return "deceased"
     if "wrong_number" in said and scope in _OF_PEOPLE:
         return "wrong_number"
@@ -282,6 +285,7 @@ def _findings(kinds: Kinds, scope: Scope) -> Iterator[Finding]:
             rule.says != "refusal"
             or rule.way != "row"
             or stance == "unclear"
+            or rule.named <= _OF_LISTS  # the label `Blacklist Records`
             or _has("unlisted", kinds)
         ):
             continue
