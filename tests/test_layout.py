@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -18,8 +19,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 NAMED = [path for path in MODULES if not path.stem.startswith("__")]
 
 #: Where the layout stands; each is lowered when the code has become simpler, and never raised.
-#: The aims are 340 modules of at most 600 lines, 15 shared names and 9 floors.
-MOST_MODULES = 340
+#: The aims are 340 modules of at most 600 lines, 15 shared names, 9 floors, 66,000 lines of Python in the source,
+#: 52,000 in its tests, and a comment in every twentieth line of the source.
+MOST_MODULES = 335
+MOST_SOURCE_LINES = 97_400
+MOST_TEST_LINES = 68_400
+LEAST_COMMENTS_PER_100 = 4.5
 MOST_LINES = 600
 MOST_SHARED_NAMES = 0
 MOST_FLOORS = {"analytics": 9, "compliance": 9, "leads": 9}
@@ -46,6 +51,29 @@ def test_a_module_is_not_too_long_and_says_what_it_does(path: Path) -> None:
     assert text.count("\n") <= MOST_LINES
     assert words[:1].isupper() or words[:1] == "`"
     assert not EMPTY_WORDS.search(words.splitlines()[0])
+
+
+def test_there_are_few_lines() -> None:
+    """A rewrite replaces: lines of the source and of its tests become fewer."""
+    tests = Path(__file__).parent.rglob("*.py")
+    assert sum(map(line_count, MODULES)) <= MOST_SOURCE_LINES
+    assert sum(map(line_count, tests)) <= MOST_TEST_LINES
+
+
+def line_count(path: Path) -> int:
+    """Lines of a file."""
+    return path.read_bytes().count(b"\n")
+
+
+def test_comments_say_why() -> None:
+    """Lines with a comment, of a hundred."""
+    commented = 0
+    for path in MODULES:
+        with path.open("rb") as file:
+            commented += sum(
+                token.type == tokenize.COMMENT for token in tokenize.tokenize(file.readline)
+            )
+    assert 100 * commented >= LEAST_COMMENTS_PER_100 * sum(map(line_count, MODULES))
 
 
 def test_few_files_share_a_name() -> None:
