@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,13 +11,11 @@ from dialframe.opt_outs import (
     read_remark,
     read_stance,
     scope_of,
-    suspect_pattern,
     words,
 )
 from rows import every_row, labeled
 
 #: Finds something in every cell that refuses.
-SUSPECT = re.compile(suspect_pattern())
 
 #: What cells say. Whether `wife is deceased` speaks of the person or of a relative nobody knows.
 SAID = """
@@ -54,7 +50,7 @@ nothing: 212-555-0142 | New | No longer works here
 def test_a_prohibition_is_read(cell, said):
     """In six languages, in any case, alone, among tags and in a sentence."""
     assert read_remark(cell) == said
-    assert SUSPECT.search(cell)
+    assert is_suspect(cell)
 
 
 @every_row("cell", ["", *(cell for _, cell in labeled(INNOCENT))])
@@ -74,13 +70,11 @@ def _told(rule: words.Rule, place: int) -> str:
 
 
 @pytest.mark.parametrize("place", [0, -1])
-def test_the_quick_pattern_misses_no_rule(place):
-    """Nor the quick look at one text: whatever fulfils a rule has a telling word."""
+def test_the_quick_look_misses_no_rule(place):
+    """Whatever fulfils a rule has a telling word."""
     texts = [_told(rule, place) for rule in words.rules()]
-    of_notes = re.compile(suspect_pattern(of_notes=True))
 
     assert all(words.telling(rule) for rule in words.rules())
-    assert [text for text in texts if not of_notes.search(text)] == []
     assert [text for text in texts if not is_suspect(text, of_notes=True)] == []
 
 
@@ -146,7 +140,7 @@ def test_any_text_can_be_read(cell):
     """Nothing that stands in a cell stops the cleaning; what is no suspect says nothing."""
     said = read_remark(cell)
 
-    assert said is None or SUSPECT.search(cell)
+    assert said is None or is_suspect(cell)
 
 
 @given(

@@ -24,7 +24,6 @@ from dialframe.opt_outs.words import (
     is_suspect,
     plain,
     plain_parts,
-    suspect_pattern,
     text_parts,
     word_set,
 )
@@ -67,7 +66,6 @@ __all__ = [
     "read_stance",
     "result_codes",
     "scope_of",
-    "suspect_pattern",
     "text_parts",
     "word_set",
 ]

@@ -118,8 +118,8 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     """What the cell says about calling the person, None for nothing.
 
     Args:
-        cell: Any text. One in which `suspect_pattern` finds nothing, and one of digits and
-            punctuation alone, says nothing.
+        cell: Any text. One that is not `is_suspect`, and one of digits and punctuation alone,
+            says nothing.
         scope: What of it counts (`scope_of`).
 
     Returns:

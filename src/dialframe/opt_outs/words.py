@@ -360,32 +360,12 @@ def _text_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(group["form"]), group["says"]) for group in forms)
 
 
-@cache
-def suspect_pattern(*, of_notes: bool = False) -> str:
-    """A regular expression that finds something in every cell that refuses.
-
-    It has no look-around, so that Arrow's engine, linear in the text, can search whole columns. A
-    cell in which it finds nothing says nothing.
-
-    Args:
-        of_notes: Whether to find what is a doubt in columns of notes alone, too.
-    """
-    long, short = _anchors(of_notes=of_notes)
-    latin = ["".join(map(_letter_class, anchor)) for anchor in sorted(long)]
-    bounded = "|".join("".join(map(_letter_class, anchor)) for anchor in sorted(short))
-    latin.append(f"(?:^|[^a-z])(?:{bounded})(?:$|[^a-z])")
-    others = sorted(word_set("anchors_of_other_scripts") | _foreign_anchors(of_notes=of_notes))
-    if of_notes:
-        others += sorted(_anchors_of_parts())
-    return "(?i)" + "|".join([*latin, *others, _ODD_LETTERS])
-
-
 def is_suspect(text: str, *, of_notes: bool = False) -> bool:
-    """Whether `suspect_pattern` may find something in the text; for one text, much faster.
+    """Whether a text has the begin of a word that some rule asks for: a quick look before it is read.
 
     Args:
         text: Any cell.
-        of_notes: As for `suspect_pattern`.
+        of_notes: Whether what is a doubt in columns of notes alone counts too.
 
     Returns:
         False only where the text says nothing about calls.
@@ -415,13 +395,6 @@ def _anchors(*, of_notes: bool) -> tuple[frozenset[str], frozenset[str]]:
 
 
 @cache
-def _foreign_anchors(*, of_notes: bool) -> frozenset[str]:
-    """Begins of telling words in other letters than Latin ones, as they are written."""
-    words = _telling_words(of_notes=of_notes)
-    return frozenset(word[:_ANCHOR_CHARS] for word in words if not fold(word).isascii())
-
-
-@cache
 def _telling_words(*, of_notes: bool) -> frozenset[str]:
     """Of every rule the words of its telling part; of words that are one together the longest."""
     rules_asked = (rule for rule in rules() if of_notes or rule.says not in ("hint", "wish"))
@@ -430,34 +403,8 @@ def _telling_words(*, of_notes: bool) -> frozenset[str]:
     return frozenset(max(word.rstrip("*").split("_"), key=len) for word in words)
 
 
-@cache
-def _anchors_of_parts() -> frozenset[str]:
-    """The begin of each hint without blanks, as far as a cell may have none there."""
-    texts = (
-        part.split()
-        for group in read_table("unspaced.toml")["parts"]
-        if group["says"] == "hint"
-        for part in group["parts"].split("|")
-    )
-    return frozenset(words[0][:4] for words in texts if words and not words[0].isascii())
-
-
 _ANCHOR_CHARS: Final = 4
 _LETTERS: Final = re.compile(r"[a-z0-9]+")
-#: Letters, each first in all of its spellings, of the alphabets of the ten languages and their neighbors.
-_SPELLINGS: Final = {spellings[0]: spellings for spellings in (
-    "aàáâãäåą", "cçćč", "dđď", "eèéêëęě", "gğ", "iìíîïı", "lł", "nñńň", "oòóôõöøő", "rř", "sśşš", "tť",
-    "uùúûüűů", "yý", "zźżž", "ий", "её",
-)}  # fmt: skip
-#: Letters of full width and accents that stand behind their letter: always worth a look.
-_ODD_LETTERS: Final = "[\uff21-\uff5a\u0300-\u036f\uff61-\uff9f]"
-
-
-def _letter_class(char: str) -> str:
-    """A letter in every spelling that `plain` makes one."""
-    return f"[{_SPELLINGS[char]}]" if char in _SPELLINGS else re.escape(char)
-
-
 _LONGEST_ANSWER: Final = 5
 _TURNED: Final = {
     "allows": "refuses",
