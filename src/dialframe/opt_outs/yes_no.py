@@ -27,6 +27,8 @@ _CHANNELS: Final = re.compile(r"[;,/|+&]")
 _WHOLE: Final = (".0", ".00")
 #: Quotes, marks and blanks around an answer, among them the zero-width space and the byte order mark.
 _AROUND: Final = "'\"“”.!*[]() \t\u200b\ufeff\ufe0f"
+#: What parts an answer from its reason: `N - on register`.
+_BEHIND: Final = re.compile(r"\s[-–—]\s|[:,;(]")
 #: A day, with or without the time, as lists and databases write it.
 _DATE: Final = re.compile(
     r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:[t ]\d.*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: \d.*)?"
@@ -147,13 +149,15 @@ def read_screened(cell: str) -> Answer:
         `yes` for a number on a list, else `no`.
 
     Example:
-        >>> read_screened("Registered"), read_screened("Yes")
-        ('yes', 'no')
+        >>> read_screened("Registered"), read_screened("Yes"), read_screened("N - on register")
+        ('yes', 'no', 'yes')
     """
     word = _word(cell)
     if _is_of(word, "yes") or _DATE.fullmatch(word):
         return "no"
-    return "yes" if read_screening(cell) == "yes" else "no"
+    # Behind the answer, the result may stand.
+    results = map(read_screening, (cell, *_BEHIND.split(cell)[1:]))
+    return "yes" if "yes" in results else "no"
 
 
 def read_right_number(cell: str) -> Answer:
