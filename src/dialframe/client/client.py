@@ -28,7 +28,7 @@ from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, sent
-from dialframe.client.resources.call_methods import Calls, Campaigns, Reports
+from dialframe.client.resources.call_and_campaign_methods import Calls, Campaigns, Reports
 from dialframe.client.resources.dnc_and_message_methods import (
     Appointments,
     Callbacks,
