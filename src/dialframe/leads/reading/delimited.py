@@ -385,25 +385,27 @@ def lead_file(
 def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.DataFrame:
     """The records that are no leads, as `LeadFile.skipped` has them."""
     layout, first = surveyed.layout, surveyed.first
-    skipped = {
-        at: (doubt.line + 1, code, doubt.raw, doubt.cells)
+    left_out = {
+        at: Skipped(
+            doubt.line + 1, at - first + 1 if at >= first else None, code, doubt.raw, doubt.cells
+        )
         for at, code in (*layout.preface, *layout.furniture)
         for doubt in [surveyed.aside[at]]
     }
-    skipped |= {
-        at: (line + 1, "preamble" if at < first else "blank", "", [])
-        for at, line in surveyed.empty.tolist()
-    }
     if sep_line:
-        skipped[-1] = (1, "sep_line", sep_line, [])
-    # One order for what was looked at and what was only counted: that of the file.
-    return skipped_frame(
-        names,
-        [
-            Skipped(line, at - first + 1 if at >= first else None, code, raw, cells)
-            for at, (line, code, raw, cells) in sorted(skipped.items())
-        ],
+        left_out[-1] = Skipped(1, None, "sep_line", sep_line, [])
+    frame = skipped_frame(names, [*left_out.values()])
+    # Empty lines may be most of a file: no object is made of each.
+    ordinals, lines = surveyed.empty[:, 0], surveyed.empty[:, 1]
+    rows = pd.array(ordinals - first + 1, dtype="Int64")
+    rows[ordinals < first] = pd.NA
+    empty = pd.DataFrame(dict.fromkeys(frame.columns, ""), index=pd.RangeIndex(len(lines))).assign(
+        _line=lines + 1, _row=rows, _code=np.where(ordinals < first, "preamble", "blank")
     )
+    # One order for what was looked at and what was only counted: that of the file.
+    order = np.argsort(np.concatenate([np.array([*left_out], np.int64), ordinals]), kind="stable")
+    both = pd.concat([frame, empty.astype(frame.dtypes)], ignore_index=True)
+    return both.take(order).reset_index(drop=True)
 
 
 def text(array: pa.Array) -> object:
