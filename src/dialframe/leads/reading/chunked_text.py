@@ -190,12 +190,6 @@ def last_line_end(data: bytes) -> int:
     return at + 1 if at >= 0 and data[at + 1 : at + 2] not in (b"\r", b"\n") else 0
 
 
-def next_line(data: bytes, at: int) -> int:
-    """Where the next line begins, or the end."""
-    end = _LINE_END.search(data, at)
-    return end.end() if end else len(data)
-
-
 def line_bounds(data: bytes, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where each line begins, where its text ends, and where the next one begins.
 
