@@ -196,7 +196,9 @@ def _infos(source: Source) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
     return archive, [
         info
         for info in archive.infolist()
-        if not info.is_dir()
+        # A damaged archive has members without a name (`is_dir` would look at its last letter).
+        if info.filename
+        and not info.is_dir()
         and not any(part.startswith(_HIDDEN) for part in info.filename.split("/"))
     ]
 
