@@ -1,4 +1,4 @@
-"""How the site is built; knows Sphinx, and takes everything that it shows from the package and the notebooks.
+"""How the site is built: with Sphinx, from nothing but the package and the notebooks.
 
     python -m sphinx -n -W .docs OUT
 
@@ -49,7 +49,7 @@ nitpick_ignore_regex = [
     # As they stand in annotations of a module that imports them for type checkers alone.
     (r"py:.*", r"datetime|timedelta|Path|When"),
     # Aliases and inner types of the client and of results, which the words on each argument explain.
-    (r"py:.*", r"Audited|Cert|Cut|Inputs|Shared|Stated|Steps|T|Verify"),
+    (r"py:.*", r"Audited|Cert|Cut|Evidence|Inputs|Row|Shared|Stated|T|Verify"),
     (
         r"py:.*",
         r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"

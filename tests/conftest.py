@@ -49,10 +49,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: Folders and files whose tests are few and dear, the longest first.
 DEAR = (
     "browser", "assistant", "compliance", "test_docs.py", "notebooks", "claims", "robustness", "leads",
-    "widgets", "test_readme.py",
+    "phones", "store", "cli", "widgets", "test_readme.py",
 )  # fmt: skip
-#: Folders that go to one process as a whole: their tests share an account, a server or a browser.
-WHOLE = ("assistant", "browser", "widgets")
+#: Folders that go to one process as a whole: their tests share an account, a server, a browser or what is compiled.
+WHOLE = ("assistant", "browser", "phones", "widgets")
 
 
 #: A folder in memory, and how many bytes must be free in it: there a flush to the disk costs nothing.
@@ -121,3 +121,13 @@ def nobody_s_home(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]) -> Non
         monkeypatch.setenv(name, str(home / name))
     # What one test writes is noted in no other one's register.
     monkeypatch.setattr("dialframe.files._CLOCK", [])
+
+
+@pytest.fixture(scope="module")
+def unlimited() -> Iterator[None]:
+    """No client of this process waits for its turn: a sandbox without limits would be asked ten times a second all the same."""
+    from dialframe.client.rate_limiter import Shared
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Shared, "of", lambda *_: None)
+        yield

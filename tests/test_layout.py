@@ -21,10 +21,10 @@ NAMED = [path for path in MODULES if not path.stem.startswith("__")]
 #: Where the layout stands; each is lowered when the code has become simpler, and never raised.
 #: The aims are 340 modules of at most 600 lines, 15 shared names, 9 floors, 66,000 lines of Python in the source,
 #: 52,000 in its tests, and a comment in every twentieth line of the source.
-MOST_MODULES = 335
-MOST_SOURCE_LINES = 97_400
-MOST_TEST_LINES = 68_400
-LEAST_COMMENTS_PER_100 = 4.5
+MOST_MODULES = 333
+MOST_SOURCE_LINES = 95_500
+MOST_TEST_LINES = 64_950
+LEAST_COMMENTS_PER_100 = 5
 MOST_LINES = 600
 MOST_SHARED_NAMES = 0
 MOST_FLOORS = {"analytics": 9, "compliance": 9, "leads": 9}

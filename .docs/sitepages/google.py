@@ -1,4 +1,4 @@
-"""Docstrings as this project writes them, as reStructuredText; knows their form, not what they say.
+"""Docstrings as this project writes them, as reStructuredText.
 
 The form is Google's without types: the first line is a fact and may have a colon in it, `Returns:` holds
 sentences. (The usual reader takes the words before a colon for a type.) An indented block below a blank

@@ -1,4 +1,4 @@
-"""Tables as document nodes; knows cells, not what stands in them."""
+"""Tables as document nodes."""
 
 from __future__ import annotations
 

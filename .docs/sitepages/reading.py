@@ -1,4 +1,4 @@
-"""Pages that everybody can read: markup that the theme leaves wrong is put right; knows markup, not content."""
+"""Pages that everybody can read: markup that the theme leaves wrong is put right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of the README inside a page, so that nothing is said twice; knows headings, not their meaning."""
+"""Sections of the README inside a page, so that nothing is said twice."""
 
 from __future__ import annotations
 

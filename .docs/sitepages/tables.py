@@ -1,4 +1,4 @@
-"""The tables of the site, each from the rows that the program itself uses; knows their columns, no prose."""
+"""The tables of the site, each from the rows that the program itself uses."""
 
 from __future__ import annotations
 

@@ -104,8 +104,14 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
         yield from map(work, drawn)
         return
     jobs: SimpleQueue[tuple[Future[T], Item] | None] = SimpleQueue()
+
+    def work_off() -> None:
+        while (job := jobs.get()) is not None:
+            future, item = job
+            _done(future, partial(work, item))
+
     for _ in range(threads):
-        in_thread(lambda: _work_off(jobs, work), "dialframe-ahead")
+        in_thread(work_off, "dialframe-ahead")
     waiting: deque[Future[T]] = deque()
     try:
         for item in chain(drawn, left):
@@ -123,12 +129,6 @@ def ahead(work: Callable[[Item], T], items: Iterable[Item], *, threads: int = 1)
             jobs.put(None)
 
 
-def _work_off(jobs: SimpleQueue[tuple[Future[T], Item] | None], work: Callable[[Item], T]) -> None:
-    while (job := jobs.get()) is not None:
-        result, item = job
-        _done(result, partial(work, item))
-
-
 def _done(result: Future[T], work: Callable[[], T]) -> None:
     """Do what somebody may wait for; nothing where nobody does any more."""
     if not result.set_running_or_notify_cancel():
@@ -142,9 +142,9 @@ def _done(result: Future[T], work: Callable[[], T]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Finished(Generic[T]):
-    """A job's result, and its place among the jobs."""
+    """A job's result, and its index among the jobs."""
 
-    place: int
+    index: int
     result: T
 
 
@@ -204,7 +204,7 @@ def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgr
         # The caller's thread waits here, so that its listener may draw.
         report = reports.get()
         if isinstance(report, _Finished):
-            results[report.place] = report.result
+            results[report.index] = report.result
         elif isinstance(report, Progress):
             on_progress(report)
         else:

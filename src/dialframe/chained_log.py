@@ -8,12 +8,14 @@ follows (`{"before":"..."`). Every record is on the disk before `append` returns
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from dialframe import files
 
@@ -23,7 +25,8 @@ ORIGIN: Final = "0" * 64
 _ENDS: Final = re.compile(rb"\n#(\d{1,18}) ([0-9a-f]{64})\n")
 _END: Final = re.compile(_ENDS.pattern + rb"\Z")
 _BEFORE: Final = re.compile(rb'\{"before":"([0-9a-f]{64})"')
-_NOTED: Final = re.compile(rb"(\d{20}) ([0-9a-f]{64})\n")
+#: Number, hash, and a check of both; notes of before had none.
+_NOTED: Final = re.compile(rb"(\d{20} ([0-9a-f]{64}))(?: ([0-9a-f]{8}))?\n")
 _END_BYTES: Final = 128
 
 
@@ -36,18 +39,18 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Record:
     """One record as it was read.
 
     Attributes:
         mark: Its number and hash, as written.
         whole: Whether the hash is that of its text and of the record before.
-        text: Its JSON.
+        content: Its JSON; empty where it cannot be read.
     """
 
     mark: Mark
     whole: bool
-    text: bytes
+    content: dict[str, Any]
 
 
 class ChainedLog:
@@ -81,13 +84,14 @@ class ChainedLog:
             return tail[ends[-2].end() : ends[-1].start()]
         return tail[: ends[-1].start()] if len(tail) < most_bytes else None
 
-    def append(self, text: bytes, before: Mark) -> Mark:
-        """Write one record (JSON without a line break) to the disk, behind the one whose mark is `before`.
+    def append(self, content: Mapping[str, Any], before: Mark) -> Mark:
+        """Write one record to the disk, behind the one whose mark is `before`.
 
         Raises:
             OSError: The disk is full or refuses; the log is as it was.
         """
         # The caller's mark and not the file's: who appends to another state than its own breaks the chain.
+        text = encoded(content)
         mark = Mark(before.number + 1, _chained(before.digest, text))
         size = self.size_bytes
         files.folder(self.path.parent)
@@ -134,7 +138,7 @@ class ChainedLog:
         staged = files.stage(self.path, fill)
         return Mark(before.number + 1, digest.hexdigest()), staged
 
-    def lines(self) -> Iterator[Line]:
+    def records(self) -> Iterator[Record]:
         """Every record, oldest first, damaged ones among them."""
         if not self.path.exists():
             return
@@ -149,7 +153,7 @@ class ChainedLog:
             begun = _BEFORE.match(text)
             before = previous or (begun[1].decode() if begun else ORIGIN)
             # A hash that was changed itself breaks two records, never more.
-            yield Line(mark, _chained(before, text) == mark.digest, text)
+            yield Record(mark, _chained(before, text) == mark.digest, _decoded(text))
             previous = mark.digest
 
     def _tail(self, most_bytes: int) -> bytes:
@@ -160,6 +164,31 @@ class ChainedLog:
                 return file.read()
         except FileNotFoundError:
             return b""
+
+
+def encoded(value: Any) -> bytes:
+    """JSON in one line of what SQLite holds: text, numbers, bytes and nothing."""
+    # Half of a character may be in what was set aside: it is kept as it came.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_json)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _bytes_as_json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    raise TypeError(f"{type(value).__name__} is no value of SQLite")
+
+
+def _decoded(text: bytes) -> dict[str, Any]:
+    def bytes_again(value: dict[str, Any]) -> Any:
+        return bytes.fromhex(value["bytes"]) if list(value) == ["bytes"] else value
+
+    try:
+        # What cannot be read is empty: its hash says that it is not whole.
+        content = json.loads(text.decode("utf-8", "surrogatepass"), object_hook=bytes_again)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 class Witness:
@@ -180,11 +209,12 @@ class Witness:
         Raises:
             OSError: The disk is full or refuses.
         """
-        # Not staged and renamed: it is written with every commit, and 86 bytes are one sector.
+        # Not staged and renamed: it is written with every commit, and 95 bytes are one sector.
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT, files.FILE_MODE)
         try:
             # Always as long, and in one piece: it is never half of two.
-            os.pwrite(descriptor, f"{count:020} {digest:>64}\n".encode(), 0)
+            content = f"{count:020} {digest:>64}".encode()
+            os.pwrite(descriptor, content + f" {_check(content)}\n".encode(), 0)
         finally:
             os.close(descriptor)
 
@@ -202,9 +232,47 @@ class Witness:
         if not content:
             return None
         noted = _NOTED.fullmatch(content)
-        if noted is None:
+        # A number that was harmed must not make the other file look old.
+        if noted is None or (noted[3] or b"").decode() not in ("", _check(noted[1])):
             raise ValueError(f"{self.path} is not what was written")
-        return int(noted[1]), noted[2].decode()
+        return int(noted[1][:20]), noted[2].decode()
+
+
+class Heads:
+    """How far a file has come, noted beside it and beside its folder.
+
+    The second note stays where the whole folder is deleted or moved away, or an old copy of it brought back.
+
+    Args:
+        of: The file.
+    """
+
+    def __init__(self, of: Path) -> None:
+        self._witnesses = Witness(of), Witness(of.parent.absolute())
+        self.paths = tuple(witness.path for witness in self._witnesses)
+
+    def note(self, count: int, digest: str) -> None:
+        """Note how far the file has come; a disk that refuses a note leaves it behind, which is no harm."""
+        for witness in self._witnesses:
+            # The folder may be all that may be written to, or nothing.
+            with suppress(OSError):
+                witness.note(count, digest)
+
+    def read(self) -> tuple[tuple[int, str] | None, list[Exception]]:
+        """The later of the two notes, None where there is none, and why one cannot be read or believed."""
+        notes, problems = list[tuple[int, str]](), list[Exception]()
+        for witness in self._witnesses:
+            try:
+                if (note := witness.last()) is not None:
+                    notes.append(note)
+            except (OSError, ValueError) as problem:
+                problems.append(problem)
+        # One may be older: whoever wrote it was killed before the other, or may not write there.
+        return max(notes, default=None), problems
+
+
+def _check(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def _chained(before: str, text: bytes) -> str:

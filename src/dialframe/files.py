@@ -11,6 +11,7 @@ import glob
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from dialframe.errors import StoreError
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 _SUFFIX: Final = ".tmp"
+_KEY_BYTES: Final = 32
 #: The clock of the face that asked for the outputs of this process to be noted; empty where none did.
 _CLOCK: Final[list[Callable[[], datetime]]] = []
 
@@ -64,6 +66,43 @@ def write_bytes(content: bytes, path: Path) -> Path:
 def write_text(text: str, path: Path) -> Path:
     """Write text as UTF-8, whole or not at all; see `write_bytes`."""
     return write_bytes(text.encode(), path)
+
+
+def forget_key(path: Path, *, make: bool = True) -> bytes:
+    """The key of forgotten numbers from a file, readable by its owner alone.
+
+    Keep it apart from what it is the key of: with both, every number can be tried.
+
+    Args:
+        path: The file of the key.
+        make: Whether a new key is made there where there is none.
+
+    Returns:
+        32 bytes.
+
+    Raises:
+        StoreError: The file is missing or holds no key: forgotten numbers would come back.
+        OSError: It cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "forgotten.key"
+        >>> forget_key(file) == forget_key(file)
+        True
+    """
+    if make and not path.exists():
+        # 256 random bits, of which nothing follows about what they are the key of.
+        write_text(secrets.token_hex(_KEY_BYTES) + "\n", path)
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise StoreError(
+            f"{path}: the key of forgotten numbers is missing or damaged; put it back: without it they would be "
+            "stored and called again"
+        )
+    return key
 
 
 def digest(path: Path) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
 from typing import Any, Final, Literal
 
 KEY: Final = re.compile(r"svc_(live|test)_[A-Za-z0-9._~+/=-]+")
 SIGNING_SECRET: Final = re.compile(r"whsec_[A-Za-z0-9._~+/=-]+")
 PHONE: Final = re.compile(r"(?<![\w-])\+\d{7,15}(?!\w)")
+
+#: A number as the service takes it (contract, Conventions): ITU-T E.164, 6, at most 15 digits with the country
+#: code, which never begins with 0; 7 at least are the contract's.
+E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 
 SHOWN_HEAD: Final = 4
 SHOWN_TAIL: Final = 2
@@ -64,6 +70,21 @@ def mask(value: Any, *, reach: Reach = "number") -> Any:
     if reach == "text":
         return _mask_text(str(value))
     return _mask_json(value)
+
+
+def keyed_mark(key: bytes, kind: str, text: str) -> bytes:
+    """What is left of a number or id that was forgotten: a hash that nobody can undo without the key.
+
+    Args:
+        key: The key (`files.forget_key`).
+        kind: What the text is (`phone`, `national`, `id`), so that two kinds never meet.
+        text: The number or id.
+
+    Returns:
+        16 bytes.
+    """
+    # Keyed, since all numbers in use can be hashed in a day; 128 bits are enough (RFC 2104, 5).
+    return hmac.digest(key, f"{kind}:{text}".encode(), hashlib.sha256)[:16]
 
 
 def redact(text: str) -> str:

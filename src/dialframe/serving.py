@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from types import FrameType
@@ -71,6 +71,19 @@ def url_of(listener: socket.socket) -> str:
     """The http address of a listening socket; IPv6 in brackets."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+async def body_of(stream: AsyncIterable[bytes], most_bytes: int) -> bytes | None:
+    """The raw body of a request as it arrives, or None when it is larger than it may be."""
+    parts: list[bytes] = []
+    size_bytes = 0
+    async for part in stream:
+        size_bytes += len(part)
+        # Counted as it comes: a chunked body declares no length.
+        if size_bytes > most_bytes:
+            return None
+        parts.append(part)
+    return b"".join(parts)
 
 
 def timed_protocol() -> type[H11Protocol]:

@@ -18,9 +18,6 @@ number is held as a keyed hash alone, which nobody can undo without the key.
 from __future__ import annotations
 
 import hashlib
-import hmac
-import re
-import secrets
 import sqlite3
 from array import array
 from bisect import bisect_left
@@ -31,21 +28,16 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import write_text
-from dialframe.privacy import mask
+from dialframe.files import forget_key
+from dialframe.privacy import E164, keyed_mark, mask
 from dialframe.suppression_storage import ListFile
 
 #: Name of the file in the folder of the store.
 FILE_NAME: Final = "suppression.sqlite"
-#: An E.164 number.
-E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
-
 __all__ = ["Action", "Barred", "Change", "Entry", "SuppressionList", "digest_of", "forget_key"]
 
 Action = Literal["add", "remove", "push"]
 
-_MARK_BYTES: Final = 16
-_KEY_BYTES: Final = 32
 #: Rows that are written or looked up at once.
 _ROWS: Final = 10_000
 #: Columns of what is on the list, as `_entry` takes them.
@@ -79,6 +71,7 @@ class Entry:
         if self.phone is not None:
             if E164.fullmatch(self.phone) is None:
                 raise ConfigError(f"{mask(self.phone)} is no E.164 number; write +12025550142")
+            # Made here, so that a number and its hash are never two entries.
             object.__setattr__(self, "digest", digest_of(self.phone))
         elif len(self.digest) != hashlib.sha256().digest_size:
             raise ConfigError("an entry needs a number or its SHA-256")
@@ -144,9 +137,10 @@ class Barred:
         if not self.is_hashed:
             return False
         phone = f"+{number}"
+        # Hashing takes a microsecond: only lists that hold hashes pay for it.
         if self.digests and digest_of(phone) in self.digests:
             return True
-        return bool(self.marks) and _mark(self.key, phone) in self.marks
+        return bool(self.marks) and keyed_mark(self.key, "phone", phone) in self.marks
 
     def joined(self, other: Barred) -> Barred:
         """The numbers of both; only one of the two may hold forgotten numbers.
@@ -158,6 +152,7 @@ class Barred:
             A new value; both stay as they were.
         """
         return Barred(
+            # Sorted, because a number is found by halving.
             array("q", sorted({*self.numbers, *other.numbers})),
             self.digests | other.digests,
             self.marks or other.marks,
@@ -206,6 +201,7 @@ class SuppressionList:
         """
         new = 0
         with self.file.writing() as connection:
+            # The first addition stays: its day is when the time to honor it began (47 CFR 64.1200(d)(3)).
             for entry in entries:
                 if not _is_in(connection, "entries", entry):
                     new += self._add_unforgotten(connection, entry, now)
@@ -232,6 +228,7 @@ class SuppressionList:
         removed = 0
         with self.file.writing() as connection:
             for phone in phones:
+                # A row of its own, so that who lifted a request, and why, can be shown.
                 entry = Entry(phone, reason, source, now.date())
                 if _is_in(connection, "entries", entry):
                     _put(connection, "remove", entry, now)
@@ -253,8 +250,7 @@ class SuppressionList:
             StoreError: The list is damaged, or holds forgotten numbers and there is no key.
         """
         with self.file.reading() as connection:
-            if connection is None:
-                return [None] * len(phones)
+            # Without the key a forgotten number looks like one that was never listed, and would be called.
             self._check_key(connection)
             return [self._find(connection, phone) for phone in phones]
 
@@ -265,8 +261,6 @@ class SuppressionList:
             Entries, oldest first.
         """
         with self.file.reading() as connection:
-            if connection is None:
-                return
             rows = connection.execute(f"{_ENTRIES} order by c.seq")
             # So many at once, as a list may be larger than memory.
             while batch := rows.fetchmany(_ROWS):
@@ -283,8 +277,6 @@ class SuppressionList:
             Additions, removals and pushes, oldest first.
         """
         with self.file.reading() as connection:
-            if connection is None:
-                return []
             rows = connection.execute(
                 'select action, reason, source, "on", at from changes where digest = ? order by seq',
                 (digest_of(phone),),
@@ -304,8 +296,6 @@ class SuppressionList:
             StoreError: The list holds forgotten numbers and there is no key to find them by.
         """
         with self.file.reading() as connection:
-            if connection is None:
-                return Barred()
             self._check_key(connection)
             marks = [mark for (mark,) in connection.execute("select mark from forgotten")]
             numbers = connection.execute(
@@ -326,9 +316,8 @@ class SuppressionList:
             Those that have a number, not only a hash.
         """
         with self.file.reading() as connection:
-            if connection is None:
-                return []
             rows = connection.execute(
+                # A hash cannot be sent: the service takes numbers (contract, Endpoints: Do-Not-Call).
                 f"{_ENTRIES} where c.number is not null "
                 "and not exists (select 1 from changes p where p.digest = e.digest "
                 "and p.action = 'push' and p.seq > e.seq) order by c.seq"
@@ -371,10 +360,11 @@ class SuppressionList:
             # The history goes with the entry: it holds the number, too.
             listed = connection.execute("delete from entries where digest = ?", (digest,)).rowcount
             erased = connection.execute("delete from changes where digest = ?", (digest,)).rowcount
+            # What was not on the list leaves no mark: forgetting must not suppress anybody.
             if listed:
                 connection.execute(
                     "insert or ignore into forgotten values (?, ?)",
-                    (_mark(self._key, phone), now.isoformat()),
+                    (keyed_mark(self._key, "phone", phone), now.isoformat()),
                 )
         return erased
 
@@ -396,14 +386,11 @@ class SuppressionList:
         theirs = list(other.entries())
         with other.file.reading() as connection:
             # A forgotten number has no entry: its keyed mark alone is taken over.
-            marks = (
-                connection.execute("select mark, at from forgotten").fetchall()
-                if connection is not None
-                else []
-            )
+            marks = connection.execute("select mark, at from forgotten").fetchall()
         new = 0
         with self.file.writing(erasing=bool(marks)) as connection:
             for entry in theirs:
+                # A change is enough: whoever was taken off here knows better than the backup.
                 if not _is_in(connection, "changes", entry):
                     new += self._add_unforgotten(connection, entry, now)
             for mark in marks:
@@ -414,8 +401,6 @@ class SuppressionList:
 
     def __len__(self) -> int:
         with self.file.reading() as connection:
-            if connection is None:
-                return 0
             (count,) = connection.execute(
                 "select (select count(*) from entries) + (select count(*) from forgotten)"
             ).fetchone()
@@ -430,6 +415,7 @@ class SuppressionList:
             )
 
     def _find(self, connection: sqlite3.Connection, phone: str) -> Entry | None:
+        # By hash first, which needs no key; marks only for what is not found.
         row = connection.execute(f"{_ENTRIES} where e.digest = ?", (digest_of(phone),)).fetchone()
         if row is not None:
             return _entry(row)
@@ -441,7 +427,7 @@ class SuppressionList:
     def _forgotten_at(self, connection: sqlite3.Connection, phone: str | None) -> datetime | None:
         if self._key is None or phone is None:
             return None
-        mark = (_mark(self._key, phone),)
+        mark = (keyed_mark(self._key, "phone", phone),)
         row = connection.execute("select at from forgotten where mark = ?", mark).fetchone()
         return None if row is None else datetime.fromisoformat(row[0])
 
@@ -471,48 +457,13 @@ def digest_of(phone: str) -> bytes:
     return hashlib.sha256(phone.encode()).digest()
 
 
-def forget_key(path: Path) -> bytes:
-    """The key of forgotten numbers from a file; made there, readable by its owner alone, where there is none.
-
-    Keep it apart from the list: with both, every number can be tried.
-
-    Args:
-        path: The file of the key.
-
-    Returns:
-        32 bytes.
-
-    Raises:
-        StoreError: The file holds no key.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "forgotten.key"
-        >>> forget_key(file) == forget_key(file)
-        True
-    """
-    if not path.exists():
-        write_text(secrets.token_hex(_KEY_BYTES) + "\n", path)
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
-        raise StoreError(f"{path} holds no key of forgotten numbers; put the right file back")
-    return key
-
-
-def _mark(key: bytes, phone: str) -> bytes:
-    # Keyed, since all numbers in use can be hashed in a day; 128 bits are enough.
-    return hmac.digest(key, f"phone:{phone}".encode(), hashlib.sha256)[:_MARK_BYTES]
-
-
 def _is_in(connection: sqlite3.Connection, table: str, entry: Entry) -> bool:
     query = f"select 1 from {table} where digest = ?"
     return connection.execute(query, (entry.digest,)).fetchone() is not None
 
 
 def _put(connection: sqlite3.Connection, action: Action, entry: Entry, now: datetime) -> None:
+    # An integer takes eight bytes where the text takes thirteen.
     number = None if entry.phone is None else int(entry.phone)
     seq = connection.execute(
         'insert into changes (action, digest, number, reason, source, "on", at) '
@@ -521,6 +472,7 @@ def _put(connection: sqlite3.Connection, action: Action, entry: Entry, now: date
          now.isoformat()),
     ).lastrowid  # fmt: skip
     if action == "add":
+        # `entries` is what the changes come to, so that a look-up need not replay them.
         connection.execute("insert into entries values (?, ?, ?)", (entry.digest, seq, number))
     elif action == "remove":
         connection.execute("delete from entries where digest = ?", (entry.digest,))

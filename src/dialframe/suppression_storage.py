@@ -9,8 +9,6 @@ that a list of which both copies are gone, or old, is an error too, and never an
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +18,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe import files, sqlite
-from dialframe.chained_log import ORIGIN, ChainedLog, Mark, Witness
+from dialframe.chained_log import ORIGIN, ChainedLog, Heads, Mark, encoded
 from dialframe.errors import StoreError
 
 __all__ = ["ListFile"]
 
 _SCHEMA_VERSION: Final = 2
+#: Seconds to wait for another process: an import of a million numbers takes some.
 _WAIT_S: Final = 30.0
+#: The sum of hashes is kept below this, which SQLite's integers can hold.
 _LIMIT: Final = 1 << 63
 
 _SCHEMA: Final = """
@@ -61,11 +61,8 @@ _CHANGES: Final = 'select seq, action, digest, number, reason, source, "on", at 
 _FORGOTTEN: Final = "select mark, at from forgotten"
 _EMPTY: Final = Mark(0, ORIGIN)
 
-#: Characters of a hash that the heads have.
-_NOTED_CHARS: Final = 32
-
 Row = tuple[Any, ...]
-#: Number of a change, and its hash with that of the note.
+#: Number of a change, and its hash.
 Note = tuple[int, str]
 
 
@@ -89,35 +86,44 @@ class ListFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._log = ChainedLog(path.with_suffix(".log"))
+        self._heads = Heads(path)
         self._lock = path.with_suffix(".lock")
         self._aside = path.with_name(f"{path.name}.aside")
 
     @property
     def exists(self) -> bool:
         """Whether anything was ever written, whatever is left of it."""
-        return any(path.exists() for path in self._files)
+        paths = (self.path, self._log.path, *self._heads.paths)
+        return any(path.exists() for path in paths)
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """The file as it was written, or None where there is none; mended first where it is not.
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The file as it was written, mended first where it is not; an empty list where there is none.
 
         Raises:
             StoreError: Neither copy is what was written.
         """
         if not self.exists:
-            yield None
+            with _empty() as connection:
+                yield connection
             return
+        # A reader mends as well: nobody is to be called because a copy was torn.
         if not self._sound():
             self.mend()
         # Before the file is looked at: whoever writes meanwhile makes it newer, and never older.
-        noted, _ = self._noted()
+        noted = self._noted()
         try:
             with closing(sqlite.connect(self.path, read_only=True, busy_s=_WAIT_S)) as connection:
                 (version,) = connection.execute("pragma user_version").fetchone()
                 _check_version(version, self.path)
                 if version == _SCHEMA_VERSION:
                     self._check_last(_chain(connection)[0], noted)
-                yield connection if version else None
+                if version:
+                    yield connection
+                    return
+            # Made, and never written: whoever began it was killed.
+            with _empty() as connection:
+                yield connection
         except sqlite3.Error as problem:
             raise self._damaged(str(problem)) from problem
 
@@ -135,15 +141,19 @@ class ListFile:
         with files.exclusive(self._lock, wait=True):
             if self.exists and not self._sound():
                 self._mend_alone()
+            # Where the log goes back to if the transaction fails.
             size = self._log.size_bytes
             try:
                 with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
                     fresh = _prepare(connection, self.path)
-                    self._check_last(_chain(connection)[0], self._noted()[0])
+                    self._check_last(_chain(connection)[0], self._noted())
                     connection.execute("begin immediate")
                     try:
-                        last = _last_seq(connection)
+                        (last,) = connection.execute(
+                            "select coalesce(max(seq), 0) from changes"
+                        ).fetchone()
                         yield connection
+                        # In the log before the commit: a crash between the two leaves a log that is ahead, and mends the file.
                         staged = self._note(connection, last, anew=erasing or fresh)
                         connection.execute("commit")
                     except BaseException:
@@ -169,17 +179,18 @@ class ListFile:
 
     def problems(self) -> list[str]:
         """What is not as it was written, in words; nothing is changed."""
-        noted, readable = self._noted()
+        noted, harmed = self._noted(), self._heads.read()[1]
         held, logged = self._of_file(), self._of_log()
         if not self.exists:
             return []
+        # Each copy by itself, so that it is said which of the two is to be mended.
         words = [
             f"{path.name}: {'it is missing' if not path.exists() else 'it is not what was written'}"
             for path, state in ((self.path, held), (self._log.path, logged))
             if not state.whole
         ]
-        if not readable:
-            words.append(f"{self._witnesses[0].path.name}: it is not what was written")
+        if harmed:
+            words.append(f"{self._heads.paths[0].name}: it is not what was written")
         if words or (self._sound() and _follows(logged.mark, noted)):
             return words
         behind = self._log.path if held.mark.number > logged.mark.number else self.path
@@ -194,19 +205,19 @@ class ListFile:
         Raises:
             StoreError: Neither copy is what was written, or the disk refuses.
         """
+        # On a read-only disk nothing can be mended: what is whole and newest may still be read.
         if not os.access(self.path.parent, os.W_OK):
-            noted, _ = self._noted()
             state = self._of_file()
             last = state.mark.number >= self._of_log().mark.number
-            if state.whole and last and _follows(state.mark, noted):
+            if state.whole and last and _follows(state.mark, self._noted()):
                 return []
             raise self._damaged("it is not what was written")
         with files.exclusive(self._lock, wait=True):
             if not self.exists:
                 return []
             logged = self._of_log()
-            if self._sound() and logged.whole and _follows(logged.mark, self._noted()[0]):
-                self._note_heads(logged.mark)
+            if self._sound() and logged.whole and _follows(logged.mark, self._noted()):
+                self._heads.note(logged.mark.number, logged.mark.digest)
                 return []
             return self._mend_alone()
 
@@ -216,38 +227,12 @@ class ListFile:
             for path in (self.path, self._log.path):
                 if path.exists():
                     path.replace(path.with_name(f"{path.name}.aside"))
-            for witness in self._witnesses:
-                witness.path.unlink(missing_ok=True)
+            for path in self._heads.paths:
+                path.unlink(missing_ok=True)
 
-    @property
-    def _files(self) -> tuple[Path, ...]:
-        return (self.path, self._log.path, *(witness.path for witness in self._witnesses))
-
-    @property
-    def _witnesses(self) -> tuple[Witness, Witness]:
-        # The second one stays where the whole folder is moved away, or an old copy of it brought back.
-        return Witness(self.path), Witness(self.path.parent.absolute())
-
-    def _noted(self) -> tuple[Note, bool]:
-        """How far the list had come when it was last written, and whether every note of that can be read."""
-        notes, readable = [_note_of(_EMPTY)], True
-        for witness in self._witnesses:
-            try:
-                note = witness.last() or notes[0]
-            except (OSError, ValueError):
-                readable = False
-            else:
-                # A note that was harmed must not make the list look old.
-                whole = note == _note_of(Mark(note[0], note[1][:_NOTED_CHARS]))
-                readable = readable and whole
-                notes += [note] if whole else []
-        return max(notes), readable
-
-    def _note_heads(self, mark: Mark) -> None:
-        """Note how far the list has come; a note that the disk refuses is behind, which is no harm."""
-        for witness in self._witnesses:
-            with suppress(OSError):
-                witness.note(*_note_of(mark))
+    def _noted(self) -> Note:
+        """How far the list had come when it was last written; a note that was harmed does not count."""
+        return self._heads.read()[0] or (0, ORIGIN)
 
     def _check_last(self, mark: Mark, noted: Note) -> None:
         if not _follows(mark, noted):
@@ -262,18 +247,18 @@ class ListFile:
         # SQLite left its rollback journal: a writer was killed within a transaction.
         if self.path.with_name(f"{self.path.name}-journal").exists():
             return False
-        return noted == _file_record(self.path)
+        return noted == encoded({"file": files.digest(self.path)})
 
     def _mend_alone(self) -> list[str]:
         self._log.cut_torn_end()
         held, logged = self._of_file(), self._of_log()
         if held.whole and (not logged.whole or held.mark.number > logged.mark.number):
-            self._check_last(held.mark, self._noted()[0])
+            self._check_last(held.mark, self._noted())
             self._renew_log()
             return [f"{self._log.path.name}: written anew from {self.path.name}"]
         if not logged.whole:
             raise self._damaged("neither it nor its second copy is what was written")
-        self._check_last(logged.mark, self._noted()[0])
+        self._check_last(logged.mark, self._noted())
         self._rebuild(logged)
         return [f"{self.path.name}: rebuilt from {self._log.path.name}"]
 
@@ -285,6 +270,7 @@ class ListFile:
         with closing(sqlite.connect(fresh)) as connection:
             _prepare(connection, fresh)
             connection.execute("begin immediate")
+            # By number, as they were: what refers to a change finds it again.
             connection.executemany(
                 "insert into changes values (?, ?, ?, ?, ?, ?, ?, ?)", logged.changes
             )
@@ -314,6 +300,7 @@ class ListFile:
 
     def _note(self, connection: sqlite3.Connection, last: int, *, anew: bool) -> Path | None:
         """Write what changed to the log, inside the transaction; a log that begins anew gets its name later."""
+        # The sum over all rows is kept up by what is added, so that a change costs no look at the rest.
         before, rows, held = _chain(connection)
         if anew:
             changes = connection.execute(f"{_CHANGES} order by seq").fetchall()
@@ -324,7 +311,7 @@ class ListFile:
             return staged
         new = connection.execute(f"{_CHANGES} where seq > ? order by seq", (last,)).fetchall()
         if new:
-            mark = self._log.append(_encoded({"rows": [_shown(row) for row in new]}), self._at())
+            mark = self._log.append({"rows": [_shown(row) for row in new]}, self._at())
             more, digest = sqlite.counted(new, _LIMIT)
             _set_chain(connection, mark, rows + more, (held + digest) % _LIMIT)
         return None
@@ -332,14 +319,14 @@ class ListFile:
     def _note_file(self, mark: Mark) -> None:
         """Note in the log which file it goes with; without the note the two are compared row by row."""
         with suppress(OSError):
-            self._log.append(_file_record(self.path), self._at())
-        self._note_heads(mark)
+            self._log.append({"file": files.digest(self.path)}, self._at())
+        self._heads.note(mark.number, mark.digest)
 
     def _at(self) -> Mark:
         return self._log.last() or _EMPTY
 
     def _damaged(self, problem: str) -> StoreError:
-        heads = " and ".join(str(witness.path) for witness in self._witnesses)
+        heads = " and ".join(map(str, self._heads.paths))
         return StoreError(
             f"{self.path}: the suppression list cannot be used ({problem}); bring back a copy of it "
             f"(dialframe store restore) before anybody is called; where there is none, remove what is left of "
@@ -351,6 +338,7 @@ class ListFile:
             with closing(sqlite.connect(self.path, read_only=True, busy_s=_WAIT_S)) as connection:
                 (version,) = connection.execute("pragma user_version").fetchone()
                 _check_version(version, self.path)
+                # Pages first, then what is on the list against the changes, then all rows against the sum of their hashes.
                 whole = connection.execute("pragma integrity_check(1)").fetchone() == ("ok",)
                 changes = connection.execute(f"{_CHANGES} order by seq").fetchall()
                 forgotten = connection.execute(_FORGOTTEN).fetchall()
@@ -368,17 +356,25 @@ class ListFile:
         changes: list[Row] = []
         forgotten: list[Row] = []
         mark, begun = _EMPTY, False
-        for line in self._log.lines():
-            content = json.loads(line.text) if line.whole else None
-            if content is None or not (begun or "begin" in content or line.mark.number == 1):
+        for record in self._log.records():
+            content = record.content
+            # A log without its beginning is the end of something that nobody has.
+            if not (record.whole and (begun or "begin" in content or record.mark.number == 1)):
                 return _State()
             if "begin" in content:
                 changes = [_row(values) for values in content["begin"]["rows"]]
                 forgotten = [(bytes.fromhex(m), at) for m, at in content["begin"]["forgotten"]]
             changes += [_row(values) for values in content.get("rows", ())]
-            mark, begun = line.mark if "file" not in content else mark, True
+            mark, begun = record.mark if "file" not in content else mark, True
         ended = self._log.last() is not None
         return _State(mark, begun and ended, changes, forgotten)
+
+
+def _empty() -> closing[sqlite3.Connection]:
+    """A list without rows, in memory: reading needs no file."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(_SCHEMA)
+    return closing(connection)
 
 
 def _entries(changes: Iterable[Row]) -> list[Row]:
@@ -395,8 +391,8 @@ def _entries(changes: Iterable[Row]) -> list[Row]:
 def _snapshot(changes: Sequence[Row], forgotten: Sequence[Row], before: Mark) -> Iterator[bytes]:
     yield f'{{"before":"{before.digest}","begin":{{"rows":['.encode()
     for index, row in enumerate(changes):
-        yield (b"," if index else b"") + _encoded(_shown(row))
-    yield b'],"forgotten":' + _encoded([[mark.hex(), at] for mark, at in forgotten]) + b"}}"
+        yield (b"," if index else b"") + encoded(_shown(row))
+    yield b'],"forgotten":' + encoded([[mark.hex(), at] for mark, at in forgotten]) + b"}}"
 
 
 def _shown(row: Row) -> list[Any]:
@@ -406,14 +402,6 @@ def _shown(row: Row) -> list[Any]:
 def _row(values: Sequence[Any]) -> Row:
     seq, action, digest, *rest = values
     return (seq, action, bytes.fromhex(digest), *rest)
-
-
-def _encoded(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _file_record(path: Path) -> bytes:
-    return _encoded({"file": files.digest(path)})
 
 
 def _chain(connection: sqlite3.Connection) -> tuple[Mark, int, int]:
@@ -426,11 +414,6 @@ def _set_chain(connection: sqlite3.Connection, mark: Mark, rows: int, held: int)
         "insert or replace into chain values (1, ?, ?, ?, ?)",
         (mark.number, mark.digest, rows, held),
     )
-
-
-def _last_seq(connection: sqlite3.Connection) -> int:
-    (last,) = connection.execute("select coalesce(max(seq), 0) from changes").fetchone()
-    return int(last)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> bool:
@@ -448,16 +431,11 @@ def _check_version(version: int, path: Path) -> None:
         raise StoreError(f"{path} is of a newer dialframe; update this one")
 
 
-def _note_of(mark: Mark) -> Note:
-    """What the heads have of a mark: its number, and the beginning of its hash with a hash of both."""
-    begin = mark.digest[:_NOTED_CHARS]
-    check = hashlib.sha256(f"{mark.number} {begin}".encode()).hexdigest()
-    return mark.number, begin + check[:_NOTED_CHARS]
-
-
 def _follows(mark: Mark, noted: Note) -> bool:
     """Whether a copy that has come so far is no older than what was noted."""
-    return mark.number > noted[0] or _note_of(mark) == noted
+    number, digest = noted
+    # Notes of before had the first half of the hash alone.
+    return mark.number > number or (mark.number, mark.digest[:32]) == (number, digest[:32])
 
 
 def __dir__() -> list[str]:

@@ -32,6 +32,7 @@ from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError, InvalidRequest, NotFound
 from dialframe.store import Check, Store
 from samples import a_row
+from store.made import phone
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 CAMPAIGN = f"cmp_{uuid.UUID(int=1)}"
@@ -289,11 +290,6 @@ class FragileStore(Store):
         failure = self.fate()
         if failure is not None:
             raise failure
-
-
-def phone(number: int) -> str:
-    """A reserved fictional number, `+1 <area> 555 01xx`."""
-    return f"+1{200 + number // 100 % 700:03d}55501{number % 100:02d}"
 
 
 #: The operation that lists each table, and what its rows say beside the sample of it.

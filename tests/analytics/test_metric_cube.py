@@ -14,6 +14,7 @@ from analytics.test_metrics import audited
 from claims.worlds import Switches, World, made
 from dialframe.analytics import metrics
 from dialframe.errors import ConfigError
+from dialframe.frames import CALLS, LEADS, empty
 
 
 @cache
@@ -134,3 +135,10 @@ def test_a_lead_dialed_before_it_arrived_is_in_no_cell_of_quick_first_dials() ->
     whole = cube["quick_first_dial"]
     assert whole.excluded["dialed_before_arrival"] > 0
     assert cube.cells["denominator"].sum() == whole.denominator
+
+
+def test_nothing_by_period_is_no_cell() -> None:
+    """An account without calls and leads has no weeks."""
+    nothing = [empty(table) for table in (CALLS, LEADS)]
+
+    assert metrics.compute(*nothing, period="week").table.empty

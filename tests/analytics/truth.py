@@ -35,26 +35,8 @@ NOW = int(dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC).timesta
 _SLIGHT = 0.01
 
 #: What the generator's codes mean: who answered, and what came of it.
-PERSON = frozenset(
-    [
-        "HUP",
-        "NP",
-        "WN",
-        "GATE",
-        "NI",
-        "CALLBK",
-        "NQ",
-        "XFER",
-        "APPT",
-        "SALE",
-        "DNC",
-        "LB",
-        "INFO",
-        "ZZTOP",
-        "DROP",
-    ]
-)
 WANTED = frozenset(["NP", "NI", "CALLBK", "NQ", "XFER", "APPT", "SALE", "DNC", "LB", "INFO"])
+PERSON = WANTED | {"HUP", "WN", "GATE", "ZZTOP", "DROP"}
 MACHINE = frozenset(("A", "AA"))
 
 

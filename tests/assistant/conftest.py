@@ -32,7 +32,7 @@ COMMAND = ("-m", "dialframe", "assistant", "serve")
 AGENTS = ("210", "220", "230")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def tools_sandbox() -> Iterator[Sandbox]:
     """A tiny account that offers every tool."""
     with tools_beside("127.0.0.1") as beside, start(size="tiny", beside=beside) as sandbox:
@@ -42,7 +42,7 @@ def tools_sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where `dialframe assistant serve --http` answers; it ends well when it is asked to."""
     store = tmp_path_factory.mktemp("served")

@@ -59,6 +59,7 @@ def door(
     return name, speak
 
 
+@pytest.mark.usefixtures("unlimited")
 def test_every_tool_is_listed_and_done(
     door: tuple[str, Door], tools_sandbox: Sandbox, tmp_path: Path
 ) -> None:

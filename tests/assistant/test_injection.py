@@ -135,6 +135,7 @@ class Planted:
         return "\n".join(words)
 
 
+@pytest.mark.usefixtures("unlimited")
 def test_two_hundred_scripts_send_nothing_unconfirmed(
     tools_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,6 +1,6 @@
 """Funnel, hour by weekday and attempt curve over ten million calls, against DuckDB over the same frames.
 
-Run by hand: `python tests/benchmarks/analytics.py [calls] [leads]`. Both sides must give the same
+Run by hand: `python -m benchmarks.analytics [calls] [leads]`, from `tests`. Both sides must give the same
 numbers, or the run stops. Figures: CPU seconds (all threads) and their ratio, wall seconds, the best
 of a few runs of either side in turn, and the memory that ours takes over the frames' own size. The frames are drawn from a seed; nobody has these
 numbers.

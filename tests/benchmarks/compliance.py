@@ -1,9 +1,8 @@
-"""The whole US audit against the bare as-of join of the same tables; run by hand.
+"""The whole US audit against the bare as-of join of the same tables; run by hand from `tests`.
 
-    python tests/benchmarks/compliance.py [millions of calls] [millions of checks] [part ...]
+    python -m benchmarks.compliance [millions of calls] [millions of checks] [part ...]
 
-Parts on integers: `polars`, `duckdb`. Parts on frames with text, as `compliance.audit` takes them:
-`audit`, `findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without
+Parts on frames, as `compliance.audit` takes them: `audit`, `findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without
 names `audit` and `duckdb_frames` run.
 
 Parts on Parquet files, which are drawn first and read some rows at a time: `parts` (the audit in
@@ -118,37 +117,6 @@ def frames_of(
     return leads.astype({"status": "str"}), made, ledger
 
 
-def polars_part(calls: int, checks: int) -> dict[str, float]:
-    """The bare as-of join in polars: the newest check of the number before each call."""
-    import polars as pl
-
-    phones, at, _, told_phones, told_at, listed = draw(calls, checks)
-    left = pl.DataFrame({"phone": phones, "at": at})
-    right = pl.DataFrame({"phone": told_phones, "told": told_at, "listed": listed})
-    del phones, at, told_phones, told_at, listed
-    return _timed(lambda: _polars(left, right))
-
-
-def duckdb_part(calls: int, checks: int) -> dict[str, float]:
-    """The same in DuckDB, from Arrow tables."""
-    import pyarrow as pa
-
-    phones, at, _, told_phones, told_at, listed = draw(calls, checks)
-    left = pa.table({"phone": phones, "at": at})
-    right = pa.table({"phone": told_phones, "told": told_at, "listed": listed})
-    return _timed(lambda: _duckdb(left, right))
-
-
-def audit_part(calls: int, checks: int) -> dict[str, float]:
-    """The audit of frames, counts and sentences."""
-    return _audit(calls, checks, findings=False)
-
-
-def findings_part(calls: int, checks: int) -> dict[str, float]:
-    """The audit of frames, and every finding in words."""
-    return _audit(calls, checks, findings=True)
-
-
 def polars_frames(calls: int, checks: int) -> dict[str, float]:
     """The bare as-of join of the frames in polars."""
     import polars as pl
@@ -158,17 +126,26 @@ def polars_frames(calls: int, checks: int) -> dict[str, float]:
         {"to_number": "phone", "created_at": "at"}
     )
     right = pl.from_pandas(ledger).rename({"checked_at": "told"})
-    return _timed(lambda: _polars(left, right))
+    return _timed(
+        lambda: left.join_asof(
+            right, left_on="at", right_on="told", by="phone", strategy="backward",
+            check_sortedness=False,
+        )
+    )  # fmt: skip
 
 
 def duckdb_frames(calls: int, checks: int) -> dict[str, float]:
     """The bare as-of join of the frames in DuckDB."""
+    import duckdb
     import pyarrow as pa
 
     _, made, ledger = frames_of(calls, checks)
     left = pa.Table.from_pandas(made[["to_number", "created_at"]]).rename_columns(["phone", "at"])
     right = pa.Table.from_pandas(ledger).rename_columns(["phone", "listed", "told", "request_id"])
-    return _timed(lambda: _duckdb(left, right))
+    connection = duckdb.connect()
+    connection.register("calls", left)
+    connection.register("checks", right)
+    return _timed(lambda: connection.execute(JOIN).fetchall())
 
 
 def _files(calls: int, checks: int) -> Path:
@@ -176,7 +153,16 @@ def _files(calls: int, checks: int) -> Path:
     folder = Path(tempfile.gettempdir()) / f"dialframe-benchmark-{calls}-{checks}"
     if not (folder / "done").exists():
         subprocess.run(
-            [sys.executable, __file__, "_draw", str(calls), str(checks), str(folder)], check=True
+            [
+                sys.executable,
+                "-m",
+                "benchmarks.compliance",
+                "_draw",
+                str(calls),
+                str(checks),
+                str(folder),
+            ],
+            check=True,
         )
     return folder
 
@@ -262,23 +248,7 @@ def duckdb_files(calls: int, checks: int) -> dict[str, float]:
     return _timed(run)
 
 
-def _polars(left: object, right: object) -> None:
-    left.join_asof(  # type: ignore[attr-defined]
-        right, left_on="at", right_on="told", by="phone", strategy="backward",
-        check_sortedness=False,
-    )  # fmt: skip
-
-
-def _duckdb(left: object, right: object) -> None:
-    import duckdb
-
-    connection = duckdb.connect()
-    connection.register("calls", left)
-    connection.register("checks", right)
-    connection.execute(JOIN).fetchall()
-
-
-def _audit(calls: int, checks: int, *, findings: bool) -> dict[str, float]:
+def _audit(calls: int, checks: int, *, findings: bool = False) -> dict[str, float]:
     from dialframe import compliance
 
     leads, made, ledger = frames_of(calls, checks)
@@ -321,7 +291,7 @@ def main() -> None:
     named = [word for word in sys.argv[1:] if word in PARTS]
     found = {}
     for part in named or ["audit", "duckdb_frames"]:
-        command = [sys.executable, __file__, part, str(calls), str(checks)]
+        command = [sys.executable, "-m", "benchmarks.compliance", part, str(calls), str(checks)]
         out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         found[part] = json.loads(out)
         print(f"{part:14} {found[part]}")
@@ -337,8 +307,7 @@ def main() -> None:
 
 FRAMES = ("polars_frames", "duckdb_frames")
 PARTS = {
-    "polars": polars_part, "duckdb": duckdb_part,
-    "audit": audit_part, "findings": findings_part, "polars_frames": polars_frames,
+    "audit": _audit, "findings": partial(_audit, findings=True), "polars_frames": polars_frames,
     "duckdb_frames": duckdb_frames, "duckdb_files": duckdb_files, "parts": _in_parts,
     "parts_words": partial(_in_parts, worded=True), "workers_1": partial(_in_parts, workers=1),
     "workers_2": partial(_in_parts, workers=2),

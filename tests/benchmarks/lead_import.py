@@ -1,6 +1,6 @@
-"""Peak memory of cleaning a list, and of importing it with its numbers checked, each in a process of its own.
+"""Peak memory of cleaning a list, and of importing it with its numbers checked, each in a process of its own; run from `tests`.
 
-    python tests/benchmarks/lead_import.py [ROWS]
+    python -m benchmarks.lead_import [ROWS]
 
 The service is a function in the process that imports: it answers at once, and holds nothing.
 """
@@ -16,8 +16,6 @@ import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import httpx
 
 from benchmarks.leads import write
@@ -25,15 +23,9 @@ from benchmarks.leads import write
 CAMPAIGN = f"cmp_{uuid.UUID(int=1, version=4)}"
 NOW = "2026-11-24T12:00:00Z"
 CAMPAIGN_FACTS = {
-    "id": CAMPAIGN,
-    "name": "Autumn",
-    "status": "draft",
-    "dialer_mode": "predictive",
-    "created_at": NOW,
-    "updated_at": NOW,
-    "started_at": None,
-    "completed_at": None,
-}
+    "id": CAMPAIGN, "name": "Autumn", "status": "draft", "dialer_mode": "predictive",
+    "created_at": NOW, "updated_at": NOW, "started_at": None, "completed_at": None,
+}  # fmt: skip
 
 
 def accepted(index: int, lead: dict[str, str]) -> dict[str, object]:
@@ -94,7 +86,7 @@ def main() -> None:
         write(path, rows)
         peaks = {}
         for what in ("clean", "import"):
-            command = [sys.executable, __file__, what, str(path), name]
+            command = [sys.executable, "-m", "benchmarks.lead_import", what, str(path), name]
             told = subprocess.run(command, capture_output=True, check=True, text=True).stdout
             peaks[what] = float(told)
             print(f"{what:>6} {peaks[what]:5.0f} MiB {peaks[what] / peaks['clean']:5.2f} x")

@@ -1,6 +1,6 @@
-"""One worker process against two on the same lead files, and one process without a cluster; wall time.
+"""One worker process against two on the same lead files, and one process without a cluster; wall time; run from `tests`.
 
-python tests/benchmarks/lead_workers.py [ROWS OF EACH OF EIGHT FILES]
+python -m benchmarks.lead_workers [ROWS OF EACH OF EIGHT FILES]
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from distributed import LocalCluster
 

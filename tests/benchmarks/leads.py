@@ -1,6 +1,6 @@
 """How long `leads.clean_files` takes against `pandas.read_csv(dtype=str)` alone on the same file, in CPU time.
 
-    python tests/benchmarks/leads.py [ROWS] [ROUNDS]
+    python -m benchmarks.leads [ROWS] [ROUNDS]     # from tests
 
 Once warm, in turn in one process; and as processes of their own, with everything counted but `import pandas`.
 
@@ -19,52 +19,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import phonenumbers
 
-FIRST = [
-    "Ann",
-    "Bob",
-    "Cy",
-    "Di",
-    "Ed",
-    "Flo",
-    "Gus",
-    "Hal",
-    "Ida",
-    "Jo",
-    "Kay",
-    "Lee",
-    "Max",
-    "Ned",
-    "Ola",
-    "Pat",
-    "Quin",
-    "Ray",
-    "Sue",
-    "Tom",
-    "José",
-    "Zoë",
-]
-LAST = [
-    "Smith",
-    "Jones",
-    "Garcia",
-    "Lee",
-    "Brown",
-    "Davis",
-    "Miller",
-    "Wilson",
-    "Moore",
-    "Taylor",
-    "O'Neil",
-    "Núñez",
-    "van-Dyk",
-]
-CITIES = ["New York", "Los Angeles", "Springfield", "St. Louis", "London", "Portland", "Austin"]
+from benchmarks.timing import in_turn
+
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+FIRST, LAST, CITIES = NAMES["first"], NAMES["last"], NAMES["cities"]
 SHAPES = ["({}) {}-{}", "{}-{}-{}", "{}{}{}", "{}.{}.{}", "+1{}{}{}", "1-{}-{}-{}", "{} {} {}"]
 PLAIN = {name: "".join(c for c in name if c.isascii() and c.isalpha()) for name in FIRST + LAST}
 AREAS = [
@@ -134,32 +99,28 @@ def main() -> None:
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     from dialframe import leads
 
-    spent: dict[str, list[float]] = {
-        "read_csv": [],
-        "clean_files": [],
-        **{name: [] for name in WHOLE},
-    }
     walls: list[float] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write(folder / "leads.csv", count)
-        for turn in range(rounds + 1):
-            began = time.process_time()
-            frame = pd.read_csv(folder / "leads.csv", dtype=str)
-            read = time.process_time() - began
-            del frame
-            began, began_at = time.process_time(), time.perf_counter()
-            done = leads.clean_files([folder / "leads.csv"], folder / "out", region="US")
-            cleaned = time.process_time() - began
-            waited = time.perf_counter() - began_at
+
+        def clean() -> None:
+            began_at = time.perf_counter()
+            leads.clean_files([folder / "leads.csv"], folder / "out", region="US")
+            walls.append(time.perf_counter() - began_at)
             shutil.rmtree(folder / "out")
-            for name, code in WHOLE.items():
-                spent[name].append(whole(code, folder / "leads.csv", folder / "whole"))
-            if turn or rounds == 0:  # the first turn warms up
-                spent["read_csv"].append(read)
-                spent["clean_files"].append(cleaned)
-                walls.append(waited)
-    print(done.counts)
+
+        spent = in_turn(
+            {
+                "read_csv": lambda: pd.read_csv(folder / "leads.csv", dtype=str),
+                "clean_files": clean,
+            },
+            rounds,
+        )
+        for name, code in WHOLE.items():
+            spent[name] = [
+                whole(code, folder / "leads.csv", folder / "whole") for _ in range(rounds)
+            ]
     for what, times in spent.items():
         middle = statistics.median(times)
         if what.startswith("read_csv"):

@@ -1,6 +1,6 @@
 """How many times faster the compiled kernel is than phonenumbers, in CPU time of this process.
 
-    python tests/benchmarks/phones.py [ROWS]
+    python -m benchmarks.phones [ROWS]     # from tests
 
 The columns are of one country's usual shapes, mixed and messy, and mixed with 17 % of cells beyond ASCII; phonenumbers has its pattern cache on and is timed on samples
 of it, between the runs of the others, so that a busy machine slows all of them alike.
@@ -12,18 +12,14 @@ import itertools
 import random
 import statistics
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import phonenumbers
+import pyarrow as pa
 from phonenumbers import PhoneMetadata, PhoneNumberFormat, re_util
 
+from benchmarks.timing import in_turn
 from dialframe.phones import column_reader, normalize
 from dialframe.phones.kernel import loaded
 from phones.samples import WIDE, sampled
@@ -66,13 +62,10 @@ def measure(title: str, texts: list[str]) -> None:
         "kernel alone": (rows, lambda: column_reader.read_column(column, "US")),
         "normalize(Series)": (rows, lambda: normalize(series, "US")),
     }
-    spent: dict[str, list[float]] = {name: [] for name in contenders}
-    for turn in range(ROUNDS + 1):
-        for name, (count, run) in contenders.items():
-            began = time.process_time()
-            run()
-            if turn:  # the first turn warms up
-                spent[name].append((time.process_time() - began) / count * 1e9)
+    spent = {
+        name: [seconds / contenders[name][0] * 1e9 for seconds in times]
+        for name, times in in_turn({name: run for name, (_, run) in contenders.items()}, ROUNDS).items()
+    }  # fmt: skip
     done = column_reader.read_column(column, "US")
     wide = sum(not text.isascii() for text in texts)
     print(f"{title}: {rows} rows, {wide / rows:.1%} beyond ASCII, {done.e164.null_count / rows:.1%} not valid, "

@@ -1,4 +1,4 @@
-"""Speed as ratios against a named peer in the same run: `python tests/benchmarks/run.py [NAME...]`.
+"""Speed as ratios against a named peer in the same run: `python -m benchmarks.run [NAME...]`, from `tests`.
 
 Prints one line of JSON per benchmark. Nothing is asserted: figures belong to the machine that gave them.
 """
@@ -6,9 +6,7 @@ Prints one line of JSON per benchmark. Nothing is asserted: figures belong to th
 from __future__ import annotations
 
 import http.server
-import json
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -17,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from sync import sandbox, unlimited
 
 import dialframe
+from benchmarks.sync import sandbox, unlimited
+from benchmarks.timing import in_turn, print_named
 from dialframe.client.rate_limiter import BucketFile, Level, RateLimiter
 
 RUNS = 300
@@ -39,9 +38,11 @@ def pages() -> dict[str, Any]:
             deep = {"limit": 100, "cursor": page["page"]["next_cursor"]}
             page = client.get("/v1/calls", params=deep).json()
         walked_s = time.perf_counter() - begun
-        first, last = _medians(
-            lambda: client.get("/v1/calls?limit=100"), lambda: client.get("/v1/calls", params=deep)
-        )
+        ways = {"first": {"limit": 100}, "last": deep}
+        first, last = map(statistics.median, in_turn(
+            {name: lambda page=page: client.get("/v1/calls", params=page) for name, page in ways.items()},  # type: ignore[misc]
+            RUNS, time.perf_counter,
+        ).values())  # fmt: skip
     return {
         "account_made_s": round(made_s, 1),
         "pages_per_s": round(DEEP_PAGES / walked_s),
@@ -84,18 +85,16 @@ def overhead() -> dict[str, Any]:
 
 
 def _processor_time(ours: Callable[[], object], peer: Callable[[], object]) -> dict[str, float]:
-    """Milliseconds of both, taken in turn so that the machine's mood is shared, and the median ratio."""
-    taken: tuple[list[float], list[float]] = ([], [])
-    for _ in range(20):
-        for call, times in zip((ours, peer), taken, strict=True):
-            begun = time.process_time()
-            for _ in range(40):
-                call()
-            times.append((time.process_time() - begun) / 40)
-    ratios = [one / other for one, other in zip(*taken, strict=True)]
+    """Milliseconds of both, and the median ratio."""
+
+    def forty(call: Callable[[], object]) -> Callable[[], object]:
+        return lambda: [call() for _ in range(40)]
+
+    client, bare = in_turn({"client": forty(ours), "httpx": forty(peer)}, 20).values()
+    ratios = [ours_s / peer_s for ours_s, peer_s in zip(client, bare, strict=True)]
     return {
-        "client_ms": round(min(taken[0]) * 1e3, 2),
-        "httpx_ms": round(min(taken[1]) * 1e3, 2),
+        "client_ms": round(min(client) / 40 * 1e3, 2),
+        "httpx_ms": round(min(bare) / 40 * 1e3, 2),
         "ratio": round(statistics.median(ratios), 2),
     }
 
@@ -147,18 +146,5 @@ def _bare(service: dialframe.sandbox.Sandbox) -> httpx.Client:
     return httpx.Client(base_url=service.base_url, headers=headers)
 
 
-def _medians(ours: Callable[[], object], peer: Callable[[], object]) -> tuple[float, float]:
-    """Median seconds of both, taken in turn so that the machine's mood is shared."""
-    taken: tuple[list[float], list[float]] = ([], [])
-    for _ in range(RUNS):
-        for one, times in zip((ours, peer), taken, strict=True):
-            begun = time.perf_counter()
-            one()
-            times.append(time.perf_counter() - begun)
-    return statistics.median(taken[0]), statistics.median(taken[1])
-
-
 if __name__ == "__main__":
-    for name in sys.argv[1:] or BENCHMARKS:
-        sys.stdout.write(json.dumps({name: BENCHMARKS[name]()}) + "\n")
-        sys.stdout.flush()
+    print_named(BENCHMARKS)

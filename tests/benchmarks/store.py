@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.timing import in_turn
 from dialframe.frames import CALLS
 from dialframe.store import Store
 from store.made import START, at, phone
@@ -115,15 +116,12 @@ def reads(store: Store, folder: Path, middle: Any) -> dict[str, float]:
         "a_day": lambda: store.frame(CALLS, since=at(1440), until=at(2880)),
         "batches": lambda: sum(batch.num_rows for batch in store.batches(CALLS)),
     }
-    times = {name: [cpu(way) for _ in range(1)] for name, way in ways.items()}
-    for _ in range(RUNS):
-        for name, way in ways.items():
-            times[name].append(cpu(way))
-    medians = {name: statistics.median(found[1:]) for name, found in times.items()}
+    first_s = cpu(ways["frame"])
+    medians = {name: statistics.median(times) for name, times in in_turn(ways, RUNS).items()}
     return {
         "read_parquet_s": round(medians["read_parquet"], 3),
         "frame_to_read_parquet": round(medians["frame"] / medians["read_parquet"], 2),
-        "first_frame_to_read_parquet": round(times["frame"][0] / medians["read_parquet"], 2),
+        "first_frame_to_read_parquet": round(first_s / medians["read_parquet"], 2),
         "as_of_to_frame": round(medians["as_of"] / medians["frame"], 2),
         "a_day_to_frame": round(medians["a_day"] / medians["frame"], 2),
         "batches_to_frame": round(medians["batches"] / medians["frame"], 2),

@@ -1,4 +1,4 @@
-"""How a sync uses the rate limit, and what it costs: `python tests/benchmarks/sync.py [NAME...]`.
+"""How a sync uses the rate limit, and what it costs: `python -m benchmarks.sync [NAME...]`, from `tests`.
 
 Prints one line of JSON per benchmark. Nothing is asserted: figures belong to the machine that gave them.
 The service is a sandbox in a process of its own, behind a line that delays every byte.
@@ -15,12 +15,12 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from slow_line import slow_line
-
+from benchmarks.slow_line import slow_line
+from benchmarks.timing import print_named
 from dialframe.account import connect
 from dialframe.client import Client
 from dialframe.client.rate_limiter import BURST, RATE_PER_S, Shared
@@ -87,14 +87,10 @@ def loop(round_trips_s: tuple[float, ...] = ROUND_TRIPS_S, size: str = "small") 
     for round_trip_s in round_trips_s:
         with sandbox(size) as facts, slow_line(facts["base_url"], round_trip_s) as line:
             begun_s = time.monotonic()
-            threads = [
+            _together(
                 threading.Thread(target=_fetch, args=(line.url, facts["api_key"], table))
                 for table in ("calls", "leads")
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            )
             loop_s, pages, loop_refused = time.monotonic() - begun_s, line.accepted, line.refused
         with sandbox(size) as facts, slow_line(facts["base_url"], round_trip_s) as line:
             with tempfile.TemporaryDirectory() as folder:
@@ -152,21 +148,26 @@ def second() -> dict[str, Any]:
 def processes() -> dict[str, Any]:
     """Four processes of four threads on one key, each asking as fast as it may, for a minute."""
     with sandbox("small") as facts, slow_line(facts["base_url"], 0.05) as line:
-        running = [
+        begun_s = time.monotonic()
+        _together(
             multiprocessing.Process(target=_ask, args=(line.url, facts["api_key"], WINDOW_S))
             for _ in range(4)
-        ]
-        begun_s = time.monotonic()
-        for process in running:
-            process.start()
-        for process in running:
-            process.join()
+        )
         took_s = time.monotonic() - begun_s
         return {
             "accepted": line.accepted,
             "refused": line.refused,
             "per_s": round(line.accepted / took_s, 2),
         }
+
+
+def _together(workers: Iterable[threading.Thread | multiprocessing.Process]) -> None:
+    """Start all, and wait for all."""
+    running = list(workers)
+    for worker in running:
+        worker.start()
+    for worker in running:
+        worker.join()
 
 
 def _ask(url: str, key: str, seconds: float) -> None:
@@ -177,11 +178,7 @@ def _ask(url: str, key: str, seconds: float) -> None:
         while time.monotonic() < until_s:
             next(iter(client.campaigns.list().pages()))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _together(threading.Thread(target=work) for _ in range(4))
 
 
 def turns() -> dict[str, Any]:
@@ -210,11 +207,7 @@ def _turns(folder: str, told: Any) -> None:
             taken.append(time.perf_counter() - begun_s)
             time.sleep(0.002)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    _together(threading.Thread(target=work) for _ in range(4))
     told.put(taken)
 
 
@@ -222,7 +215,7 @@ _SYNC = """
 import resource, sys
 from dialframe.account import connect
 with connect(sys.argv[1], sys.argv[2], sys.argv[3], environment={}) as account:
-    account.client._shell.limiter = account.client._sender._loop._limiter = None
+    account.client._shell.limiter = None
     rows = account.sync(["calls"])["calls"].rows
 print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -266,6 +259,4 @@ BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or BENCHMARKS:
-        sys.stdout.write(json.dumps({name: BENCHMARKS[name]()}) + "\n")
-        sys.stdout.flush()
+    print_named(BENCHMARKS)

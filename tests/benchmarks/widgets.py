@@ -1,6 +1,6 @@
 """The figures of the widgets: first widget on the page, issues of a million rows, 200 MB uploaded, a funnel drawn again.
 
-Run by hand: `python tests/benchmarks/widgets.py [page] [issues] [upload] [funnel]`. The page is
+Run by hand from `tests`: `python -m benchmarks.widgets [page] [issues] [upload] [funnel]`. The page is
 measured as a person waits for it, from the address to the first status line; an upload has to arrive
 with its hash or the run stops. Figures are wall seconds, with CPU seconds of this process beside
 them. The lists and the calls are drawn from a seed; nobody has these numbers.

@@ -60,7 +60,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def folder(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
     """The folder that the page was given."""
     made = tmp_path_factory.mktemp("lists")
@@ -85,7 +85,7 @@ def account_at(store: Path) -> Iterator[tuple[Sandbox, dict[str, str]]]:
         )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Served]:
     """The page as the command serves it, with a tiny synthetic account behind it; it ends whole."""
     with account_at(tmp_path_factory.mktemp("account")) as (box, account):
@@ -121,7 +121,7 @@ class Watched:
         )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def axe() -> str:
     """The source of axe-core; where it is not installed the test is skipped."""
     return script()

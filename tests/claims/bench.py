@@ -8,7 +8,7 @@ truth; the power is measured at the effect that the negative answers say would h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -74,18 +74,17 @@ class Tally:
     def __init__(self, row: Row, counts: Mapping[str, float] | None = None) -> None:
         self.row, self.counts = row, Counter[str](counts)
 
-    def null(self, seed: int) -> None:
-        """Ask of one account of each world without the effect."""
-        for i, switches in enumerate(self.row.nulls):
-            claims = _claims(self.row, made(seed, switches))
-            negative = [c for c in claims if c.kind == "none"]
-            sizes = [c.detectable for c in negative if c.detectable is not None]
-            self.counts += Counter({
-                f"null {i}": 1, f"claimed {i}": any(c.kind in CLAIMING for c in claims),
-                # Of sixty small campaigns it may be that nothing can be judged, which has no size.
-                "without size": (switches.campaigns < MANY.campaigns) * (len(negative) - len(sizes)),
-                **({"sizes": len(sizes), "size": sum(sizes)} if i == 0 else {}),
-            })  # fmt: skip
+    def null(self, seed: int, switches: Switches) -> None:
+        """Ask of one account of a world without the effect."""
+        i, claims = self.row.nulls.index(switches), _claims(self.row, made(seed, switches))
+        negative = [c for c in claims if c.kind == "none"]
+        sizes = [c.detectable for c in negative if c.detectable is not None]
+        self.counts += Counter({
+            f"null {i}": 1, f"claimed {i}": any(c.kind in CLAIMING for c in claims),
+            # Of sixty small campaigns it may be that nothing can be judged, which has no size.
+            "without size": (switches.campaigns < MANY.campaigns) * (len(negative) - len(sizes)),
+            **({"sizes": len(sizes), "size": sum(sizes)} if i == 0 else {}),
+        })  # fmt: skip
 
     def effect(self, seed: int) -> None:
         """Ask of one account with the effect."""
@@ -145,19 +144,12 @@ class Tally:
         return self.counts["size"] / self.counts["sizes"] if self.counts["sizes"] else float("nan")
 
 
-def run(row: Row, times: int, first: int) -> Tally:
-    """Ask an analysis of so many accounts of each world.
-
-    Args:
-        row: The row.
-        times: Accounts of each world.
-        first: Seed of the first.
-    """
-    tally = Tally(row)
-    for seed in range(first, first + times):
-        tally.null(seed)
-        tally.effect(seed + 500_000)
-    return tally
+def ask_nulls(tallies: Sequence[Tally], seed: int) -> None:
+    """Ask of one account of each world without an effect, world by world: what is counted of one is kept for all rows."""
+    for switches in dict.fromkeys(world for tally in tallies for world in tally.row.nulls):
+        for tally in tallies:
+            if switches in tally.row.nulls:
+                tally.null(seed, switches)
 
 
 def _claims(row: Row, world: World) -> list[Claim]:

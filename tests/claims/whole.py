@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from claims.bench import ROWS, Tally
+from claims.bench import ROWS, Tally, ask_nulls
 from dialframe.analytics import wilson
 
 #: First seed of the table.
@@ -40,8 +40,7 @@ def main() -> None:
 def ask(tallies: list[Tally], first: int) -> None:
     """Some accounts of each world without the effect, and a fourth as many with it."""
     for seed in range(first, first + _PART):
-        for tally in tallies:
-            tally.null(seed)
+        ask_nulls(tallies, seed)
         if seed % 4 == 3:
             for tally in tallies:
                 tally.effect(seed + 500_000)

@@ -8,12 +8,14 @@ web leads, caller IDs bound to campaigns). The truth of an effect is what the ch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 DAY_US: Final = 86_400_000_000
 HOUR_US: Final = 3_600_000_000
@@ -318,62 +320,77 @@ def _callers(rng, s, active, campaign, area, caller_area, owner):  # type: ignor
     return out
 
 
-_MISSED: Final = np.array(["NA", "A", "B"], dtype=object)
-_SPOKEN: Final = np.array(["NI", "NP", "APPT", "SALE"], dtype=object)
+_CODES: Final = ("NA", "A", "B", "NI", "NP", "APPT", "SALE", "ADC")
+_MACHINE, _DEAD = _CODES.index("A"), _CODES.index("ADC")
+
+
+def _texts(words: Sequence[str] | np.ndarray, places: np.ndarray | None = None) -> Any:
+    """A column of text: the words, or those at some places."""
+    column = pa.array(words, pa.large_string())
+    return pd.array(column if places is None else column.take(pa.array(places)), dtype="str")
 
 
 def _framed(
     rng, s, col, campaign, source, area, behind, arrived_h, dead, numbers, ill, middle, owner_of
 ):  # type: ignore[no-untyped-def]
-    size, lead, person = len(col["at"]), col["lead"], col["person"]
-    at = START_US + np.round((col["at"] + behind[lead]) * HOUR_US / 1000).astype(np.int64) * 1000
+    size, everyone = len(col["at"]), np.arange(len(behind))
+    at = (
+        START_US
+        + np.round((col["at"] + behind[col["lead"]]) * HOUR_US / 1000).astype(np.int64) * 1000
+    )
     order = np.argsort(at, kind="stable")[::-1]
-    code = np.where(person, _SPOKEN[rng.choice(4, size, p=[0.55, 0.2, 0.15, 0.1])],
-                    np.where(dead[lead], "ADC", _MISSED[rng.choice(3, size, p=[0.6, 0.33, 0.07])]))  # fmt: skip
-    machine = code == "A"
-    answered = person | machine
-    none = np.datetime64("NaT", "us")
-    codes = np.arange(len(behind))
-    phones = np.array([f"+1{AREAS[a][0]}5{i // 10000:02d}{i % 10000:04d}" for i, a in zip(owner_of, area, strict=True)], dtype=object)  # fmt: skip
-    created = at.astype("datetime64[us]")
+    spoken, missed = (
+        rng.choice(4, size, p=[0.55, 0.2, 0.15, 0.1]),
+        rng.choice(3, size, p=[0.6, 0.33, 0.07]),
+    )
+    code = np.where(col["person"], spoken + 3, np.where(dead[col["lead"]], _DEAD, missed))
+    unlogged = np.zeros(size, dtype=bool)
+    if s.late:
+        held = (rng.random(size) < s.late) & (code != _DEAD)
+        unlogged |= held & (col["at"] > col["at"].max() - 72)
+    if s.delay:
+        logged = col["at"] + 24 * rng.exponential(s.delay, size)
+        unlogged |= (logged > (s.until * 24 or col["at"].max())) & (code != _DEAD)
+    # Newest first, as the service lists them.
+    at, code, lead, caller = (values[order] for values in (at, code, col["lead"], col["caller"]))
+    answered = (code == _MACHINE) | ((code > 2) & (code != _DEAD))
+    campaigns = [f"cmp_{c}" for c in range(s.campaigns)]
+    phones = [
+        f"+1{AREAS[a][0]}5{i // 10000:02d}{i % 10000:04d}"
+        for i, a in zip(owner_of, area, strict=True)
+    ]
+    created, none = at.astype("datetime64[us]"), np.datetime64("NaT", "us")
     calls = pd.DataFrame({
-        "id": pd.array(np.array([f"call_{i:024d}" for i in range(size)], dtype=object), dtype="str"),
-        "direction": pd.array(np.full(size, "outbound", dtype=object), dtype="str"),
-        "from_number": pd.array(numbers[col["caller"]], dtype="str"),
-        "to_number": pd.array(phones[lead], dtype="str"),
-        "status": pd.array(np.where(answered, "completed", "no_answer").astype(object), dtype="str"),
+        "id": _texts([f"call_{i:024d}" for i in order]),
+        "direction": _texts(["outbound"], np.zeros(size, dtype=np.int64)),
+        "from_number": _texts(numbers, caller),
+        "to_number": _texts(phones, lead),
+        "status": _texts(["no_answer", "completed"], answered.astype(np.int64)),
         "created_at": pd.DatetimeIndex(created, tz="UTC"),
         "answered_at": pd.DatetimeIndex(np.where(answered, created + np.timedelta64(9, "s"), none), tz="UTC"),
         "ended_at": pd.DatetimeIndex(created + np.timedelta64(60, "s"), tz="UTC"),
         "duration_seconds": pd.array(np.full(size, 51.0), dtype="Float64"),
-        "campaign_id": pd.array(np.array([f"cmp_{c}" for c in range(s.campaigns)], dtype=object)[campaign[lead]], dtype="str"),
-        "disposition": pd.array(code.astype(object), dtype="str"),
-        "hangup_cause": pd.array(np.where(answered, "NORMAL_CLEARING", np.where(dead[lead], "UNALLOCATED_NUMBER", "NO_ANSWER")).astype(object), dtype="str"),
+        "campaign_id": _texts(campaigns, campaign[lead]),
+        "disposition": _texts([*_CODES, None], np.where(unlogged[order], len(_CODES), code)),
+        "hangup_cause": _texts(
+            ["NORMAL_CLEARING", "UNALLOCATED_NUMBER", "NO_ANSWER"],
+            np.select([answered, dead[lead]], [0, 1], default=2),
+        ),
     })  # fmt: skip
-    if s.late:
-        held = (rng.random(size) < s.late) & (code != "ADC")
-        calls.loc[held & (col["at"] > col["at"].max() - 72), "disposition"] = None
-    if s.delay:
-        logged = col["at"] + 24 * rng.exponential(s.delay, size)
-        calls.loc[
-            (logged > (s.until * 24 or col["at"].max())) & (code != "ADC"), "disposition"
-        ] = None
-    tried = np.bincount(lead, minlength=len(behind))
     leads = pd.DataFrame({
-        "id": pd.array([f"lead_{i:024d}" for i in codes], dtype="str"),
-        "campaign_id": pd.array(np.array([f"cmp_{c}" for c in range(s.campaigns)], dtype=object)[campaign], dtype="str"),
-        "phone": pd.array(phones, dtype="str"),
-        "status": pd.array(np.full(len(behind), "contacted", dtype=object), dtype="str"),
-        "attempts": pd.array(tried, dtype="Int64"),
-        "custom_fields": pd.array(np.array([f'{{"lead_source": "source {i:02d}"}}' for i in range(s.sources)], dtype=object)[source], dtype="str"),
+        "id": _texts([f"lead_{i:024d}" for i in everyone]),
+        "campaign_id": _texts(campaigns, campaign),
+        "phone": _texts(phones),
+        "status": _texts(["contacted"], np.zeros(len(behind), dtype=np.int64)),
+        "attempts": pd.array(np.bincount(lead, minlength=len(behind)), dtype="Int64"),
+        "custom_fields": _texts([f'{{"lead_source": "source {i:02d}"}}' for i in range(s.sources)], source),
         "created_at": pd.DatetimeIndex((START_US + ((arrived_h + behind) * HOUR_US).astype(np.int64)).astype("datetime64[us]"), tz="UTC"),
     })  # fmt: skip
     if s.until:
         leads = leads[arrived_h + behind < s.until * 24].reset_index(drop=True)
     truth = _truth(s, col, campaign, source)
     sick = frozenset(str(numbers[i]) for i in np.flatnonzero(ill))
-    return World(calls.iloc[order].reset_index(drop=True), leads, col["p"][order], truth, sick,
-                 START_US + int(middle * HOUR_US))  # fmt: skip
+    return World(calls, leads, col["p"][order], truth, sick, START_US + int(middle * HOUR_US))
 
 
 def _truth(s, col, campaign, source):  # type: ignore[no-untyped-def]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +14,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from sitepages.command_list import commands
 
 from dialframe.cli.entry_point import run
 
@@ -51,6 +55,12 @@ def begun(
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=session,
         env={**os.environ, "PYTHONPATH": SOURCE} | {name: str(value) for name, value in variables.items()},
     )  # fmt: skip
+
+
+def example(path: str) -> list[str]:
+    """The words of a server's example in the manual, as they stand but for the port, which is a free one."""
+    (line,) = next(entry.examples for entry in commands() if entry.path == path)
+    return shlex.split(re.sub(r"--port \d+", "--port 0", line))[1:]
 
 
 def invoke(

@@ -11,7 +11,7 @@ from dialframe import sandbox
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[sandbox.Sandbox]:
+def service(unlimited: None) -> Iterator[sandbox.Sandbox]:
     """A tiny sandbox without rate limits."""
     with sandbox.start(size="tiny", seed=3) as started:
         started.console.update_account({"rate_limits": None})

@@ -6,11 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from cli.commands import SOURCE, invoke
 from dialframe.cli import completion_words
+
+#: What has been typed, and what must be offered for it.
+OFFERED = tomllib.loads((Path(__file__).parent / "completions.toml").read_text(encoding="utf-8"))
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
@@ -21,42 +26,16 @@ def offered(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
     return invoke().out.split()
 
 
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        (("le",), {"leads"}),
-        (("leads", "cl"), {"clean"}),
-        (("leads", "clean", "--eng"), {"--engine"}),
-        (("sync", "ca"), {"calls", "campaigns", "callbacks"}),
-        (("sync", "calls", "w"), {"webhooks"}),
-        (("export", "d"), {"dispositions", "dnc_checks"}),
-        (("leads", "clean", "x.csv", "--region", "G"), {"GB", "GR"}),
-        (("leads", "clean", "x.csv", "--region", "g"), {"gb", "gr"}),
-        (("leads", "clean", "x.csv", "--format", ""), {"csv", "xlsx", "parquet", "jsonl"}),
-        (("leads", "clean", "x.csv", "--engine", "d"), {"duckdb", "dask"}),
-        (("leads", "check", "x.csv", "--show", "opt"), {"opt_out", "opt_out_unclear"}),
-        (("leads", "import", "x.csv", "--fail-on", ""), {"unknown", "refused"}),
-        (("audit", "--fail-on", "u"), {"uncertain"}),
-        (("audit", "--rules", "us-f"), {"us-fl", "us-fl-hours"}),
-        (("audit", "--rules", "us,us-f"), {"us,us-fl", "us,us-fl-hours"}),
-        (("audit", "v"), {"verify"}),
-        (("rules", "show", "us-fl-h"), {"us-fl-hours"}),
-        (("rules", "list", "--kind", "calling"), {"calling_hours"}),
-        (("store", "prune", "--table", "ca"), {"calls", "callbacks"}),
-        (("sandbox", "serve", "--size", "t"), {"tiny"}),
-        (("--show",), {"--show-completion"}),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
+@pytest.mark.parametrize(("line", "wanted"), OFFERED.items(), ids=OFFERED)
 def test_what_may_stand_there_is_offered(
-    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], wanted: set[str]
+    monkeypatch: pytest.MonkeyPatch, line: str, wanted: list[str]
 ) -> None:
     """Commands, options and the values of options, each by its beginning."""
+    words = line.split(" ")
     found = offered(monkeypatch, *words)
 
-    assert wanted <= set(found)
-    begun = "" if words[-1] == "=" else words[-1]
-    assert all(word.startswith(begun) for word in found)
+    assert set(wanted) <= set(found)
+    assert all(word.startswith(words[-1]) for word in found)
 
 
 def test_nothing_is_offered_twice_or_where_a_file_belongs(monkeypatch: pytest.MonkeyPatch) -> None:

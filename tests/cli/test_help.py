@@ -52,11 +52,3 @@ def test_without_a_command_the_help_is_shown(arguments: list[str]) -> None:
     """What there is, and wrong usage all the same."""
     ran = invoke(*arguments, ends=2)
     assert "Commands" in ran.out + ran.err
-
-
-def test_completion_is_the_librarys_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shell that asks with the library's variable is answered."""
-    monkeypatch.setenv("_DIALFRAME_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", "dialframe le")
-    monkeypatch.setenv("COMP_CWORD", "1")
-    assert invoke().out.split() == ["leads"]

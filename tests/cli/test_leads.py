@@ -195,10 +195,10 @@ def test_bars_leave_a_question_on_the_screen() -> None:
     """They are drawn again and again, over what stands below them, until they are hidden."""
     code = (
         "import sys, time\n"
-        "from dialframe.cli.terminal import bars, begin, current\n"
+        "from dialframe.cli.terminal import begin, current, progress\n"
         "from dialframe.config import Progress\n"
         "begin([])\n"
-        "with bars() as draw:\n"
+        "with progress() as draw:\n"
         "    draw(Progress('records cleaned', 0, 2))\n"
         "    current().hide_bars()\n"
         "    print('Send 2 leads?', end=' ', flush=True)\n"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cli.commands import SOURCE, invoke
+from cli.commands import begun, invoke
 from dialframe.phones import column_reader
 
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
@@ -40,31 +37,19 @@ def short_list(tmp_path: Path) -> Path:
     return path
 
 
-def cleaned(path: Path, out: Path, **environment: str) -> list[object]:
-    """Status, heavy modules and allocator of `dialframe leads clean`, run as a process of its own."""
-    command = [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), "leads", "clean", str(path)]
-    done = subprocess.run(
-        [*command, "--region", "US", "--out", str(out), "--json"],
-        env={**os.environ, "PYTHONPATH": SOURCE, **environment},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert json.loads(done.stdout)["records"] == 300
-    found: list[object] = json.loads(done.stderr.splitlines()[-1])
-    return found
-
-
-def test_a_short_list_loads_no_engine_and_compiles_nothing(
-    short_list: Path, tmp_path: Path
-) -> None:
-    assert cleaned(short_list, tmp_path / "out") == [0, [], "system"]
-
-
-def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
-    """Where neither the package nor a home can be written, a list is cleaned all the same."""
+def test_a_short_list_loads_no_engine_and_needs_no_cache(short_list: Path, tmp_path: Path) -> None:
+    """Where no home can be written nothing is loaded or compiled, in a process of its own."""
     nowhere = "/proc/nothing"
     places = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
-    told = dict.fromkeys(places, nowhere) | {"NUMBA_CACHE_DIR": nowhere}
-    assert cleaned(short_list, tmp_path / "out", **told) == [0, [], "system"]
+    words = ("leads", "clean", short_list, "--region", "US", "--out", tmp_path / "out", "--json")
+    process = begun(
+        *words,
+        program=("-c", PROGRAM.format(heavy=HEAVY)),
+        **dict.fromkeys((*places, "NUMBA_CACHE_DIR"), nowhere),
+    )
+    said, complained = process.communicate()
+    assert json.loads(said)["records"] == 300
+    assert json.loads(complained.splitlines()[-1]) == [0, [], "system"]
 
 
 @pytest.mark.parametrize(("has_compiler", "texts", "says"), [

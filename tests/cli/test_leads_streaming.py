@@ -1,4 +1,4 @@
-"""`dialframe leads check` and `clean` read object stores, know their engines, and ask once about columns."""
+"""`dialframe leads check` and `clean` read object stores, and ask once about columns."""
 
 from __future__ import annotations
 
@@ -75,17 +75,6 @@ def test_a_bucket_is_cleaned(bucket: str, tmp_path: Path) -> None:
     assert invoke("leads check --region US --json", bucket).facts["reasons"] == facts["reasons"]
 
     invoke("leads check --region US s3://fairs/*.tsv", ends=1, err="stands for no file")
-
-
-@pytest.mark.parametrize("engine", ["local", "duckdb"])
-def test_engines_write_the_same(tmp_path: Path, engine: str) -> None:
-    """Whatever does the work, the numbers are these."""
-    path = tmp_path / "list.csv"
-    path.write_text("Phone,Name\n(212) 555-0142,Ada\n212.555.0142,Ada\n12,Bob\n")
-    told = ["--engine", engine, "--out", str(tmp_path / engine), "--json"]
-
-    facts = invoke("leads clean --region US", path, *told).facts
-    assert (facts["clean"], facts["duplicates"], facts["rejected"]) == (1, 1, 1)
 
 
 def test_nobody_is_asked_in_a_pipe(unsure: Path) -> None:

@@ -100,10 +100,10 @@ def test_missing_scope_is_named(
     assert "calls:read" in err
 
 
-def test_account_is_read_exported_and_answered(
+def test_account_is_read_exported_and_asked_about(
     account: dialframe.sandbox.Sandbox, tmp_path: Path
 ) -> None:
-    """Sync, export, funnel and audit work one after the other on one store."""
+    """Sync, export and audit work one after the other on one store; `--check` asks about numbers first."""
     import pandas as pd
 
     synced = invoke("sync --json").facts
@@ -117,16 +117,9 @@ def test_account_is_read_exported_and_answered(
     )
     assert calls.stat().st_mode & 0o777 == 0o600
 
-    assert {row["stage"] for row in invoke("funnel --by lead_source --json").facts["stages"]} >= {
-        "loaded"
-    }
-
-    out = tmp_path / "evidence"
-    facts = invoke("audit --rules us-tsr-hours --check 31d --json --out", out, ends=3).facts
-    assert facts["checks"]
-    assert (out / "findings.csv").is_file()
-
-    assert invoke("store info --json").facts
+    assert invoke("audit --rules us-tsr-hours --check 31d --json", ends=3).facts["checks"]
+    checks = invoke("export dnc_checks --json --to", tmp_path / "checks.csv")
+    assert checks.facts["rows"] > 100
 
 
 def test_import_reports_the_ledger_and_goes_on(
@@ -168,17 +161,6 @@ def test_full_disk_leaves_nothing_half_written(
         invoke("leads clean --region US", file, "--out", tmp_path / "out", ends=1).err
     )
     assert not list((tmp_path / "out").iterdir())
-
-
-def test_import_of_the_package_is_light() -> None:
-    """`import dialframe` and its command line load neither pandas nor httpx."""
-    code = (
-        "import sys, dialframe, dialframe.cli.command_tree\n"
-        "print(sorted({'pandas', 'httpx', 'pyarrow', 'matplotlib', 'starlette'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.fixture

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -43,17 +41,18 @@ def service() -> Iterator[sandbox.Sandbox]:
         yield started
 
 
-def start(
-    base_url: str, key: str, store: Path, *arguments: str, **more: Any
-) -> subprocess.Popen[str]:
-    """The command in a process of its own, on an account."""
-    named = {"BASE_URL": base_url, "API_KEY": key, "STORE": store}
-    return begun(*arguments, **more, **{f"DIALFRAME_{name}": named[name] for name in named})
+@pytest.fixture
+def settings(service: sandbox.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The environment of somebody with that account and a store in which nothing is."""
+    monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
+    monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
+    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path))
 
 
 def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> None:
     """Also while every thread waits for an answer: one line, status 130, no traceback; machines are told."""
-    process = start(silent, "svc_test_a_b", tmp_path, "sync", "--json", program=PATIENT)
+    asked = {"DIALFRAME_BASE_URL": silent, "DIALFRAME_API_KEY": "svc_test_a_b"}
+    process = begun("sync", "--json", program=PATIENT, **asked, DIALFRAME_STORE=tmp_path)
     while not list(tmp_path.glob("*/lock.calls")) and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -85,12 +84,10 @@ def test_a_service_that_says_nothing_is_given_up(
     assert "did not answer in time" in err
 
 
-def test_two_notebooks_and_a_job_at_once(service: sandbox.Sandbox, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings")
+def test_two_notebooks_and_a_job_at_once(tmp_path: Path) -> None:
     """Three syncs of one store end well, none is refused by the service, and nothing is doubled."""
-    running = [
-        start(service.base_url, service.api_key, tmp_path, "sync", "calls", "leads", "--json")
-        for _ in range(3)
-    ]
+    running = [begun("sync", "calls", "leads", "--json") for _ in range(3)]
     reports = []
     for process in running:
         said, complained = process.communicate(timeout=60)
@@ -99,36 +96,25 @@ def test_two_notebooks_and_a_job_at_once(service: sandbox.Sandbox, tmp_path: Pat
 
     assert all(report["complete"] for report in reports)
     added = sum(report["tables"]["calls"]["versions"] for report in reports)
-    exported = start(
-        service.base_url, service.api_key, tmp_path, "export", "calls", "--to",
-        str(tmp_path / "calls.jsonl"), "--json",
-    )  # fmt: skip
-    said, _ = exported.communicate(timeout=60)
-    assert json.loads(said)["rows"] == added == 1000
+    exported = invoke("export calls --json --to", tmp_path / "calls.jsonl").facts
+    assert exported["rows"] == added == 1000
 
 
-def test_what_was_never_synced_is_not_exported(
-    service: sandbox.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("settings")
+def test_what_was_never_synced_is_not_exported(tmp_path: Path) -> None:
     """An empty file would look like an empty account."""
-    monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
-    monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
     file = tmp_path / "calls.parquet"
 
-    invoke("export calls --to", file, "--store", tmp_path, ends=1)
+    invoke("export calls --to", file, ends=1)
 
     assert not file.exists()
 
 
-def test_the_table_fits_a_narrow_terminal(
-    service: sandbox.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("settings")
+def test_the_table_fits_a_narrow_terminal() -> None:
     """Eighty columns, one line for each table; `--whole` reads everything again."""
-    monkeypatch.setenv("DIALFRAME_API_KEY", service.api_key)
-    monkeypatch.setenv("DIALFRAME_BASE_URL", service.base_url)
-
-    lines = invoke("sync campaigns appointments --store", tmp_path).out.splitlines()
-    lines += invoke("sync campaigns --whole --store", tmp_path).out.splitlines()
+    lines = invoke("sync campaigns appointments").out.splitlines()
+    lines += invoke("sync campaigns --whole").out.splitlines()
     assert [line.split()[0] for line in lines] == [
         "table", "campaigns", "appointments", "table", "campaigns",
     ]  # fmt: skip

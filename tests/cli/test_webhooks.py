@@ -17,7 +17,7 @@ from typing import IO
 import httpx
 import pytest
 
-from cli.commands import invoke
+from cli.commands import example, invoke
 from dialframe.account import connect
 from webhooks.made import CALLER, OLD, PERSON, SECRET, Made, delivery, event
 
@@ -37,7 +37,7 @@ class Listening:
     ) -> None:
         self.store = store
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "dialframe", "webhooks", "listen", "--port", "0", *options],
+            [sys.executable, "-m", "dialframe", *example("webhooks listen"), *options],
             env={**os.environ, **ACCOUNT, "DIALFRAME_STORE": str(store)},
             stdout=stdout,
             stderr=subprocess.PIPE,
@@ -56,7 +56,7 @@ class Listening:
         assert self.process.stdout is not None
         return self.process.stdout.readline().decode()
 
-    def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[str, str, float]:
+    def end(self, number: signal.Signals) -> tuple[str, str, float]:
         """What it printed since on standard output and error, and how many seconds it took to end."""
         began = time.monotonic()
         self.process.send_signal(number)
@@ -72,10 +72,17 @@ class Listening:
 @pytest.fixture(scope="module")
 def listening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
     """One process for the tests that end nothing."""
-    started = Listening(tmp_path_factory.mktemp("store"), "--json", "--path", "/hooks/calls")
+    started = Listening(tmp_path_factory.mktemp("store"), "--json")
     yield started
     started.process.kill()
     started.process.communicate()
+
+
+@pytest.fixture
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The environment of somebody with an account and the secrets of an endpoint."""
+    for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
 
 
 def fresh(number: int = 1, secret: str = SECRET, **changes: object) -> Made:
@@ -106,8 +113,7 @@ def test_what_is_not_genuine_is_refused(listening: Listening) -> None:
     assert not {event(7)["id"], event(8)["id"]} & set(listening.kept())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_with_status_0(tmp_path: Path, number: signal.Signals) -> None:
+def test_ctrl_c_ends_it_with_status_0(tmp_path: Path) -> None:
     """Within two seconds, with one line per event for people and one per kind of refusal."""
     one = Listening(tmp_path)
     assert one.post(fresh()) == 204
@@ -115,7 +121,7 @@ def test_a_signal_ends_it_with_status_0(tmp_path: Path, number: signal.Signals) 
     for _ in range(12):
         assert one.post(fresh(2, "whsec_wrong")) == 401
 
-    out, err, took_s = one.end(number)
+    out, err, took_s = one.end(signal.SIGINT)
 
     assert (one.process.returncode, out) == (0, "")
     assert took_s < 2
@@ -148,23 +154,25 @@ def test_output_that_nobody_reads_hinders_nothing(tmp_path: Path) -> None:
     one.process.send_signal(signal.SIGTERM)
     status = one.process.wait(timeout=10)
     took_s = time.monotonic() - began
-    one.process.communicate()
+    _, err = one.process.communicate()
 
     assert (answers, status) == ([204] * 5, 0)
     assert took_s < 2
+    assert err.decode() == "dialframe: stopped; new events kept in the store: 5\n"
     assert len(one.kept()) == 5
 
 
 def test_a_closed_pipe_is_said_once(tmp_path: Path) -> None:
-    """When the reader is gone, events are stored all the same."""
+    """When the reader is gone, events are stored all the same, until the terminal is closed."""
     reading, writing = os.pipe()
     one = Listening(tmp_path, stdout=writing)
     os.close(reading)
     os.close(writing)
     answers = [one.post(fresh(number)) for number in range(3)]
 
-    _, err, _ = one.end()
+    _, err, took_s = one.end(signal.SIGHUP)
 
+    assert took_s < 2
     assert (answers, one.process.returncode) == ([204] * 3, 0)
     assert err.splitlines() == [
         "dialframe: nobody reads the events any more; they are still stored",
@@ -185,15 +193,12 @@ def test_a_closed_pipe_is_said_once(tmp_path: Path) -> None:
         ({}, ["--host", "256.0.0.1"], "256.0.0.1"),
     ],
 )
+@pytest.mark.usefixtures("settings")
 def test_a_wrong_setting_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    variables: dict[str, str],
-    options: list[str],
-    words: str,
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], options: list[str], words: str
 ) -> None:
     """Status 2, one line, and no secret in it."""
-    for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path), **variables}.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
     err = invoke("webhooks listen --port 0", *options, ends=2).err
@@ -203,29 +208,21 @@ def test_a_wrong_setting_is_one_sentence(
     assert "whsec_" not in err
 
 
-def test_a_port_that_is_taken_is_named(
-    listening: Listening, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("settings")
+def test_a_port_that_is_taken_is_named(listening: Listening) -> None:
     """Two receivers cannot have one port."""
     port = listening.url.split(":")[2].split("/")[0]
-    for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path)}.items():
-        monkeypatch.setenv(name, value)
-
     invoke("webhooks listen --port", port, ends=2, err=f"port {port}")
 
 
-def test_help_has_an_example() -> None:
-    """The command explains itself with an example that calls it."""
-    assert "dialframe webhooks listen --port" in " ".join(
-        invoke("webhooks listen --help").out.split()
-    )
-
-
-def test_events_are_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("settings")
+def test_events_are_exported(listening: Listening, tmp_path: Path) -> None:
     """`dialframe export events` writes the stored events."""
-    for name, value in {**ACCOUNT, "DIALFRAME_STORE": str(tmp_path)}.items():
-        monkeypatch.setenv(name, value)
+    assert listening.post(fresh(9)) == 204
     file = tmp_path / "events.jsonl"
+    told = invoke("export events --json --to", file, "--store", listening.store).facts
 
-    assert invoke("export events --json --to", file).facts["rows"] == 0
-    assert file.is_file()
+    written = [json.loads(line)["id"] for line in file.read_text().splitlines()]
+    assert told["rows"] == len(written)
+    assert event(9)["id"] in written
+    assert written == listening.kept()

@@ -11,21 +11,18 @@ from client import fakes
 #: Modules whose tests connect a client to a service, whatever kind it is.
 BOTH = {
     "test_against_sandbox", "test_codes_over_http", "test_late_writes", "test_listing", "test_methods",
-    "test_operations", "test_retry_loop", "test_tolerance", "test_writes",
+    "test_operations", "test_retrying", "test_tolerance", "test_writes",
 }  # fmt: skip
 #: Tests of other modules that are held to both kinds too.
 ALSO = {
-    "test_date_is_waited_for", "test_import_takes_a_frame",
-    "test_other_defaults_share_connections", "test_recording_goes_into_a_buffer_or_comes_in_chunks",
+    "test_import_takes_a_frame", "test_other_defaults_share_connections", "test_recording_goes_into_a_buffer_or_comes_in_chunks",
 }  # fmt: skip
 #: Tests that are about threads, or about a client's inside.
 THREADS_ALONE = {
-    "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
     "test_threads_that_share_a_key_are_never_refused": "its callers are threads",
     "test_nothing_is_dialed_late_after_a_kill": "it is about the journal, which both share",
     "test_answer_is_final_unless_it_says_not_now": "it is about the rule, which both share",
     "test_every_healthy_row_comes_and_every_bad_one_is_named": "it is about reading, which both share",
-    "test_refused_read_is_an_error_of_its_family": "it is about reading; writes are of both",
     "test_write_of_a_process_that_was_killed_is_settled_by_another": "it makes its own client",
 }
 

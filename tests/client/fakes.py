@@ -7,7 +7,7 @@ import inspect
 import json
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -97,6 +97,41 @@ class Service:
         return [request.content for request in self.requests]
 
 
+class Streamed(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that comes piece by piece, for either kind of client."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+def cut_off(after: bytes) -> Answering:
+    """Answers whose line is cut after these bytes."""
+
+    def pieces() -> Iterator[bytes]:
+        yield after
+        raise httpx.ReadError("cut")
+
+    return lambda _: httpx.Response(200, stream=Streamed(pieces()))
+
+
+def dripping(clock: FakeClock) -> Answering:
+    """Answers of which a byte comes each second, without end."""
+
+    def pieces() -> Iterator[bytes]:
+        while True:
+            clock.elapsed_s += 1.0
+            yield b" "
+
+    return lambda _: httpx.Response(200, stream=Streamed(pieces()))
+
+
 def fresh_copy(response: httpx.Response) -> httpx.Response:
     """The same answer once more: one that was read cannot be read again."""
     return httpx.Response(response.status_code, headers=response.headers, content=response.content)
@@ -157,6 +192,11 @@ def a_text(to: str = PHONE) -> dict[str, Any]:
         "client_reference": "r",
         "created_at": "2026-11-21T09:00:00Z",
     }
+
+
+def on_disk(folder: Path) -> bytes:
+    """Every byte of a folder of files."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 #: The answer to a text, and the stored one that its key brings once more.

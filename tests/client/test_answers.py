@@ -23,11 +23,9 @@ from client.fakes import (
     an_id,
 )
 from dialframe.client import response_reading
+from dialframe.client.refusals import retry_after_s
 from dialframe.client.request_building import PlannedRequest, plan
-from dialframe.client.response_reading import (
-    problem_error,
-    retry_after_s,
-)
+from dialframe.client.response_reading import problem_error
 from dialframe.contract import operations as rows
 from dialframe.contract.models.base_models import Empty, Request
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
@@ -167,12 +165,15 @@ BROKEN: list[tuple[str, Any, bytes, str]] = [
     ("a list", rows.CALLS_LIST, b"[]", "body"),
     ("null", rows.CALLS_LIST, b"null", "body"),
     ("data is an object", rows.CALLS_LIST, b'{"data": {}, "page": {}}', "data"),
+    ("data is null", rows.CALLS_LIST, b'{"data": null, "page": {"next_cursor": null, "has_more": false}}', "data"),
     ("data is missing", rows.CALLS_LIST, b'{"page": {"next_cursor": null, "has_more": false}}', "data"),
     ("page is missing", rows.CALLS_LIST, b'{"data": []}', "page"),
+    ("page is empty", rows.CALLS_LIST, b'{"data": [], "page": {}}', "page"),
     ("page is null", rows.CALLS_LIST, b'{"data": [], "page": null}', "page"),
     ("cursor is missing", rows.CALLS_LIST, b'{"data": [], "page": {"has_more": false}}', "page"),
     ("cursor is a number", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": 7, "has_more": true}}',
      "next_cursor"),
+    ("more is a word", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": null, "has_more": "no"}}', "has_more"),
     ("more without cursor", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": null, "has_more": true}}',
      "page.next_cursor"),
     ("assumed list without page", rows.WEBHOOKS_LIST, b'{"data": []}', "page"),
@@ -203,12 +204,6 @@ def test_broken_answer_to_a_write_names_its_key() -> None:
     """The write may have happened: the message says how to ask."""
     with pytest.raises(ContractError, match=r"client\.writes\.settle\('key-1'\)"):
         read(rows.SMS_SEND, status=202, headers={}, body=b"oops", key="key-1")
-
-
-def test_redirect_is_not_followed_and_not_an_answer() -> None:
-    """A base URL that redirects is told so."""
-    with pytest.raises(ContractError, match="redirects are not followed"):
-        read(rows.ME, status=302, headers={"location": "https://else.example"}, body=b"")
 
 
 @pytest.mark.parametrize(

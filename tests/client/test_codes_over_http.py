@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from client.fakes import PHONE, an_id, client_at
-from contract.test_contract import PROMISED
+from contract.promised import PROMISED
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.errors import FAMILIES, ApiError
+from rows import every_row
 
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
 SOON = SYSTEM.now() + timedelta(days=2)
@@ -96,47 +97,33 @@ def the_error(
     return error
 
 
-every_code = pytest.mark.parametrize(
-    ("status", "code", "family"),
-    PROMISED,
-    ids=[f"{status}-{code}" for status, code, _ in PROMISED],
-)
-
-
-@every_code
-def test_refused_read_is_an_error_of_its_family(
+@every_row("status, code, family", PROMISED)
+def test_refusal_is_an_error_of_its_family(
     bench: Bench, status: int, code: str, family: type[ApiError]
 ) -> None:
-    """Of a list, which is asked for when it is walked; the next walk works."""
-    bench.sandbox.console.arm_fault("calls.list", status=status, code=code)
-
-    error = the_error(lambda: list(bench.client.calls.list()), family, status, code, "calls.list")
-
-    assert error.key is None
-    assert list(bench.client.calls.list()) == []
-
-
-@every_code
-def test_refused_write_is_an_error_of_its_family(
-    bench: Bench, status: int, code: str, family: type[ApiError]
-) -> None:
-    """With its key; it stays open exactly where the write may have happened."""
-    bench.sandbox.console.arm_fault("leads.create", status=status, code=code)
+    """Of a list when it is walked, of a write with its key; it stays open exactly where it may have happened."""
+    for operation in ("calls.list", "leads.create"):
+        bench.sandbox.console.arm_fault(operation, status=status, code=code)
     # An unknown outcome stays with its key, so every case has its own.
     name = f"write-{uuid.uuid4()}"
     key = Options(idempotency_key=name)
 
+    read = the_error(lambda: list(bench.client.calls.list()), family, status, code, "calls.list")
     error = the_error(
         lambda: bench.client.leads.create(campaign_id=bench.campaign, phone=PHONE, options=key),
         family, status, code, "leads.create",
     )  # fmt: skip
 
+    assert read.key is None
+    assert list(bench.client.calls.list()) == []
     may_have_happened = code in ("conflict", "outcome_unknown") or (
         status >= 500 and code not in FAILED_5XX
     )
     assert error.key == name
     assert [write.key for write in bench.client.writes.pending()] == [name] * may_have_happened
     assert (f"client.writes.settle('{name}')" in str(error)) is may_have_happened
+    if may_have_happened:
+        bench.client.writes.dismiss(name)
 
 
 def _poor(bench: Bench) -> Client:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from client.fakes import PHONE, START
+from client.fakes import PHONE, START, on_disk
 from dialframe.cli.entry_point import run
 from dialframe.client import write_journal as journal_module
 from dialframe.client.request_building import KEY_LIFE, PlannedRequest
@@ -33,27 +33,19 @@ def keyed(key: str, body: bytes = b"{}") -> PlannedRequest:
     return replace(REQUEST, headers={"Idempotency-Key": key}, body=body)
 
 
-def on_disk(folder: Path) -> bytes:
-    """Everything that the journal left in its folder."""
-    return b"".join(file.read_bytes() for file in folder.iterdir())
-
-
-def test_nothing_is_made_before_the_first_write(tmp_path: Path) -> None:
-    """Reading an empty journal leaves no trace."""
-    journal = Journal(tmp_path / "state", "a")
+def test_nothing_is_made_before_the_first_write_and_then_for_the_owner_alone(
+    tmp_path: Path,
+) -> None:
+    """Reading an empty journal leaves no trace; file and folder are 0600 and 0700."""
+    folder = tmp_path / "state" / "journal"
+    journal = Journal(folder, "a")
 
     assert journal.unsettled() == []
     assert journal.find("k1") is None
-    assert not (tmp_path / "state").exists()
-
-
-def test_file_and_folder_are_the_owners_alone(tmp_path: Path) -> None:
-    """0600 and 0700."""
-    folder = tmp_path / "state" / "journal"
-    Journal(folder, "a").begin(REQUEST, START)
-
+    assert not folder.parent.exists()
+    journal.begin(REQUEST, START)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert stat.S_IMODE((folder / FILE_NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE(journal.file.stat().st_mode) == 0o600
 
 
 def test_entry_holds_the_request_byte_for_byte(tmp_path: Path) -> None:
@@ -79,18 +71,12 @@ def begin_and_die(folder: Path) -> None:
     os._exit(9)
 
 
-def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
-    """What one process put down and did not live to finish, another reads."""
+def test_entry_is_seen_by_another_process_and_by_no_other_account(tmp_path: Path) -> None:
+    """What one process put down and did not live to finish another reads; keys are scoped to the API client."""
     assert Forked(begin_and_die, tmp_path).end()[0] == 9
     assert [write.key for write in Journal(tmp_path, "a").unsettled()] == ["k9"]
-
-
-def test_accounts_do_not_see_each_other(tmp_path: Path) -> None:
-    """Keys are scoped to the API client, and so are entries."""
-    Journal(tmp_path, "a").begin(REQUEST, START)
-
     assert Journal(tmp_path, "b").unsettled() == []
-    assert Journal(tmp_path, "b").begin(keyed("k1", b"other"), START) is None
+    assert Journal(tmp_path, "b").begin(keyed("k9", b"other"), START) is None
 
 
 def test_settled_writes_leave_the_list_and_lose_their_bytes_in_time(tmp_path: Path) -> None:
@@ -149,23 +135,18 @@ def test_failed_write_may_begin_anew_under_its_key(tmp_path: Path) -> None:
     assert (write.created_at, write.state, write.request) == (later, "pending", REQUEST)
 
 
-def test_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    """Where, and what next."""
-    (tmp_path / "file").write_text("in the way")
+def test_what_is_no_folder_or_no_journal_is_said_and_left_alone(tmp_path: Path) -> None:
+    """Where, and what next; a damaged file is not overwritten."""
+    file = tmp_path / FILE_NAME
+    file.write_bytes(b"not a database" * 100)
 
     with pytest.raises(
-        StoreError, match=r"file/writes\.sqlite3 cannot be used .*: make its folder writable"
+        StoreError, match=r"writes\.sqlite3 cannot be used .*: make its folder writable"
     ):
-        Journal(tmp_path / "file", "a").begin(REQUEST, START)
-
-
-def test_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
-    """A damaged file is not overwritten."""
-    (tmp_path / FILE_NAME).write_bytes(b"not a database" * 100)
-
+        Journal(file, "a").begin(REQUEST, START)
     with pytest.raises(StoreError, match="is not what was written"):
         Journal(tmp_path, "a").begin(REQUEST, START)
-    assert (tmp_path / FILE_NAME).read_bytes() == b"not a database" * 100
+    assert file.read_bytes() == b"not a database" * 100
 
 
 def test_request_without_key_has_no_entry(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from client.fakes import (
     an_id,
     answer,
     connected,
+    on_disk,
     problem,
     send_sms,
 )
@@ -134,33 +135,30 @@ def test_no_attempt_is_made_after_the_window(tmp_path: Path) -> None:
     assert len(service.requests) == 3
 
 
-@pytest.mark.parametrize("crash", range(20))
-def test_nothing_is_dialed_late_after_a_crash(crash: int, tmp_path: Path) -> None:
-    """Killed before, while or after it was sent, and resumed an hour later by everything there is."""
-    dialed: list[float] = []
-    clock = FakeClock()
-    moment = crash % 4
+#: Writes whose window is over after an hour.
+RESENT = [REACHING[n][1] for n in (0, 1, 2, 3, 5)]
 
-    def service(request: httpx.Request) -> httpx.Response:
-        if moment != 0:
-            dialed.append(clock.elapsed_s)
-        raise KeyboardInterrupt if moment < 3 else httpx.ReadError("cut")
 
-    ask = [REACHING[n][1] for n in (0, 1, 2, 3, 5)][crash % 5]
-    client = connected(service, tmp_path, clock=clock, max_attempts=1)
+@pytest.mark.parametrize("ask", RESENT)
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), CUT], ids=["interrupted", "cut"])
+def test_nothing_is_dialed_late_after_a_crash(
+    ask: Asking, end: BaseException, tmp_path: Path
+) -> None:
+    """Ended while it was being sent, and resumed an hour later by everything there is."""
+    clock, service = FakeClock(), Service(answer({}))
+    client = connected(Service(end), tmp_path, clock=clock, max_attempts=1)
     with pytest.raises((KeyboardInterrupt, TransportError)):
         ask(client, Options(idempotency_key="k"))
-    before = len(dialed)
     clock.elapsed_s += 3600
 
     resumed = connected(service, tmp_path, clock=clock, max_attempts=1)
-    for write in resumed.writes.pending():
-        with pytest.raises(ConfigError, match="late"):
-            resumed.writes.settle(write.key)
+    (write,) = resumed.writes.pending()
+    with pytest.raises(ConfigError, match="late"):
+        resumed.writes.settle(write.key)
     with pytest.raises(ConfigError, match="late"):
         ask(resumed, Options(idempotency_key="k"))
 
-    assert len(dialed) == before
+    assert service.requests == []
 
 
 def dial_until_killed(folder: str, seed: int) -> None:
@@ -180,8 +178,6 @@ def dial_until_killed(folder: str, seed: int) -> None:
             RESENT[n % len(RESENT)](client, Options(idempotency_key=f"k{n}"))
 
 
-#: Writes whose window is over after an hour.
-RESENT = [REACHING[n][1] for n in (0, 1, 2, 3, 5)]
 #: `DIALFRAME_LATE_KILLS=100` for more.
 KILLS = int(os.environ.get("DIALFRAME_LATE_KILLS", "3"))
 
@@ -248,11 +244,6 @@ def test_every_operation_that_reaches_people_is_known() -> None:
     tier_2 = {row.name for row in operations.ALL if row.changes_data and row.tier == 2}
     assert tier_2 - set(REACHES) == {"consents.record"}
     assert set(REACHES) <= {row.name for row in operations.ALL}
-
-
-def on_disk(folder: Path) -> bytes:
-    """Every byte of the journal."""
-    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 def test_bytes_leave_the_journal_when_a_write_is_settled(tmp_path: Path) -> None:

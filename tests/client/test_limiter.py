@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -190,9 +191,9 @@ def test_a_lane_holds_inside_its_block() -> None:
     """Calls are interactive unless somebody says otherwise."""
     with lane("bulk"):
         with lane("spare"):
-            assert current_lane() == "spare"
-        assert current_lane() == "bulk"
-    assert current_lane() == "interactive"
+            assert current_lane.get() == "spare"
+        assert current_lane.get() == "bulk"
+    assert current_lane.get() == "interactive"
 
 
 def test_buckets_of_another_clock_are_full() -> None:
@@ -345,6 +346,25 @@ def test_without_a_folder_the_process_counts_alone(
     assert "for this process alone" in caplog.text
 
 
+def test_a_lock_that_cannot_be_had_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a network disk without locks: the process counts alone."""
+    opened: list[int] = []
+
+    def no_lock(descriptor: int, *, wait: bool) -> bool:
+        opened.append(descriptor)
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(limits_file, "lock", no_lock)
+
+    turn_of(Shared(tmp_path).of("a"), 0.0)
+
+    (descriptor,) = opened
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
 def test_the_file_is_this_users_and_holds_no_key(tmp_path: Path) -> None:
     """Mode 0600 in a folder of mode 0700, and names that are hashes."""
     folder = tmp_path / "folder"
@@ -395,14 +415,6 @@ def test_a_pause_is_everybodys(tmp_path: Path) -> None:
 
     assert not other.stands(waiting)
     assert turn.at_s == 2.5
-
-
-def test_one_limiter_for_each_address_and_key(tmp_path: Path) -> None:
-    """Clients of the same account count together, others apart."""
-    shared = Shared(tmp_path)
-
-    assert shared.of("a") is shared.of("a")
-    assert shared.of("a") is not shared.of("b")
 
 
 def test_turn_reads_once_and_writes_its_own_slots_however_many_there_are(

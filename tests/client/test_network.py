@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
+from contextvars import copy_context
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,7 +23,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from client import fakes
 from client.fakes import (
     BASE_URL,
     CAMPAIGN,
@@ -32,7 +32,6 @@ from client.fakes import (
     Service,
     answer,
     connected,
-    problem,
     transport_to,
 )
 from dialframe.client import (
@@ -40,10 +39,10 @@ from dialframe.client import (
     Client,
     Credential,
     HttpxTransport,
-    network,
     parse_address,
+    transport,
 )
-from dialframe.client.network import FAILURES, failure_of, head_awaited
+from dialframe.client.network import FAILURES, failure_of
 from dialframe.client.request_building import PlannedRequest
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, ContractError, TransportError
@@ -137,7 +136,7 @@ def test_failed_request_leaves_foreign_loggers_as_they_were(
     with pytest.raises(KeyError):
         transport_to(Service(KeyError("a fault of the test"))).send(REQUEST, timeout_s=1.0)
 
-    assert not network._ours.get()
+    assert transport.phase.get() is None
 
 
 @pytest.mark.parametrize(
@@ -230,7 +229,7 @@ def line() -> Dripping:
 def stream(line: Dripping, monkeypatch: pytest.MonkeyPatch) -> httpcore.NetworkStream:
     """The same line, as a transport opens it."""
     monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", lambda *_: line)
-    return network.BoundedBackend().connect_tcp("x", 1)
+    return transport.BoundedBackend().connect_tcp("x", 1)
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -240,8 +239,10 @@ def test_head_that_drips_is_given_up(
     """Each read gets what the ones before it left, through TLS too; then it is over."""
     stream = stream.start_tls(None) if tls else stream  # type: ignore[arg-type]
     endless = (stream.read(1, timeout=0.1) for _ in range(1_000))
-    with head_awaited(), pytest.raises(httpcore.ReadTimeout):
-        b"".join(endless)
+    awaiting_head = copy_context()
+    awaiting_head.run(transport.phase.set, "head")
+    with pytest.raises(httpcore.ReadTimeout):
+        awaiting_head.run(b"".join, endless)
 
     timeouts = [timeout for timeout in line.timeouts if timeout is not None]
     assert timeouts == sorted(timeouts, reverse=True)
@@ -250,10 +251,11 @@ def test_head_that_drips_is_given_up(
 
 def test_next_request_starts_afresh(stream: httpcore.NetworkStream) -> None:
     """What one head took is not taken off the next one's time on a kept connection."""
-    with head_awaited():
-        for _ in range(6):
-            stream.write(b"GET", timeout=0.1)
-            assert stream.read(1, timeout=0.1) == b"x"
+    awaiting_head = copy_context()
+    awaiting_head.run(transport.phase.set, "head")
+    for _ in range(6):
+        stream.write(b"GET", timeout=0.1)
+        assert awaiting_head.run(stream.read, 1, timeout=0.1) == b"x"
 
 
 def test_body_has_each_of_its_waits(stream: httpcore.NetworkStream, line: Dripping) -> None:
@@ -518,15 +520,6 @@ def test_service_of_an_authority_of_ones_own_is_reached(mutual_tls: tuple[str, P
     for settings in ({"verify": pem}, {"cert": pem}):
         refused = both_ask(address, **settings)
         assert [type(error) for error in refused] == [TransportError, TransportError]
-
-
-def test_date_is_waited_for(tmp_path: Path) -> None:
-    """Over the wire."""
-    clock = fakes.FakeClock()
-    outage = problem(503, "temporarily_unavailable", Retry_After="Sat, 21 Nov 2026 09:00:07 GMT")
-    connected(Service(outage, answer({})), tmp_path, clock=clock).me()
-
-    assert clock.slept == [7.0]
 
 
 def test_import_takes_a_frame(tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ from client.fakes import (
     an_id,
     answer,
     connected,
+    on_disk,
     problem,
     send_sms,
 )
 from dialframe.client import Client, write_journal
+from dialframe.client.recorded_writes import state_after
 from dialframe.client.request_building import State
-from dialframe.client.send_operation import state_after
 from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,
@@ -207,19 +208,6 @@ def test_old_key_is_never_sent_again(tmp_path: Path) -> None:
     assert client.writes.pending() == []
 
 
-def test_dismissing_sends_nothing(tmp_path: Path) -> None:
-    """For a write that was found to have happened."""
-    service = Service(UNKNOWN)
-    client = connected(service, tmp_path)
-    with pytest.raises(OutcomeUnknown):
-        send_sms(client, "k")
-
-    client.writes.dismiss("k")
-
-    assert client.writes.pending() == []
-    assert len(service.requests) == 1
-
-
 @pytest.mark.parametrize(
     "ask", [lambda c: c.writes.settle("no"), lambda c: c.writes.dismiss("no")]
 )
@@ -323,10 +311,9 @@ def test_neither_secrets_nor_the_key_are_on_disk(tmp_path: Path) -> None:
 
     endpoint = client.webhooks.create(url="https://x.example/hook", events=["call.completed"])
 
-    on_disk = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert endpoint.secret == "whsec_verysecret"
-    assert b"whsec_" not in on_disk
-    assert SECRET.encode() not in on_disk
+    assert b"whsec_" not in on_disk(tmp_path)
+    assert SECRET.encode() not in on_disk(tmp_path)
     assert "whsec_" not in repr(endpoint)
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 from hypothesis import strategies as st
@@ -24,6 +25,11 @@ HONOLULU = "+18085550142"
 TOLL_FREE = "+18005550142"
 TORONTO = "+14165550142"
 LONDON = "+442079460142"
+
+
+def at(local: str, zone: str = "America/New_York") -> datetime:
+    """A local time as an instant."""
+    return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
 def utc(text: str) -> datetime:

@@ -195,6 +195,9 @@ what = "storm"
 """
 
 
+DAYS = "first = 2026-08-30\nlast = 2026-09-04\n"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -202,12 +205,20 @@ what = "storm"
         ("last = 2026-09-04", "last = 2026-08-04", r"line 2: .*ends on or after"),
         ("first = 2026-08-30", 'first = "tomorrow"', r"line 4: .*first"),
         ("[[declared]]", "[[declared]", "not valid TOML"),
+        # Who wrote until when nothing was declared would be taken to say that nothing ever was.
+        (DAYS, "none_until = 2026-01-01\n", "none_until: is no field of it"),
+        # A day that was forgotten says nothing; that nothing was declared is said in so many words.
+        (DAYS, "", "never = true"),
+        (DAYS, "never = true\nfirst = 2026-01-01\n", "never = true"),
     ],
 )
 def test_a_wrong_file_of_declared_days_is_named_by_line(old: str, new: str, said: str) -> None:
     """A typo never becomes a day on which calls were fine."""
     with pytest.raises(ConfigError, match=said):
         overrides.read_declared(DECLARED.replace(old, new))
+    never = overrides.read_declared(DECLARED.replace(DAYS, "never = true\n"))
+    assert never.has("us-la-emergency")
+    assert not never.of("us-la-emergency")
 
 
 def test_declared_days_of_an_unknown_rule_are_refused() -> None:
@@ -215,24 +226,6 @@ def test_declared_days_of_an_unknown_rule_are_refused() -> None:
     days = overrides.read_declared(DECLARED.replace("us-la-emergency", "us-la-emergancy"))
     with pytest.raises(ConfigError, match="'us-la-emergancy' is no rule on holidays"):
         _audit([hand.call(at=NOON)], declared=days)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ('calendar = "ES"', 'calendar = "XX"', "no calendar of holidays of 'XX'"),
-        ('subdiv = "MS"\nobserved', 'subdiv = "LL"\nobserved', "no calendar of holidays of 'US-LL'"),
-        ("observed = true", "observd = true", r"line \d+: .*observd"),
-        ('trigger = "abandoned"', 'trigger = "abandonned"', r"line \d+: .*trigger"),
-        ("max_rate = 0.03", "max_rate = 3", r"line \d+: .*max_rate"),
-    ],
-)  # fmt: skip
-def test_a_typo_in_a_rule_is_named_by_its_line(old: str, new: str, said: str) -> None:
-    """A misspelled calendar, field or value is no silence."""
-    text = rulebook.packaged_text()
-    assert old in text
-    with pytest.raises(ConfigError, match=said):
-        rulebook.parse(text.replace(old, new, 1))
 
 
 def test_a_firm_adopts_a_code_and_nothing_else() -> None:

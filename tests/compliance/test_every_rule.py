@@ -5,20 +5,31 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
 
 from compliance import hand
-from dialframe import compliance
+from compliance.scenes import (
+    BOOK,
+    DAY,
+    TICK,
+    Frames,
+    Scene,
+    at,
+    judged,
+    number,
+    practice,
+    siblings,
+    some_day,
+    zone,
+)  # fmt: skip
 from dialframe.compliance import hours
 from dialframe.compliance.practice import Practice
-from dialframe.compliance.rule_examples import phone_of
-from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts, last_day
 from dialframe.compliance.rules.rule_model import (
     DAYS,
@@ -30,22 +41,7 @@ from dialframe.compliance.rules.rule_model import (
     HonorRule,
     HoursRule,
     RetentionRule,
-    Rule,
 )
-from dialframe.phones.zones import area_codes, of_number
-
-#: Every rule as if it had been read beyond doubt: what it asks is tested here, not how sure it is.
-BOOK = hand.trusted(rulebook.load())
-TICK, DAY = timedelta(microseconds=1), timedelta(days=1)
-
-#: A number with one zone for each country that has rules.
-NUMBERS = {
-    "US": hand.NEW_YORK, "AU": "+61255500123", "BR": "+551155550123", "CA": hand.TORONTO,
-    "DE": "+493023125123", "ES": "+34915550123", "FR": "+33199001234", "GB": hand.LONDON,
-    "IE": "+35315550123", "IN": "+911155550123", "IT": "+390655550123", "MX": "+525555550123",
-    "NL": "+31205550123", "NZ": "+6495550123", "PT": "+351215550123", "SG": "+6565550123",
-    "ZA": "+27115550123",
-}  # fmt: skip
 
 
 def of_kind(kind: type[Any]) -> list[Any]:
@@ -53,127 +49,9 @@ def of_kind(kind: type[Any]) -> list[Any]:
     return [pytest.param(rule, id=rule.id) for rule in BOOK.of_kind(kind)]
 
 
-def only(rules: Iterable[Rule]) -> rulebook.RuleBook:
-    """The book of some rules, without the holidays that they name."""
-    wanted = [rule.id for rule in rules]
-    book = BOOK.select(wanted)
-    return dataclasses.replace(book, rules=tuple(r for r in book.rules if r.id in wanted))
-
-
-def number(rule: Rule) -> str:
-    """A number that the rule reaches, of one zone."""
-    return _number(rule.jurisdiction)
-
-
-@functools.cache
-def _number(jurisdiction: str) -> str:
-    if not jurisdiction.startswith("US-"):
-        return NUMBERS.get(jurisdiction) or phone_of(jurisdiction)
-    state = jurisdiction[3:]
-    phones = [f"+1{area.code}5550142" for area in area_codes().values() if area.state == state]
-    return min(phones, key=lambda phone: (len(of_number(phone).names), phone))
-
-
-def siblings(rule: Rule, count: int) -> list[str]:
-    """Numbers like it that differ in the last digit alone, so that one audit holds several cases."""
-    return [f"{number(rule)[:-1]}{digit}" for digit in range(count)]
-
-
-def practice(rule: Rule) -> Practice:
-    """What a firm would have to say for the rule to reach its calls."""
-    dialing = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
-    purposes = {
-        "prerecorded",
-        "autodialed",
-        "live_marketing",
-        "any_outbound_dialer",
-        "call_centre_outbound",
-        "any_call",
-    }
-    purpose = rule.applies_to[0]
-    if purpose in purposes:
-        purpose = "telemarketing_sales"
-    return Practice(
-        purpose="informational" if purpose == "informational_prerecorded" else purpose,
-        dialing=dialing.get(rule.dialing, rule.dialing),
-        line_types=dict.fromkeys(siblings(rule, 10), rule.line_types[0]),
-    )
-
-
-def together(
-    rules: Iterable[Any], alike: Callable[[Any], object] = lambda _: None
-) -> Iterator[tuple[list[Any], Practice]]:
-    """Rules that one audit can hold, with their firm: no rule reaches the number of another.
-
-    Args:
-        rules: The rules.
-        alike: What else has to be the same for rules of one audit.
-    """
-    groups: list[tuple[object, list[Any]]] = []
-    for rule in rules:
-        firm = practice(rule)
-        key = (firm.purpose, firm.dialing, alike(rule))
-        for other, members in groups:
-            if other == key and not any(meets(rule, member) for member in members):
-                members.append(rule)
-                break
-        else:
-            groups.append((key, [rule]))
-    for _, members in groups:
-        firms = [practice(rule) for rule in members]
-        lines = {phone: line for firm in firms for phone, line in firm.line_types.items()}
-        yield members, dataclasses.replace(firms[0], line_types=lines)
-
-
-def meets(rule: Rule, other: Rule) -> bool:
-    """Whether one of two rules reaches the number of the other."""
-    return rule.jurisdiction in regions(other) or other.jurisdiction in regions(rule)
-
-
-@functools.cache
-def _regions(phone: str) -> frozenset[str]:
-    return frozenset(of_number(phone).regions)
-
-
-def regions(rule: Rule) -> frozenset[str]:
-    """Places where the number of a rule may be."""
-    return _regions(number(rule))
-
-
-def by_rule(frame: pd.DataFrame, column: str = "call_id") -> dict[str, pd.DataFrame]:
-    """Rows of each rule, whose calls are named after it: `us-hours/3`."""
-    names = frame[column].astype("str").str.split("/").str[0]
-    return {str(name): rows for name, rows in frame.groupby(names, sort=False)}
-
-
 def graded(rows: pd.DataFrame) -> dict[str, str]:
     """Name of each call within its rule, and its grade."""
-    names = rows["call_id"].astype("str").str.partition("/")[2]
-    return dict(zip(names, rows["grade"].astype("str"), strict=True))
-
-
-def some_day(rule: Rule) -> date:
-    """A Monday on which the rule is in force, the week after it too where that can be."""
-    start = rule.effective_from or date(2024, 1, 8)
-    if rule.effective_to is not None and rule.effective_from is None:
-        start = rule.effective_to - timedelta(days=20)
-    return start + timedelta(days=-start.weekday() % 7)
-
-
-def zone(rule: Rule) -> ZoneInfo:
-    """Zone of the rule's number, or the fixed one of the rule."""
-    fixed = getattr(rule.parameters, "timezone", None)
-    return ZoneInfo(fixed or _zone_name(number(rule)))
-
-
-@functools.cache
-def _zone_name(phone: str) -> str:
-    return of_number(phone).names[0]
-
-
-def at(rule: Rule, day: date, clock: time) -> datetime:
-    """An instant by the rule's clock."""
-    return datetime.combine(day, clock, zone(rule)).astimezone(UTC)
+    return dict(zip(rows["call_id"], rows["grade"].astype("str"), strict=True))
 
 
 def edges(rule: HoursRule) -> Iterator[tuple[datetime, str]]:
@@ -210,18 +88,10 @@ def within(rule: HoursRule) -> list[tuple[datetime, str]]:
     return [(moment, grade) for moment, grade in edges(rule) if rule.holds_on(moment.date())]
 
 
-@functools.cache
-def windows() -> dict[str, pd.DataFrame]:
-    """The calls at the edges of every rule's windows, graded."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(plain_hours()):
-        rows = [
-            hand.call(number(rule), moment, id=f"{rule.id}/{n}")
-            for rule in rules
-            for n, (moment, _) in enumerate(within(rule))
-        ]
-        found |= by_rule(hours.audit(hand.calls(*rows), rules=only(rules), practice=firm))
-    return found
+def week(rule: HoursRule) -> Scene:
+    """The calls at the edges of a rule's windows."""
+    rows = [hand.call(number(rule), moment, id=n) for n, (moment, _) in enumerate(within(rule))]
+    return Scene(rule=rule, parts=("hours",), rows=rows, firm=practice(rule))
 
 
 @pytest.mark.parametrize("rule", [p for p in of_kind(HoursRule) if p.id not in TWO_ZONES])
@@ -229,7 +99,7 @@ def test_each_window_of_each_rule_on_hours(rule: HoursRule) -> None:
     """The first and the last microsecond of every window of the week are inside, their neighbors outside."""
     wanted = [grade for _, grade in within(rule)]
     assert set(wanted) == {"pass", "violation"}
-    found = windows()[rule.id]
+    found = judgments()["week", rule.id]["hours"]
     assert found["grade"].tolist() == wanted
     assert set(found["rule_id"]) == {rule.id}
 
@@ -251,18 +121,11 @@ def turning_days(rule: HoursRule) -> tuple[list[date], list[date]]:
     return inside, outside
 
 
-@functools.cache
-def nights() -> dict[str, pd.DataFrame]:
-    """Calls at three in the morning of the days on which rules turn, graded."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(dated()):
-        rows = [
-            hand.call(number(rule), at(rule, day, time(3)), id=f"{rule.id}/{n}")
-            for rule in rules
-            for n, day in enumerate(itertools.chain(*turning_days(rule)))
-        ]
-        found |= by_rule(hours.audit(hand.calls(*rows), rules=only(rules), practice=firm))
-    return found
+def night(rule: HoursRule) -> Scene:
+    """Calls at three in the morning of the days on which a rule turns."""
+    days = itertools.chain(*turning_days(rule))
+    rows = [hand.call(number(rule), at(rule, day, time(3)), id=n) for n, day in enumerate(days)]
+    return Scene(rule=rule, parts=("hours",), rows=rows, firm=practice(rule))
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in dated()])
@@ -270,7 +133,7 @@ def test_a_rule_on_hours_holds_on_its_days_alone(rule: HoursRule) -> None:
     """On the day before its first and after its last nothing is asked."""
     inside, outside = turning_days(rule)
     wanted = ["violation"] * len(inside) + ["not evaluable"] * len(outside)
-    assert nights()[rule.id]["grade"].tolist() == wanted
+    assert judgments()["night", rule.id]["hours"]["grade"].tolist() == wanted
 
 
 def declared_for(rule: HolidayRule) -> Declared:
@@ -290,23 +153,14 @@ def around_holidays(rule_id: str) -> tuple[frozenset[date], list[date]]:
     return closed, [d for d in days if any(abs((d - c).days) <= 1 for c in closed)]
 
 
-@functools.cache
-def noons() -> dict[str, pd.DataFrame]:
-    """Noon of the closed days of each rule and of their neighbors, graded."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(BOOK.of_kind(HolidayRule)):
-        rows = [
-            hand.call(number(rule), at(rule, day, time(12)), id=f"{rule.id}/{n}")
-            for rule in rules
-            for n, day in enumerate(around_holidays(rule.id)[1])
-        ]
-        declared = Declared({rule.id: declared_for(rule).days[rule.id] for rule in rules})
-        audit = _audit(rules, rows, firm, now=hand.utc("2026-12-31"), declared=declared)
-        holidays, emergencies = by_rule(audit.hours), by_rule(audit.parts["emergencies"])
-        for rule in rules:
-            is_ban = rule.parameters.type == "emergency_ban"
-            found[rule.id] = (emergencies if is_ban else holidays)[rule.id]
-    return found
+def noon(rule: HolidayRule) -> Scene:
+    """Noon of the closed days of a rule and of their neighbors."""
+    days = around_holidays(rule.id)[1]
+    return Scene(
+        rule=rule, parts=("emergencies" if rule.parameters.type == "emergency_ban" else "hours",),
+        rows=[hand.call(number(rule), at(rule, day, time(12)), id=n) for n, day in enumerate(days)],
+        firm=practice(rule), declared=declared_for(rule).days[rule.id],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(HolidayRule))
@@ -324,7 +178,8 @@ def test_each_holiday_is_closed_and_its_neighbors_are_not(rule: HolidayRule) -> 
         for day in near
     ]
     assert closed
-    assert noons()[rule.id]["grade"].tolist() == wanted
+    (found,) = judgments()["noon", rule.id].values()
+    assert found["grade"].tolist() == wanted
 
 
 def counting() -> list[CapRule]:
@@ -332,7 +187,7 @@ def counting() -> list[CapRule]:
     return [rule for rule in BOOK.of_kind(CapRule) if rule.parameters.trigger is None]
 
 
-def bursts(rule: CapRule) -> list[dict[str, Any]]:
+def bursts(rule: CapRule) -> Scene:
     """Attempts up to the cap and beyond, as many a window apart, and some that reached no network."""
     p = rule.parameters
     start = at(rule, some_day(rule) + timedelta(days=40), time(10))
@@ -354,40 +209,18 @@ def bursts(rule: CapRule) -> list[dict[str, Any]]:
         for n, moment in enumerate(times[:-2])
     ]
     rows += [hand.call(lost, moment, id=f"kept{n}") for n, moment in enumerate(times[-2:])]
-    return [dict(row, id=f"{rule.id}/{row['id']}") for row in rows]
-
-
-@functools.cache
-def attempts() -> dict[str, pd.DataFrame]:
-    """The bursts of each cap, graded."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(counting()):
-        rows = [row for rule in rules for row in bursts(rule)]
-        found |= by_rule(_audit(rules, rows, firm).parts["attempts"])
-    return found
+    return Scene(rule=rule, parts=("attempts",), rows=rows, firm=practice(rule))
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in counting()])
 def test_each_cap_counts_its_window_exactly(rule: CapRule) -> None:
     """The last attempt allowed passes, the next is a violation, and one window after the first it is none."""
     most = rule.parameters.max_attempts
-    found = graded(attempts()[rule.id])
+    found = graded(judgments()["bursts", rule.id]["attempts"])
     full = [found[f"full{n}"] for n in range(most + 2)]
     assert full == ["pass"] * most + ["violation"] * 2
     assert {found[f"apart{n}"] for n in range(2 * most)} == {"pass"}
     assert found["kept1"] == ("pass" if most > 1 else "violation")
-
-
-def _audit(
-    rules: Iterable[Rule], rows: Iterable[Mapping[str, Any]], firm: Practice, *checks: Any,
-    **more: Any,
-) -> compliance.Audit:  # fmt: skip
-    """The audit of some calls by some rules alone."""
-    given = {"now": hand.utc("2100-01-01"), **more}
-    return hand.audit(
-        hand.leads(), hand.calls(*rows), hand.checks(*checks), rules=[rule.id for rule in rules],
-        book=BOOK, practice=firm, **given,
-    )  # fmt: skip
 
 
 def looked_up(rule: FreshnessRule) -> tuple[datetime, list[tuple[datetime, bool]], int]:
@@ -407,24 +240,16 @@ def looked_up(rule: FreshnessRule) -> tuple[datetime, list[tuple[datetime, bool]
     return moment, told, len(ages)
 
 
-@functools.cache
-def ages() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
-    """Calls after checks of every age: how fresh the checks were, and which numbers were listed."""
-    found: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
-    for rules, firm in together(BOOK.of_kind(FreshnessRule)):
-        rows, checks = [], []
-        for rule in rules:
-            moment, told, _ = looked_up(rule)
-            for n, (phone, (at_, listed)) in enumerate(
-                zip(siblings(rule, len(told)), told, strict=True)
-            ):
-                rows.append(hand.call(phone, moment, id=f"{rule.id}/{n}"))
-                checks.append(hand.check(at_, listed=listed, phone=phone))
-        now = max(row["created_at"] for row in rows) + DAY
-        audit = _audit(rules, rows, firm, *checks, now=now)
-        fresh, listed_ = by_rule(audit.coverage.calls), by_rule(audit.listed)
-        found |= {rule.id: (fresh[rule.id], listed_[rule.id]) for rule in rules}
-    return found
+def checked(rule: FreshnessRule) -> Scene:
+    """Calls after checks of every age."""
+    moment, told, _ = looked_up(rule)
+    phones = siblings(rule, len(told))
+    return Scene(
+        rule=rule, parts=("checked", "listed"), firm=practice(rule),
+        rows=[hand.call(phone, moment) for phone in phones],
+        checks=[hand.check(at_, listed=listed, phone=phone)
+                for phone, (at_, listed) in zip(phones, told, strict=True)],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(FreshnessRule))
@@ -432,7 +257,7 @@ def test_each_age_of_a_check_is_to_the_microsecond(rule: FreshnessRule) -> None:
     """A check as old as the rule allows passes, a microsecond older does not; a listed number is found."""
     *_, count = looked_up(rule)
     soon = rule.parameters.listed_grace_days
-    fresh, listed = ages()[rule.id]
+    fresh, listed = judgments()["checked", rule.id].values()
     assert fresh["grade"].tolist()[:count] == ["pass", "uncertain"][:count]
     assert listed["grade"].tolist() == ["proven", *(["indeterminate"] if soon else [])]
 
@@ -443,93 +268,92 @@ def request(rule: HonorRule) -> tuple[dict[str, Any], datetime]:
     asked = min(asked, at(rule, rule.effective_to, time(12))) if rule.effective_to else asked
     end = last_day(rule, asked.astimezone(zone(rule)).date())
     late = at(rule, end + DAY, time(0)) if rule.parameters.max_days else asked + TICK
-    return hand.call(number(rule), asked, id=f"{rule.id}/asked", disposition="DNC"), late
+    return hand.call(number(rule), asked, id="asked", disposition="DNC"), late
+
+
+def due(rule: HonorRule) -> datetime:
+    """The last instant at which the request is honored in time."""
+    row, late = request(rule)
+    return late - TICK if rule.parameters.max_days else row["created_at"] + DAY
 
 
 #: How long after the last instant a check looks, whether it finds the number, and what that shows.
 LOOKS = ((timedelta(0), True, "pass"), (TICK, True, "uncertain"), (TICK, False, "violation"))
 
 
-@functools.cache
-def honored() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
-    """Calls after the requests of every rule, and when the requests were on the list."""
-    found: dict[str, tuple[pd.DataFrame, dict[str, str]]] = {}
-    for rules, firm in together(BOOK.of_kind(HonorRule)):
-        asked = {rule.id: request(rule) for rule in rules}
-        now = max(late for _, late in asked.values()) + 30 * DAY
-        rows = []
-        for rule in rules:
-            row, late = asked[rule.id]
-            rows.append(row)
-            if rule.parameters.max_days:
-                rows.append(hand.call(number(rule), late - TICK, id=f"{rule.id}/last"))
-            rows.append(hand.call(number(rule), late, id=f"{rule.id}/late"))
-        audit = _audit(rules, rows, firm, now=now)
-        requests = audit.parts["requests"]
-        due = dict(zip(requests["phone"], requests["due_at"], strict=True))
-        again, checks = [], []
-        for rule in rules:
-            for phone, (shift, listed, _) in zip(siblings(rule, len(LOOKS)), LOOKS, strict=True):
-                again.append(dict(asked[rule.id][0], id=f"{rule.id}/{phone}", to_number=phone))
-                moment = due[number(rule)].to_pydatetime() + shift
-                checks.append(hand.check(moment, listed=listed, phone=phone))
-        answers = _audit(rules, again, firm, *checks, now=now + 60 * DAY).parts["requests"]
-        grades = dict(zip(answers["phone"], answers["grade"].astype("str"), strict=True))
-        calls = by_rule(audit.listed)
-        for rule in rules:
-            own = siblings(rule, 10)
-            found[rule.id] = (calls[rule.id], {p: grades[p] for p in own if p in grades})
-    return found
+def asking(rule: HonorRule) -> Scene:
+    """A request, the last call that is in time, and the first that is late."""
+    row, late = request(rule)
+    rows = [row]
+    if rule.parameters.max_days:
+        rows.append(hand.call(number(rule), late - TICK, id="last"))
+    rows.append(hand.call(number(rule), late, id="late"))
+    return Scene(rule=rule, parts=("listed", "requests"), rows=rows, firm=practice(rule))
+
+
+def answering(rule: HonorRule) -> Scene:
+    """The same request of several numbers, and what a check said when it was due."""
+    phones = siblings(rule, len(LOOKS))
+    return Scene(
+        rule=rule, parts=("requests",), firm=practice(rule),
+        rows=[dict(request(rule)[0], id=phone, to_number=phone) for phone in phones],
+        checks=[hand.check(due(rule) + shift, listed=listed, phone=phone)
+                for phone, (shift, listed, _) in zip(phones, LOOKS, strict=True)],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(HonorRule))
 def test_each_request_is_honored_by_its_last_day(rule: HonorRule) -> None:
     """A call on the last day is not proven, one on the day after is; so is the list itself held to it."""
-    calls, on_the_list = honored()[rule.id]
+    calls, requests = judgments()["asking", rule.id].values()
+    assert requests["due_at"].tolist() == [due(rule)]
     wanted = ["not evaluable", "proven"]
     if rule.parameters.max_days:
         wanted.insert(1, "indeterminate")
     assert calls["grade"].tolist() == wanted
+    answers = judgments()["answering", rule.id]["requests"]
+    on_the_list = dict(zip(answers["phone"], answers["grade"], strict=True))
     phones = siblings(rule, len(LOOKS))
     assert on_the_list == {p: grade for p, (*_, grade) in zip(phones, LOOKS, strict=True)}
 
 
-#: Calls that a person answered.
-LIVE = 1000
+#: Calls that a person answered or that were dropped.
+TAKEN = 100
 
 
 def at_the_limit(rule: AbandonmentRule) -> int:
-    """As many dropped calls as a rule on shares lets pass."""
-    share = rule.parameters.max_rate
-    return round(share / (1 - share) * LIVE)
+    """As many dropped calls as make the share that a rule names."""
+    dropped = round(rule.parameters.max_rate * TAKEN)
+    assert dropped / TAKEN == rule.parameters.max_rate
+    return dropped
 
 
-@functools.cache
-def shares(more: int) -> dict[str, tuple[list[str], list[int]]]:
-    """Grades and dropped calls of each rule, with so many dropped calls more than at its limit."""
-    found: dict[str, tuple[list[str], list[int]]] = {}
-    for rules, firm in together(BOOK.of_kind(AbandonmentRule)):
-        rows, told = [], {}
-        for rule in rules:
-            moment = at(rule, some_day(rule), time(12))
-            for n in range(LIVE + at_the_limit(rule) + more):
-                rows.append(hand.call(number(rule), moment, id=f"{rule.id}/{n}"))
-                told[f"{rule.id}/{n}"] = "live" if n < LIVE else "dropped"
-        dialer = dataclasses.replace(firm, dialing="predictive")
-        table = _audit(rules, rows, dialer, outcomes=told).parts["abandonment"]
-        for rule in rules:
-            own = table[table["rule_id"] == rule.id]
-            found[rule.id] = own["grade"].tolist(), own["dropped"].tolist()
-    return found
+def shares(rule: AbandonmentRule) -> Scene:
+    """In three periods one dropped call less than at the limit, as many, and one more."""
+    # A rule that ended is asked about the months before.
+    first = some_day(rule) - (186 * DAY if rule.effective_to else 0 * DAY)
+    live = TAKEN - at_the_limit(rule)
+    rows, outcomes = [], {}
+    for more in (-1, 0, 1):
+        moment = at(rule, first + (more + 1) * 62 * DAY, time(12))
+        for n in range(TAKEN + more):
+            rows.append(hand.call(number(rule), moment, id=f"{more} {n}"))
+            outcomes[f"{more} {n}"] = "live" if n < live else "dropped"
+    return Scene(
+        rule=rule, parts=("abandonment",), rows=rows, outcomes=outcomes,
+        firm=dataclasses.replace(practice(rule), dialing="predictive"),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(AbandonmentRule))
 def test_each_share_of_abandoned_calls(rule: AbandonmentRule) -> None:
     """At the limit it is kept where the rule says at most, one dropped call more breaks it."""
-    limit = at_the_limit(rule)
     broken = "uncertain" if not rule.parameters.safe_harbour else "violation"
-    assert shares(-1)[rule.id] == (["pass"], [limit - 1])
-    assert shares(1)[rule.id] == ([broken], [limit + 1])
+    at_it = "pass" if rule.parameters.comparison == "<=" else broken
+    found = judgments()["shares", rule.id]["abandonment"]
+    assert found["grade"].tolist() == ["pass", at_it, broken]
+    limit = at_the_limit(rule)
+    assert found["dropped"].tolist() == [limit - 1, limit, limit + 1]
 
 
 def consent_cases(rule: ConsentRule) -> list[tuple[dict[str, Any], str]]:
@@ -572,46 +396,31 @@ def consent_moment(rule: ConsentRule) -> datetime:
     return at(rule, some_day(rule) + timedelta(days=30), time(12))
 
 
-@functools.cache
-def without_records() -> dict[str, pd.DataFrame]:
-    """One call for each rule on consent, graded without any record."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(BOOK.of_kind(ConsentRule)):
-        rows = [hand.call(number(rule), consent_moment(rule), id=f"{rule.id}/0") for rule in rules]
-        found |= by_rule(_audit(rules, rows, firm).parts["consent"])
-    return found
+def without_a_record(rule: ConsentRule) -> Scene:
+    """One call."""
+    rows = [hand.call(number(rule), consent_moment(rule))]
+    return Scene(rule=rule, parts=("consent",), rows=rows, firm=practice(rule))
 
 
-@functools.cache
-def with_records() -> dict[str, pd.DataFrame]:
-    """A call after each record of each rule on consent, graded."""
-    found: dict[str, pd.DataFrame] = {}
-    asked = [rule for rule in BOOK.of_kind(ConsentRule) if consent_cases(rule)]
-    for rules, firm in together(asked, lambda rule: rule.parameters.check):
-        rows, records = [], []
-        for rule in rules:
-            cases_ = consent_cases(rule)
-            for n, (phone, (record, _)) in enumerate(
-                zip(siblings(rule, len(cases_)), cases_, strict=True)
-            ):
-                rows.append(hand.call(phone, consent_moment(rule), id=f"{rule.id}/{n}"))
-                records.append({"phone": phone, **record})
-        is_look_up = rules[0].parameters.check == "reassigned_number"
-        table = pd.DataFrame(records)
-        moments = [name for name in table.columns if name.endswith("_at")]
-        table = table.astype(dict.fromkeys(moments, "datetime64[us, UTC]"))
-        given = {"look_ups" if is_look_up else "consents": table}
-        found |= by_rule(_audit(rules, rows, firm, **given).parts["consent"])
-    return found
+def after_records(rule: ConsentRule) -> Scene:
+    """A call after each record."""
+    cases = consent_cases(rule)
+    phones = siblings(rule, len(cases))
+    name = "look_ups" if rule.parameters.check == "reassigned_number" else "consents"
+    return Scene(
+        rule=rule, parts=("consent",), firm=practice(rule),
+        rows=[hand.call(phone, consent_moment(rule)) for phone in phones],
+        tables={name: [{"phone": phone, **record} for phone, (record, _) in zip(phones, cases, strict=True)]},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(ConsentRule))
 def test_each_rule_on_consent_asks_for_its_record(rule: ConsentRule) -> None:
     """Without the table nothing is evaluable; with it a record lets the call pass and its absence does not."""
-    assert without_records()[rule.id]["grade"].tolist() == ["not evaluable"]
+    assert judgments()["no record", rule.id]["consent"]["grade"].tolist() == ["not evaluable"]
     wanted = [grade for _, grade in consent_cases(rule)]
     if wanted:
-        assert with_records()[rule.id]["grade"].tolist() == wanted
+        assert judgments()["records", rule.id]["consent"]["grade"].tolist() == wanted
 
 
 def asked_on(rule: RetentionRule) -> datetime:
@@ -619,27 +428,22 @@ def asked_on(rule: RetentionRule) -> datetime:
     return hand.utc("2024-03-01") if rule.effective_to else hand.utc("2026-11-21")
 
 
-@functools.cache
-def kept(shift: timedelta) -> dict[str, list[str]]:
-    """Grades of each rule on records, where the oldest call is that much younger than it has to be."""
-    found: dict[str, list[str]] = {}
-    every = BOOK.of_kind(RetentionRule)
+def oldest(rule: RetentionRule, shift: timedelta) -> Scene:
+    """A call that is that much younger than it has to be."""
+    now, years = asked_on(rule), rule.parameters.years
+    made = (pd.Timestamp(now) - pd.DateOffset(years=years)).to_pydatetime() + shift
     # The oldest call of the audit speaks for all of its rules, so they reach back equally far.
-    for rules, firm in together(every, lambda rule: (asked_on(rule), rule.parameters.years)):
-        now, years = asked_on(rules[0]), rules[0].parameters.years
-        oldest = (pd.Timestamp(now) - pd.DateOffset(years=years)).to_pydatetime() + shift
-        rows = [hand.call(number(rule), oldest, id=f"{rule.id}/0") for rule in rules]
-        table = _audit(rules, rows, firm, now=now).parts["retention"]
-        for rule in rules:
-            found[rule.id] = table.loc[table["rule_id"] == rule.id, "grade"].tolist()
-    return found
+    return Scene(
+        rule=rule, parts=("retention",), rows=[hand.call(number(rule), made)],
+        firm=practice(rule), now=now, alike=(years, shift),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", of_kind(RetentionRule))
 def test_each_rule_on_keeping_records_reaches_back_its_years(rule: RetentionRule) -> None:
     """A call as old as records are kept shows it, one a microsecond younger does not."""
-    assert kept(timedelta(0))[rule.id] == ["pass"]
-    assert kept(TICK)[rule.id] == ["not evaluable"]
+    assert judgments()["oldest", rule.id]["retention"]["grade"].tolist() == ["pass"]
+    assert judgments()["younger", rule.id]["retention"]["grade"].tolist() == ["not evaluable"]
 
 
 @pytest.mark.parametrize("rule_id", SOUTH_DAKOTA)
@@ -668,8 +472,13 @@ def outcome_of(rule: CapRule) -> str:
     return {"abandoned": "dropped"}.get(str(rule.parameters.trigger), str(rule.parameters.trigger))
 
 
-def aftermath(rule: CapRule) -> list[dict[str, Any]]:
-    """Two events, a call before the hours after one are over, and a call after the other's."""
+def aftermath(rule: CapRule, known: str) -> Scene:
+    """Two events, a call before the hours after one are over, and a call after the other's.
+
+    Args:
+        rule: The rule.
+        known: Whether their outcome is `told`, `another` was told, or `unknown`.
+    """
     first = at(rule, some_day(rule), time(12))
     ended = first + timedelta(seconds=40)
     over = ended + timedelta(hours=rule.parameters.window_hours or 0)
@@ -677,25 +486,18 @@ def aftermath(rule: CapRule) -> list[dict[str, Any]]:
     for phone, (name, moment) in zip(
         siblings(rule, 2), (("soon", over - TICK), ("over", over)), strict=True
     ):
-        event = f"{rule.id}/event-{name}"
+        event = f"event-{name}"
         rows.append(hand.call(phone, first, id=event, answered_at=first, ended_at=ended))
-        rows.append(hand.call(phone, moment, id=f"{rule.id}/{name}"))
-    return rows
-
-
-@functools.cache
-def after(known: str) -> dict[str, pd.DataFrame]:
-    """Calls after an event of each cap, where its outcome is `told`, another was told, or `unknown`."""
-    found: dict[str, pd.DataFrame] = {}
-    for rules, firm in together(following(), outcome_of):
-        rows = [row for rule in rules for row in aftermath(rule)]
-        event, other = outcome_of(rules[0]), "live"
-        if known == "another":
-            event, other = other, event
-        told = {row["id"]: event for row in rows if "/event-" in row["id"]} | {"other": other}
-        outcomes = None if known == "unknown" else told
-        found |= by_rule(_audit(rules, rows, firm, outcomes=outcomes).parts["attempts"])
-    return found
+        rows.append(hand.call(phone, moment, id=name))
+    event, other = outcome_of(rule), "live"
+    if known == "another":
+        event, other = other, event
+    told = {"event-soon": event, "event-over": event, "other": other}
+    # Which outcomes are told of any call says which ones would be known.
+    return Scene(
+        rule=rule, parts=("attempts",), rows=rows, firm=practice(rule), alike=outcome_of(rule),
+        outcomes=None if known == "unknown" else told,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in following()])
@@ -708,9 +510,38 @@ def test_each_cap_that_follows_an_event_holds_for_its_hours(rule: CapRule) -> No
     events = {"event-soon": "pass", "event-over": "pass"}
     wanted = {"told": "violation", "another": "pass", "unknown": "not evaluable"}
     for known, grade in wanted.items():
-        assert graded(after(known)[rule.id]) == events | {"soon": grade, "over": "pass"}
-    unknown = after("unknown")[rule.id].set_index("call_id")
-    assert unknown.loc[f"{rule.id}/soon", "missing"] == missing
+        assert graded(judgments()[known, rule.id]["attempts"]) == events | {
+            "soon": grade,
+            "over": "pass",
+        }
+    unknown = judgments()["unknown", rule.id]["attempts"].set_index("call_id")
+    assert unknown.loc["soon", "missing"] == missing
+
+
+@functools.cache
+def judgments() -> dict[tuple[str, str], Frames]:
+    """What is said of each scene of each rule."""
+    consents = BOOK.of_kind(ConsentRule)
+    plan: list[tuple[str, Callable[..., Scene], Iterable[Any]]] = [
+        ("week", week, plain_hours()),
+        ("night", night, dated()),
+        ("noon", noon, BOOK.of_kind(HolidayRule)),
+        ("bursts", bursts, counting()),
+        ("checked", checked, BOOK.of_kind(FreshnessRule)),
+        ("asking", asking, BOOK.of_kind(HonorRule)),
+        ("answering", answering, BOOK.of_kind(HonorRule)),
+        ("no record", without_a_record, consents),
+        ("records", after_records, [rule for rule in consents if consent_cases(rule)]),
+        ("oldest", partial(oldest, shift=0 * TICK), BOOK.of_kind(RetentionRule)),
+        ("younger", partial(oldest, shift=TICK), BOOK.of_kind(RetentionRule)),
+        ("shares", shares, BOOK.of_kind(AbandonmentRule)),
+        *(
+            (known, partial(aftermath, known=known), following())
+            for known in ("told", "another", "unknown")
+        ),
+    ]
+    scenes = {(name, rule.id): scene(rule) for name, scene, rules in plan for rule in rules}
+    return dict(zip(scenes, judged(scenes.values()), strict=True))
 
 
 def test_no_rule_is_left_out() -> None:

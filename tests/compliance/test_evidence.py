@@ -13,6 +13,7 @@ from compliance import hand
 from dialframe import compliance
 from dialframe.compliance.practice import Conduct, Practice, practice_text, read_practice
 from dialframe.errors import ConfigError
+from rows import every_row
 
 DAY = timedelta(days=1)
 NOON = hand.utc("2026-06-15T16:00")
@@ -203,6 +204,35 @@ def test_entries_of_the_firms_own_list_are_requests_with_who_and_when() -> None:
     assert len(audit.parts["requests"]) == 3
 
 
+def test_a_request_that_is_read_in_part_passes_no_call() -> None:
+    """One without a time may have come before the call; one of which nobody can tell whose it is, is noted."""
+    told = pd.DataFrame(
+        {"phone": [hand.NEW_YORK, "+1 312-555-0142", None], "at": [None, NOON - 60 * DAY, NOON - 60 * DAY],
+         "ref": "An agent", "code": "opt_out", "source": "suppression"}
+    )  # fmt: skip
+    for events, grade, unread in ((None, "pass", []), (told, "uncertain", ["2"])):
+        audit = _audit(
+            [hand.call(hand.NEW_YORK, NOON)], hand.check(NOON - DAY, phone=hand.NEW_YORK),
+            practice=hand.declared(), events=events,
+        )  # fmt: skip
+        assert _counts(audit, "listed_number") == {grade: 1}
+        assert [note[0] for note in audit.notes if "have no E.164 number" in note] == unread
+
+
+def test_requests_of_several_zones_are_read() -> None:
+    """Frames put together hold their instants as objects."""
+    asked = pd.Timestamp(NOON - 60 * DAY)
+    told = pd.DataFrame({"phone": [hand.NEW_YORK, hand.CHICAGO], "ref": "r", "code": "opt_out"})
+    told["at"] = [asked.tz_convert("Europe/Berlin"), asked.tz_convert("America/New_York")]
+    assert told["at"].dtype == object
+    calls = [hand.call(phone, NOON) for phone in told["phone"]]
+
+    audit = _audit(calls, practice=hand.declared(), events=told)
+    assert _counts(audit, "listed_number") == {"violation": 2}
+    with pytest.raises(ConfigError, match="events: source 'fax' is not known"):
+        _audit(calls, events=told.assign(source="fax"))
+
+
 def test_a_number_given_to_the_service_stays_a_request_that_a_later_answer_cannot_undo() -> None:
     """`dnc.add` shows a request honored only as long as the service's own answers do not deny it."""
     cases = {
@@ -282,18 +312,34 @@ def test_a_practice_file_that_names_no_list_of_the_rules_is_refused() -> None:
     assert read_practice("", []) == Practice()
 
 
-def test_a_consent_whose_number_is_not_read_is_refused() -> None:
-    """A record in another form is not ignored."""
-    told = pd.DataFrame({"phone": ["212-555-0142"], "kind": ["written"], "granted_at": [NOON]})
-    with pytest.raises(ConfigError, match="row 1 has a phone that is no"):
-        _audit([hand.call(at=NOON)], consents=told)
+#: A table of the firm's records with a slip in it, and what is said of that: a record in another form is not ignored.
+SLIPS: dict[str, tuple[str, dict[str, object], str]] = {
+    "consents, a number in another form": (
+        "consents", {"phone": "212-555-0142", "kind": "written", "granted_at": NOON}, "row 1 has a phone that is no",
+    ),
+    "consents, another header": (
+        "consents", {"phone": hand.NEW_YORK, "kind": "written", "Date": NOON}, "the column 'Date' is none of phone, kind",
+    ),
+    "requests, another header": (
+        "events", {"phone": hand.NEW_YORK, "at": NOON, "ref": "1", "code": "opt_out", "origin": "dnc.add"},
+        "events: the column 'origin' is none of phone, at, ref, code, source",
+    ),
+    "requests, no instant": (
+        "events", {"phone": hand.NEW_YORK, "code": "opt_out"}, "the events frame has no column at",
+    ),
+    "requests, an instant without a zone": (
+        "events", {"phone": hand.NEW_YORK, "at": "2026-06-15 16:00", "ref": None, "code": "opt_out"},
+        "at of the events frame is not an instant with a time zone",
+    ),
+}  # fmt: skip
 
 
-def test_a_table_of_consents_with_other_headers_is_refused() -> None:
-    """A column that nobody reads is no record that is ignored."""
-    told = pd.DataFrame({"phone": [hand.NEW_YORK], "kind": ["written"], "Date": [NOON]})
-    with pytest.raises(ConfigError, match="the column 'Date' is none of phone, kind"):
-        _audit([hand.call(at=NOON)], consents=told)
+@every_row("slip", SLIPS)
+def test_a_table_of_the_firm_that_is_not_read_whole_is_refused(slip: str) -> None:
+    """A column or a value that nobody reads would be a record that is ignored."""
+    table, record, words = SLIPS[slip]
+    with pytest.raises(ConfigError, match=words):
+        _audit([hand.call(at=NOON)], **{table: pd.DataFrame([record])})
 
 
 GERMANY, TEXAS, SEATTLE = "+4930231251{:02}", "+151255501{:02}", "+120655501{:02}"

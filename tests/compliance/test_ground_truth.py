@@ -70,7 +70,7 @@ BOOK = overrides.apply(rulebook.load(), HOUSE)
 
 @dataclasses.dataclass(frozen=True)
 class Account:
-    """The account as the toolkit would have it, its answer sheet, and its audit without checks."""
+    """The account as the toolkit would have it, its answer sheet, and its audits."""
 
     now: datetime
     calls: pd.DataFrame
@@ -78,13 +78,16 @@ class Account:
     callbacks: pd.DataFrame
     dnc: pd.DataFrame
     truth: pd.DataFrame
-    unchecked: compliance.Audit
     audits: dict[tuple[timedelta, ...], compliance.Audit] = dataclasses.field(default_factory=dict)
 
     def checked(self, *ago: timedelta) -> compliance.Audit:
-        """The audit with checks at these times before the end; each is made once."""
+        """The audit with checks at these times before the end, or without any; each is made once."""
         if ago not in self.audits:
-            self.audits[ago] = _audit(self, self.ledger(*ago))
+            self.audits[ago] = hand.audit(
+                self.leads, self.calls, self.ledger(*ago), self.callbacks, now=self.now, book=BOOK,
+                rules=["us"], covered_by=("check",),
+                known_codes=lambda code: DEFAULT.outcome("disposition", code) is not None,
+            )  # fmt: skip
         return self.audits[ago]
 
     def expected(self, *faults: str) -> dict[str, str]:
@@ -141,40 +144,11 @@ def account(request: pytest.FixtureRequest) -> Account:
         callbacks,
         dnc.assign(listed_at=_instants(dnc["listed_at"])),
         pd.DataFrame(values("ground_truth")),
-        hand.audit(
-            leads,
-            calls,
-            frames.empty(frames.DNC_CHECKS),
-            callbacks,
-            now=now,
-            book=BOOK,
-            rules=["us"],
-            covered_by=("check",),
-            known_codes=_is_known,
-        ),
     )
-
-
-def _is_known(code: str) -> bool:
-    return DEFAULT.outcome("disposition", code) is not None
 
 
 def _instants(microseconds: object) -> pd.Series:
     return pd.to_datetime(pd.Series(microseconds, dtype="Int64"), unit="us", utc=True)
-
-
-def _audit(account: Account, checks: pd.DataFrame) -> compliance.Audit:
-    return hand.audit(
-        account.leads,
-        account.calls,
-        checks,
-        account.callbacks,
-        now=account.now,
-        book=BOOK,
-        rules=["us"],
-        covered_by=("check",),
-        known_codes=_is_known,
-    )
 
 
 def _told(audit: compliance.Audit, check: str) -> dict[str, str]:
@@ -187,7 +161,7 @@ def _told(audit: compliance.Audit, check: str) -> dict[str, str]:
 
 def test_calls_outside_the_hours_are_found_and_no_others(account: Account) -> None:
     """Late and early calls, calls in two zones, and none of the calls that only look late."""
-    audit = account.unchecked
+    audit = account.checked()
     wanted = account.expected(*HOURS)
     assert {"violation", "uncertain"} == set(wanted.values())
     assert _told(audit, "calling_hours") == wanted
@@ -195,7 +169,7 @@ def test_calls_outside_the_hours_are_found_and_no_others(account: Account) -> No
 
 def test_calls_after_a_request_are_proven_and_no_others(account: Account) -> None:
     """Without a single check on record, the requests alone speak."""
-    audit = account.unchecked
+    audit = account.checked()
     wanted = account.expected(AFTER_DNC)
     assert set(wanted.values()) == {"proven"}
     assert _told(audit, "listed_number") == wanted
@@ -228,7 +202,7 @@ def test_checks_on_the_way_prove_or_clear_what_they_can(account: Account) -> Non
 
 def test_every_outbound_call_is_in_every_check(account: Account) -> None:
     """Nothing falls out between the account and the counts."""
-    audit = account.unchecked
+    audit = account.checked()
     outbound = int((account.calls["direction"] == "outbound").sum())
     checked = audit.checks.set_index("check")["checked"]
     for check in ("calling_hours", "scrub_at_call", "listed_number"):
@@ -244,7 +218,7 @@ def test_numbers_dialed_too_often_are_found_and_no_others(account: Account) -> N
         if row.resource == "call"
     }
     assert wanted
-    assert _told(account.unchecked, "attempt_caps") == wanted
+    assert _told(account.checked(), "attempt_caps") == wanted
 
 
 def test_requests_that_never_reached_the_list_are_found_and_no_others(account: Account) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -26,10 +26,6 @@ EASTERN, CENTRAL = "America/New_York", "America/Chicago"
 
 def _audit(*rows: dict[str, Any], **further: Any) -> pd.DataFrame:
     return hours.audit(hand.calls(*rows), rules=BOOK, **further)
-
-
-def _at(local: str, zone: str) -> datetime:
-    return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
 def _each(*rows: dict[str, Any], **further: Any) -> pd.DataFrame:
@@ -217,7 +213,7 @@ def test_the_strictest_rule_in_force_decides_and_is_the_one_named() -> None:
         ("end = 21:00:00", "end = 20:00:00"),
         _first_day("2026-07-01"),
     )
-    rows = [hand.call(at=_at(f"2026-{day}T20:30", EASTERN)) for day in ("06-30", "07-01")]
+    rows = [hand.call(at=hand.at(f"2026-{day}T20:30", EASTERN)) for day in ("06-30", "07-01")]
     found = hours.audit(hand.calls(*rows), rules=book)
     assert found["grade"].tolist() == ["pass", "violation"]
     assert found["rule_id"].tolist() == ["us-tcpa-hours", "us-tsr-hours"]

@@ -146,11 +146,17 @@ def test_an_advisory_code_is_never_in_force() -> None:
         ("max_age_days = 31", "max_age_days = 0", "max_age_days"),
         ("max_age_days = 31", "max_age_days = 31\ngrace = 2", "grace"),
         ('dialing = "any"', 'dialing = "any"\nholiday = true', "holiday"),
+        ('calendar = "ES"', 'calendar = "XX"', "no calendar of holidays of 'XX'"),
+        ('subdiv = "MS"\nobserved', 'subdiv = "LL"\nobserved', "no calendar of holidays of 'US-LL'"),
+        ("observed = true", "observd = true", "observd"),
+        ('trigger = "abandoned"', 'trigger = "abandonned"', "trigger"),
+        ("max_rate = 0.03", "max_rate = 3", "max_rate"),
+        ('92\nbasis = "age_at_call"', '92\nbasis = "quarter_of_call"', "age of a check alone"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_text_is_refused_with_the_place(old: str, new: str, told: str) -> None:
-    """Unknown, missing and impossible facts never become a rule book."""
+    """Unknown, missing, misspelled and impossible facts never become a rule book; the line is named."""
     assert old in TEXT
-    with pytest.raises(ConfigError, match="rule book") as caught:
+    place = "rule book: " if told == "not valid TOML" else r"rule book, line \d+: "
+    with pytest.raises(ConfigError, match=f"{place}.*{told}"):
         rulebook.parse(TEXT.replace(old, new, 1))
-    assert told in str(caught.value)

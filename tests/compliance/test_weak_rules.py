@@ -112,13 +112,9 @@ def test_what_breaks_a_rule_that_nobody_read_is_uncertain_and_says_why(name: str
     calls = hand.calls(hand.call(phone, hand.utc(at), id="c"))
     rows = []
     for book in (hand.trusted(rulebook.load()), _weak({name})):
+        asked = book.select([name])
         audit = compliance.audit(
-            hand.leads(),
-            calls,
-            hand.checks(),
-            now=NOW,
-            rulebook=book.select([name]),
-            practice=firm,
+            hand.leads(), calls, hand.checks(), now=NOW, rulebook=asked, practice=firm
         )
         frame = audit.hours if part == "hours" else audit.parts[part]
         rows.append(frame.iloc[0])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from contract.promised import OPERATIONS, PROMISED, UNSHOWN
 from dialframe.contract import error_codes, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models import (
@@ -22,75 +23,8 @@ from dialframe.contract.models import (
 from dialframe.contract.models.base_models import ListQuery, Media, Nothing, Page, Request
 from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import SCOPES, SWITCHES
-from dialframe.errors import (
-    FAMILIES,
-    ApiError,
-    AuthenticationError,
-    Conflict,
-    InvalidRequest,
-    LimitReached,
-    NotFound,
-    OutcomeUnknown,
-    PermissionDenied,
-    PreconditionFailed,
-    RateLimited,
-    Refused,
-    ServiceUnavailable,
-)
+from dialframe.errors import FAMILIES
 from rows import every_row
-
-#: The contract's table of errors, in its order, each with the family that a program would catch.
-PROMISED: tuple[tuple[int, str, type[ApiError]], ...] = (
-    (401, "invalid_api_key", AuthenticationError),
-    (403, "api_access_disabled", PermissionDenied),
-    (403, "ip_not_allowed", PermissionDenied),
-    (403, "insufficient_scope", PermissionDenied),
-    (400, "credential_in_url", InvalidRequest),
-    (400, "credential_in_body", InvalidRequest),
-    (400, "validation_failed", InvalidRequest),
-    (422, "validation_failed", InvalidRequest),
-    (400, "batch_too_large", InvalidRequest),
-    (400, "invalid_cursor", InvalidRequest),
-    (413, "payload_too_large", InvalidRequest),
-    (415, "unsupported_media_type", InvalidRequest),
-    (400, "idempotency_key_required", InvalidRequest),
-    (403, "tier_not_enabled", PermissionDenied),
-    (404, "not_found", NotFound),
-    (404, "route_not_available", NotFound),
-    (405, "method_not_allowed", NotFound),
-    (409, "conflict", Conflict),
-    (409, "idempotency_conflict", Conflict),
-    (409, "outcome_unknown", OutcomeUnknown),
-    (409, "agent_unavailable", Conflict),
-    (422, "dial_refused", Refused),
-    (422, "on_dnc", Refused),
-    (422, "blocked_country", Refused),
-    (422, "message_refused", Refused),
-    (402, "insufficient_balance", Refused),
-    (403, "sending_suspended", PermissionDenied),
-    (403, "outbound_not_approved", PermissionDenied),
-    (409, "duplicate_client_reference", Conflict),
-    (429, "rate_limit_exceeded", RateLimited),
-    (429, "daily_cap_reached", LimitReached),
-    (429, "spend_cap_reached", LimitReached),
-    (403, "webhooks_disabled", PermissionDenied),
-    (422, "webhook_url_refused", InvalidRequest),
-    (409, "webhook_limit_reached", Conflict),
-    (409, "replay_unavailable", Conflict),
-    (429, "replay_limit_reached", LimitReached),
-    (409, "campaign_not_importable", Conflict),
-    (503, "dnc_screen_unavailable", ServiceUnavailable),
-    (409, "campaign_not_paused", Conflict),
-    (409, "campaign_not_running", Conflict),
-    (409, "registry_stale_blocked", Conflict),
-    (409, "callback_not_pending", Conflict),
-    (409, "appointment_not_modifiable", Conflict),
-    (412, "precondition_failed", PreconditionFailed),
-    (503, "temporarily_unavailable", ServiceUnavailable),
-    (503, "upstream_unavailable", ServiceUnavailable),
-    (502, "upstream_invalid_response", ServiceUnavailable),
-    (500, "internal_error", ServiceUnavailable),
-)
 
 
 def test_codes_are_those_of_the_contract() -> None:
@@ -101,7 +35,7 @@ def test_codes_are_those_of_the_contract() -> None:
         for status in row.statuses
     ]
 
-    assert rows == list(PROMISED)
+    assert rows == PROMISED
     assert len(error_codes.BY_CODE) == len(error_codes.ALL) == 48
 
 
@@ -240,63 +174,6 @@ def test_repr_masks_numbers() -> None:
     assert PHONE not in repr(answer) + str(answer) + repr(request) + str(request)
     assert answer.phone == PHONE
 
-
-# Written out from the contract's Scopes table and Endpoints, not from the rows.
-OPERATIONS = """
-GET /v1/me -
-GET /v1/leads leads:read
-GET /v1/leads/{lead_id} leads:read
-GET /v1/leads/{lead_id}/history leads:read
-POST /v1/leads/import leads:write
-POST /v1/leads leads:write
-PATCH /v1/leads/{lead_id} leads:write
-GET /v1/campaigns campaigns:read
-GET /v1/campaigns/{campaign_id} campaigns:read
-GET /v1/campaigns/{campaign_id}/progress campaigns:read
-POST /v1/campaigns/{campaign_id}/pause campaigns:pause
-POST /v1/campaigns/{campaign_id}/resume campaigns:resume
-POST /v1/calls calls:originate
-GET /v1/calls calls:read
-GET /v1/calls/{call_id} calls:read
-GET /v1/calls/{call_id}/recording recordings:read
-GET /v1/calls/{call_id}/transcript transcripts:read
-GET /v1/calls/{call_id}/summary summaries:read
-POST /v1/webhooks webhooks:write
-GET /v1/webhooks webhooks:read
-GET /v1/webhooks/{webhook_id} webhooks:read
-PATCH /v1/webhooks/{webhook_id} webhooks:write
-DELETE /v1/webhooks/{webhook_id} webhooks:write
-POST /v1/webhooks/{webhook_id}/test webhooks:write
-POST /v1/webhooks/{webhook_id}/rotate-secret webhooks:write
-GET /v1/webhook-events webhooks:read
-GET /v1/webhook-events/{event_id} webhooks:read
-POST /v1/webhook-events/{event_id}/replay webhooks:write
-POST /v1/dnc/check dnc:check
-POST /v1/dnc dnc:add
-POST /v1/consents consent:write
-GET /v1/callbacks callbacks:read
-POST /v1/callbacks callbacks:write
-POST /v1/callbacks/{callback_id}/cancel callbacks:cancel
-POST /v1/callbacks/{callback_id}/reschedule callbacks:write
-GET /v1/appointments appointments:read
-GET /v1/appointments/{appointment_id} appointments:read
-POST /v1/appointments appointments:write
-POST /v1/appointments/{appointment_id}/reschedule appointments:write
-POST /v1/appointments/{appointment_id}/cancel appointments:write
-POST /v1/sms messages:send
-GET /v1/sms/delivery-reports sms:read
-GET /v1/sms/usage sms:read
-POST /v1/whatsapp/messages whatsapp:send
-GET /v1/reports/dispositions reports:read
-""".strip().splitlines()
-
-UNSHOWN = {
-    "me", "leads.get", "leads.history", "campaigns.get", "campaigns.progress", "calls.get",
-    "calls.recording", "calls.transcript", "calls.summary", "webhooks.list", "events.list",
-    "webhooks.delete", "webhooks.test", "dnc.add", "consents.record", "appointments.list",
-    "appointments.get", "appointments.reschedule", "sms.delivery_reports", "sms.usage",
-    "whatsapp.send", "reports.dispositions",
-}  # fmt: skip
 
 each_operation = every_row("row", operations.ALL)
 

@@ -84,7 +84,7 @@ def now() -> datetime:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[sandbox.Sandbox]:
+def service(unlimited: None) -> Iterator[sandbox.Sandbox]:
     """A tiny sandbox without rate limits."""
     with sandbox.start(size="tiny", seed=9) as running:
         running.console.update_account({"rate_limits": None})

@@ -185,7 +185,7 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     leads = tmp_path / "autumn.csv"
     leads.write_text(f"name,phone\nAda,{phone}\nBob,+12025550177\n")
     dialframe.leads.clean_files([leads], out / "lists", region="US")
-    reporting.write_table(reporting.stored_table(account, "leads"), out / "leads.parquet")
+    reporting.write_table(account.leads(), out / "leads.parquet")
     reporting.write_table(account.calls(), out / "calls.csv")
     result = dialframe.audit(account, rules=["us"])
     auditing.write_pack(result, out / "pack", zipped=True)

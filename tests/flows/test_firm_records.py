@@ -20,8 +20,8 @@ from dialframe.flows.firm_records import (
     outcomes,
     recorded_consents,
     records,
+    sent_requests,
     table,
-    told_to_the_service,
 )
 
 AT = "2026-10-05T15:00:00Z"
@@ -79,9 +79,8 @@ def test_what_was_told_to_the_service_is_evidence_with_who_and_when() -> None:
     )
     account = _account(wish, consent, later)
 
-    requests = told_to_the_service(account, None, datetime(2026, 12, 1, tzinfo=UTC))
-    assert requests is not None
-    assert requests.to_numpy().tolist() == [["+12025550123", at, "k1", "letter", "dnc.add"]]
+    requests = sent_requests(account, datetime(2026, 12, 1, tzinfo=UTC))
+    assert list(requests) == [("+12025550123", at, "k1", "letter", "dnc.add")]
 
     consents = recorded_consents(account, datetime(2026, 12, 1, tzinfo=UTC))
     assert consents is not None

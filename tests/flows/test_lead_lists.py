@@ -1,4 +1,4 @@
-"""Lead files to a folder: alone in it, whatever the format and the engine."""
+"""Lead files to a folder: alone in it, whatever the format."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dialframe.files import alone
 from dialframe.flows.lead_cleaning import Recipe, clean, look
 
 
-@pytest.mark.parametrize("engine", ["local", "duckdb"])
-def test_text_goes_through(tmp_path, engine):
+def test_text_goes_through(tmp_path):
     """All outcomes, the report for programs and the page for people."""
     path = tmp_path / "list.csv"
     path.write_text("name,phone\nAnn,212-555-0142\nBob,12\n")
 
-    done = clean([path], Recipe("US", engine=engine), tmp_path / "out")
+    done = clean([path], Recipe("US"), tmp_path / "out")
 
     assert (done.cleaned.counts["clean"], done.cleaned.counts["rejected"]) == (1, 1)
     assert {"clean", "rejected", "report", "report_page"} <= set(done.paths)

@@ -72,9 +72,8 @@ def test_the_audit_reads_the_list_that_commands_write(
 ) -> None:
     """One list for all accounts of a machine: beside the folders of their stores, not in one of them."""
     account = SimpleNamespace(store=SimpleNamespace(folder=tmp_path / "client-of-a-service"))
-    requests = firm_records.own_list(account, None, NOW)  # type: ignore[arg-type]
-    assert requests is not None
-    assert sorted(requests["phone"]) == PHONES
+    requests = firm_records.listed_requests(account, NOW)  # type: ignore[arg-type]
+    assert sorted(phone for phone, *_ in requests) == PHONES
 
 
 def test_a_table_of_an_audit_is_a_file_of_numbers(tmp_path: Path) -> None:

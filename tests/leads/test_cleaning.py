@@ -14,19 +14,10 @@ from dialframe import leads
 from dialframe.config import Progress
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import FieldRule, Policy
+from leads.tables import reasons, table
 
 FRAMES = ("clean", "rejected", "duplicates", "do_not_call", "skipped")
 META = ("_file", "_line", "_row", "_outcome", "_reason", "_field", "_value", "_all_reasons")
-
-
-def reasons(cleaned: leads.Cleaned) -> dict[int, str]:
-    """Row to reason, of everything that is not clean."""
-    frames = [getattr(cleaned, name) for name in FRAMES[1:]]
-    return {
-        int(row): code
-        for frame in frames
-        for row, code in zip(frame["_row"], frame["_reason"], strict=True)
-    }
 
 
 def test_outcomes_and_their_columns(lead_file):
@@ -125,21 +116,30 @@ def test_each_row_has_the_reason_stated(lead_file):
     assert reasons(cleaned) == {at: code for at, (_, code) in enumerate(ROWS, 1) if code}
 
 
-def test_an_opt_out_forbids_every_record_with_the_number(lead_file):
-    """Before and behind it, in any shape, also the second number of its cell."""
-    file = lead_file(
-        "phone,DNC\n212-555-0142,\n(212) 555-0142 / 212-555-0143,yes\n+1 212 555 0142,no\n2125550143,no\n212-555-0144,no\n"
-    )
-
-    cleaned = leads.clean(file, region="US")
-
-    assert reasons(cleaned) == {
-        1: "opt_out_elsewhere",
-        2: "opt_out",
-        3: "opt_out_elsewhere",
-        4: "opt_out_elsewhere",
+def _policy(made: dict[str, Any]) -> dict[str, Any]:
+    """How a list of the table is cleaned."""
+    told = {name: made[name] for name in ("force_region", "blocked_countries") if name in made}
+    return told | {
+        "region": made.get("region", "US") or None,
+        "policy": Policy(**made.get("policy", {})),
+        "mapping": {field: name or None for field, name in made.get("mapping", {}).items()},
+        "field_rules": [FieldRule(**rule) for rule in made.get("field_rules", ())],
+        "do_not_call": made.get("do_not_call_list", ()),
     }
-    assert cleaned.do_not_call.sort_values("_row")["_kept_line"].dropna().tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("made", table("cleaned_lists")["lists"], ids=lambda made: made["claim"])
+def test_a_list_is_cleaned_as_its_claim_says(lead_file, made):
+    """Reasons, cells, counts and warnings; see the table."""
+    cleaned = leads.clean(lead_file(made["text"]), **_policy(made))
+
+    if "reasons" in made:
+        assert reasons(cleaned) == {int(row): code for row, code in made["reasons"].items()}
+    for outcome in set(FRAMES) & set(made):
+        frame = getattr(cleaned, outcome).sort_values("_row", kind="stable")[[*made[outcome]]]
+        assert frame.astype("str").where(frame.notna(), "").to_dict("list") == made[outcome]
+    assert cleaned.counts == cleaned.counts | made.get("counts", {})
+    assert cleaned.warnings == made.get("warnings", cleaned.warnings)
 
 
 def test_an_opt_out_reaches_other_files_and_rejected_records(tmp_path):
@@ -165,47 +165,6 @@ def test_an_opt_out_reaches_other_files_and_rejected_records(tmp_path):
         ["opt_out_elsewhere", "email"],
     ]
     assert aside["_kept_file"].tolist() == ["", "one.csv", "one.csv", "one.csv"]
-
-
-def test_a_second_number_that_must_not_be_called_is_left_out(lead_file):
-    """Whether it opted out elsewhere or stands on the list; the lead itself stays."""
-    file = lead_file(
-        "Phone,DNC\n212-555-0142 / 212-555-0143,\n212-555-0143,yes\n212-555-0144 / 212-555-0145,\n"
-    )
-
-    cleaned = leads.clean(file, region="US", do_not_call=["212-555-0145"])
-
-    assert cleaned.clean["phone"].tolist() == ["+12125550142", "+12125550144"]
-    assert cleaned.clean["phone_other"].tolist() == ["", ""]
-    assert cleaned.warnings == {"phone_other_forbidden": 2, "phone_split": 2}
-
-
-def test_a_listed_number_does_not_forbid_its_neighbor(lead_file):
-    """A register is about numbers, an opt-out about persons."""
-    file = lead_file("Phone\n212-555-0142 / 212-555-0143\n212-555-0143\n")
-
-    cleaned = leads.clean(file, region="US", do_not_call=["212-555-0142"])
-
-    assert cleaned.clean["phone"].tolist() == ["+12125550143"]
-
-
-def test_numbers_of_a_given_list_are_set_aside(lead_file):
-    """In any form; entries that are no numbers match nothing."""
-    file = lead_file("phone\n212-555-0142\n212-555-0143\n")
-
-    cleaned = leads.clean(file, region="US", do_not_call=["(212) 555-0142", "junk", ""])
-
-    assert reasons(cleaned) == {1: "on_dnc"}
-
-
-def test_the_first_acceptable_record_is_kept(lead_file):
-    """A record that is rejected for another reason does not stand for its number."""
-    file = lead_file(f"name,phone\n{'x' * 201},212-555-0142\nAnn,212-555-0142\nBob,212-555-0142\n")
-
-    cleaned = leads.clean(file, region="US")
-
-    assert reasons(cleaned) == {1: "name_length", 3: "duplicate_in_file"}
-    assert cleaned.duplicates["_kept_line"].tolist() == [3]
 
 
 def test_files_are_cleaned_against_each_other(tmp_path):
@@ -246,61 +205,6 @@ def test_two_files_of_one_name_are_told_apart(tmp_path):
     ]
 
 
-def test_a_further_phone_column_is_used_where_the_first_has_no_number(lead_file):
-    """A blank one in silence, a bad one with a warning; all columns stay to be read."""
-    file = lead_file(
-        "Mobile,Home\n212-555-0142,212-555-0143\n,212-555-0144\n12,212-555-0145\nx,y\n"
-    )
-
-    cleaned = leads.clean(file, region="US")
-
-    assert cleaned.clean["phone"].tolist() == ["+12125550142", "+12125550144", "+12125550145"]
-    assert cleaned.clean["_warnings"].tolist() == ["", "", "phone_fallback"]
-    assert cleaned.clean["Mobile"].tolist() == ["212-555-0142", "", "12"]
-    assert cleaned.rejected["_all_reasons"].tolist() == ["invalid_phone"]
-
-
-def test_extensions_come_from_the_number_or_their_own_column(lead_file):
-    """The number's own wins."""
-    file = lead_file("phone,Phone Ext\n212-555-0142 x7,9\n212-555-0143,12\n212-555-0144,\n")
-
-    assert leads.clean(file, region="US").clean["phone_extension"].tolist() == ["7", "12", ""]
-
-
-def test_a_bad_address_is_dropped_or_rejects(lead_file):
-    """By policy; by default the lead can still be called."""
-    file = lead_file("phone,email\n212-555-0142,ann at example\n212-555-0143,b@example.com\n")
-
-    dropped = leads.clean(file, region="US")
-    strict = leads.clean(file, region="US", policy=Policy(bad_email="reject"))
-
-    assert dropped.clean["email"].tolist() == ["", "b@example.com"]
-    assert dropped.warnings == {"email_invalid": 1}
-    assert reasons(strict) == {1: "email_invalid"}
-    assert strict.rejected["_value"].tolist() == ["ann at example"]
-
-
-def test_a_blank_consent_can_be_allowed(lead_file):
-    """Only where the caller says so."""
-    file = lead_file("phone,consent\n212-555-0142,\n212-555-0143,no\n")
-
-    assert reasons(leads.clean(file, region="US", policy=Policy(blank_consent="clean"))) == {
-        2: "no_consent"
-    }
-
-
-def test_one_number_for_each_external_id(lead_file):
-    """The service keeps ids unique; a second number is set aside, or kept by policy."""
-    file = lead_file("id,phone\n1,212-555-0142\n1,212-555-0143\n2,212-555-0144\n")
-
-    cleaned = leads.clean(file, region="US")
-    kept = leads.clean(file, region="US", policy=Policy(repeated_external_id="keep"))
-
-    assert reasons(cleaned) == {2: "duplicate_external_id"}
-    assert cleaned.duplicates["_kept_line"].tolist() == [2]
-    assert len(kept.clean) == 3
-
-
 @pytest.mark.parametrize(
     ("column", "length", "code"),
     [
@@ -326,46 +230,6 @@ def test_records_larger_than_a_request_are_rejected(lead_file):
     assert reasons(leads.clean(file, region="US")) == {1: "row_too_large"}
 
 
-def test_field_rules_reject(lead_file):
-    """Named as the service names fields; a custom field may be missing altogether."""
-    file = lead_file("phone,name,City\n212-555-0142,Ann,NY\n212-555-0143,Bob,nowhere\n")
-    rules = [
-        FieldRule("custom_fields.City", pattern="[A-Z]{2}"),
-        FieldRule("full_name", max_length=10),
-    ]
-
-    cleaned = leads.clean(file, region="US", field_rules=rules)
-
-    assert cleaned.rejected[["_reason", "_field", "_value"]].to_numpy().tolist() == [
-        ["field_rule", "custom_fields.City", "nowhere"]
-    ]
-    assert (
-        len(
-            leads.clean(
-                file, region="US", field_rules=[FieldRule("custom_fields.X", required=True)]
-            ).rejected
-        )
-        == 2
-    )
-
-
-def test_turned_names_are_turned(lead_file):
-    """`Last, First` throughout becomes `First Last`."""
-    file = lead_file('phone,name\n212-555-0142,"Lee, Ann"\n212-555-0143,"Roe, Bob"\n')
-
-    assert leads.clean(file, region="US").clean["full_name"].tolist() == ["Ann Lee", "Bob Roe"]
-
-
-def test_headers_that_are_field_names_do_not_collide(lead_file):
-    """A second e-mail column keeps its cells under a name of its own."""
-    file = lead_file("phone,mail,email_2,source\n212-555-0142,a@example.com,b@example.com,fair\n")
-    cleaned = leads.clean(file, region="US", mapping={"email": "mail", "source": None})
-
-    assert cleaned.clean[["email", "email_2", "source", "source (2)"]].to_numpy().tolist() == [
-        ["a@example.com", "b@example.com", "", "fair"]
-    ]
-
-
 def test_region_countries_and_fields_are_checked(lead_file):
     """Mistakes of the caller are told before anything is judged."""
     file = lead_file("phone\n212-555-0142\n")
@@ -376,13 +240,6 @@ def test_region_countries_and_fields_are_checked(lead_file):
         leads.clean(file, region="US", blocked_countries=["XX"])
     with pytest.raises(LeadFileError, match="at least one"):
         leads.clean([], region="US")
-
-
-def test_without_a_region_only_international_numbers_are_read(lead_file):
-    """Nobody guesses a country."""
-    file = lead_file("phone\n+1 212 555 0142\n212-555-0143\n")
-
-    assert reasons(leads.clean(file, region=None)) == {2: "phone_ambiguous_region"}
 
 
 def test_progress_reaches_its_total(lead_file):

@@ -60,26 +60,8 @@ def test_a_phone_column_of_another_country_is_held(lead_file, header, region, ce
     assert len(insisted.clean) == len(cells) + 1
 
 
-def test_an_opt_out_reaches_a_number_in_the_country_of_its_header(lead_file):
-    """Whichever region is given."""
-    file = lead_file(
-        "Name,Mobil CH,Telefon,Do not call\nAnn,079 123 45 67,,yes\nBob,,+41 79 123 45 67,\n"
-    )
-
-    assert leads.clean(file, region="DE").counts["clean"] == 0
-
-
-def test_an_unknown_country_is_not_the_given_one(lead_file):
-    """Also where most are unknown; states under `Land` are no countries."""
-    text = "Name,Country,Phone\nA,HQ,(212) 555-0140\nB,zone 3,(212) 555-0141\nC,,(212) 555-0142\n"
-    file = lead_file(text + "D,Germany,(212) 555-0143\n")
-    states = lead_file("Name,Land,Telefon\nA,Bayern,040 1234501\nB,Hessen,040 1234502\n")
-
-    assert leads.clean(file, region="US").clean["phone"].tolist() == [
-        "+12125550142",
-        "+492125550143",
-    ]
-    assert leads.clean(states, region="DE").counts["clean"] == 2
+def test_where_every_country_is_unknown_nobody_is_called(lead_file):
+    """Acres under `Land` are no countries."""
     every = "".join(f"A,{('EMEA', 'Home')[at % 2]},(212) 555-01{at:02}\n" for at in range(9))
     acres = every.replace("EMEA", "2.5 acres").replace("Home", "1 acre")
     assert leads.clean(lead_file(f"Name,Country,Phone\n{every}"), region="US").counts["clean"] == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dialframe.leads import arrow_text
 from dialframe.leads.dedupe import keys_on_disk
 from dialframe.leads.dedupe.duplicate_detection import InMemory, Repeats
-from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
+from dialframe.leads.dedupe.keys_on_disk import Partitions
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:
@@ -27,7 +27,6 @@ def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tu
         [tuple(row) for again in repeats.found() for row in zip(*map(list, again), strict=True)]
         for _ in range(2)
     ]
-    repeats.close()
     assert twice[0] == twice[1]
     return twice[0]
 
@@ -42,7 +41,6 @@ def test_the_disk_finds_what_memory_finds(tmp_path_factory, as_text, parts):
     expected = found(InMemory(), parts, as_text=as_text)
 
     assert found(Partitions(folder), parts, as_text=as_text) == expected
-    assert found(OutOfCore(folder), parts, as_text=as_text) == expected
 
 
 def test_more_records_than_are_handed_over_at_once(tmp_path, monkeypatch):

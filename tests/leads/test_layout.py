@@ -17,10 +17,11 @@ def laid_out(*rows: str, **told: object) -> Layout:
     return lay_out(Records(cells, places, [place + 1 for place in places]), **told)
 
 
+LAYOUTS = table("layouts")
 LEADS = ("Ann|212-555-0142|NY|a@example.com", "Bob|212-555-0143|LA|b@example.com")
 
 
-@every_row("file", table("layouts")["files"])
+@every_row("file", LAYOUTS["files"])
 def test_the_header_is_found_where_it_is(file):
     """Neither a title nor the first lead is taken for the header."""
     rows, header = file["records"], file.get("header")
@@ -30,73 +31,18 @@ def test_the_header_is_found_where_it_is(file):
     assert len(layout.leads) == len(rows) - len(layout.preface) - (header is not None)
 
 
-def test_totals_of_a_table_that_is_no_list_are_records():
-    """Only in a list of people is a total nobody."""
-    layout = laid_out("Month|Sales|Costs", "May|10|7", "June|12|8", "Total|22|15")
+@every_row("file", LAYOUTS["parts"])
+def test_each_record_is_a_lead_or_what_the_table_says(file):
+    """Comments, rules, totals, blank lines and repeated headers are no leads."""
+    layout = laid_out(*file["records"], own=file.get("own", False))
 
-    assert layout.leads == (1, 2, 3)
-
-
-def test_comments_among_the_leads_are_footers():
-    """A line that begins like a comment and holds no number is no lead."""
-    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "# called from here on", LEADS[1])
-
-    assert dict(layout.furniture) == {2: "footer"}
+    assert (layout.header_record, list(layout.leads)) == (file.get("header"), file["leads"])
+    for part in ("preface", "furniture"):
+        assert {str(at): code for at, code in getattr(layout, part)} == file.get(part, {})
+    assert [layout.width, layout.usual] == file.get("widths", [layout.width, layout.usual])
 
 
-@pytest.mark.parametrize("ruled", ["---|:---:|---|---:", "====|====|====|===="])
-def test_the_line_under_a_header_is_no_lead(ruled):
-    """As Markdown draws one; a record of a dash where nothing is known is one."""
-    layout = laid_out("Name|Phone|City|E-mail", ruled, *LEADS, "Cy|-|-|-")
-
-    assert (layout.leads, layout.furniture) == ((2, 3, 4), ((1, "footer"),))
-
-
-def test_a_short_first_record_without_a_header_is_a_record():
-    """Only a title, which is much narrower than the table, is left out."""
-    layout = laid_out("1|2|3", "1|2|3|4", "5|6|7|8", "9|10|11|12")
-
-    assert (layout.header_record, layout.leads) == (None, (0, 1, 2, 3))
-
-
-def test_more_columns_than_any_table_has_are_refused():
-    """The delimiter is wrong, or it is no list."""
-    with pytest.raises(LeadFileError, match="40,000 columns, and a list of leads has 2,000"):
-        laid_out("|".join(["a"] * 40_000))
-
-
-def test_a_second_header_is_no_lead():
-    """Technical names above, words for people below."""
-    layout = laid_out(
-        "name|phone|city|email", "Full name|Phone number|City|E-mail address", *LEADS
-    )
-
-    assert layout.header_record == 0
-    assert layout.preface == ((1, "second_header"),)
-    assert layout.leads == (2, 3)
-
-
-def test_the_header_again_in_the_middle_is_furniture():
-    """Pages that were joined repeat their header, in any case."""
-    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "NAME|phone|City |E-mail", LEADS[1])
-
-    assert layout.furniture == ((2, "repeated_header"),)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        "Total|2||",
-        "Grand total: 2|||",
-        "Summe|2||",
-        "Subtotal|7||",
-        "合計|2||",
-        "Generated on 2024-01-05",
-        "Source: the fair|||",
-        "2 records||| ".replace("2 records", "Records: 2"),
-        "2 records",
-    ],
-)
+@every_row("row", LAYOUTS["remarks"])
 def test_totals_and_remarks_at_the_end_are_footers(row):
     """What stands below the last lead and holds no number is a remark."""
     layout = laid_out("Name|Phone|City|E-mail", *LEADS, "|||", row)
@@ -104,23 +50,7 @@ def test_totals_and_remarks_at_the_end_are_footers(row):
     assert dict(layout.furniture) == {3: "blank", 4: "footer"}
 
 
-def test_totals_in_the_middle_are_footers_too():
-    """Subtotals of groups stand between leads."""
-    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "Total|1||", LEADS[1])
-
-    assert dict(layout.furniture) == {2: "footer"}
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        "Total Recall|212-555-0144|SF|",
-        "Cy|||",
-        "Stand|212-555-0145||",
-        "Summers",
-        "Count|||c@example.com",
-    ],
-)
+@every_row("row", LAYOUTS["names"])
 def test_leads_that_look_like_remarks_stay_leads(row):
     """A row with a number or an address, and a lone name, are never footers."""
     layout = laid_out("Name|Phone|City|E-mail", *LEADS, row)
@@ -128,12 +58,10 @@ def test_leads_that_look_like_remarks_stay_leads(row):
     assert 3 in layout.leads
 
 
-def test_blank_records_are_counted_behind_the_header_only():
-    """Blank lines above the header are preamble, those below are records."""
-    layout = laid_out("", "Name|Phone|City|E-mail", "", LEADS[0], " | |", LEADS[1], "\x1a")
-
-    assert layout.preface == ((0, "preamble"),)
-    assert layout.furniture == ((2, "blank"), (4, "blank"), (6, "blank"))
+def test_more_columns_than_any_table_has_are_refused():
+    """The delimiter is wrong, or it is no list."""
+    with pytest.raises(LeadFileError, match="40,000 columns, and a list of leads has 2,000"):
+        laid_out("|".join(["a"] * 40_000))
 
 
 def test_the_header_can_be_told():
@@ -143,22 +71,6 @@ def test_the_header_can_be_told():
     assert laid_out("Ann|1", choice=["who", "number"]).header == ("who", "number")
     with pytest.raises(ConfigError, match="line 9"):
         laid_out("Name|Phone", choice=9)
-
-
-def test_the_table_is_as_wide_as_its_leads():
-    """A header that is too short hides no column, a header that is too long makes no short leads."""
-    wide = laid_out("Name|Phone|City", *LEADS)
-    narrow = laid_out("Name|Phone|City|E-mail|Notes", *LEADS)
-
-    assert (wide.width, wide.usual) == (4, 3)
-    assert (narrow.width, narrow.usual) == (5, 4)
-
-
-def test_own_files_are_taken_as_they_are():
-    """In a file of this package a row `Total` is a record like any other."""
-    layout = laid_out("Name|Phone", "Total|2", "Name|Phone", own=True)
-
-    assert layout.leads == (1, 2)
 
 
 def test_blank():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.judging.phone_cells import RESERVED, PhoneReading, fit, read_phone
-from dialframe.leads.judging.rules import Policy
+from dialframe import leads
+from dialframe.leads import Policy
+from dialframe.leads.judging.phone_cells import RESERVED
 
 
 @pytest.mark.parametrize(
@@ -35,22 +36,30 @@ def test_the_edges_of_the_ranges(number):
     assert bool(RESERVED.fullmatch(number)) is (number == "+12125550199")
 
 
-def test_the_policy_decides():
+def outcome(lead_file, cell, region="US", **policy):
+    """Reason codes and warnings of a record with this phone."""
+    file = lead_file(f"Name,Phone\nAnn,{cell}\n")
+    cleaned = leads.clean(file, region=region, policy=Policy(**policy), force_region=True)
+    aside = [*cleaned.rejected["_all_reasons"], *cleaned.do_not_call["_all_reasons"]]
+    return aside, cleaned.clean["_warnings"].tolist()
+
+
+def test_the_policy_decides(lead_file):
     """Kept by default, since samples are made of them; refused or warned of on demand."""
-    reading = read_phone("212-555-0142", "US")
+    assert outcome(lead_file, "212-555-0142") == ([], [""])
+    warned = outcome(lead_file, "212-555-0142", reserved_number="warn")
+    assert warned == ([], ["phone_reserved"])
+    refused = outcome(lead_file, "212-555-0142", reserved_number="reject")
+    assert refused == (["phone_reserved"], [])
 
-    assert fit(reading, Policy()) == reading
-    assert fit(reading, Policy(reserved_number="warn")).warnings == ("phone_reserved",)
-    assert fit(reading, Policy(reserved_number="reject")) == PhoneReading(reason="phone_reserved")
 
-
-def test_premium_lines_are_refused_on_demand_and_the_remark_stays():
+def test_premium_lines_are_refused_on_demand_and_the_remark_stays(lead_file):
     """By type, whatever the country; a prohibition beside the number is not lost."""
-    strict = Policy(refused_types=frozenset({"premium_rate"}))
-    premium = PhoneReading("+19005550142", type="premium_rate", remark="opt_out")
-    shared = PhoneReading("+12125550142", type="shared_cost")
+    strict = {"refused_types": frozenset({"premium_rate"})}
+    shared = outcome(lead_file, "0843 555 0142", region="GB")
 
-    assert fit(premium, strict) == PhoneReading(reason="phone_line_type", remark="opt_out")
-    assert fit(premium, Policy()) == premium._replace(warnings=("phone_line_type",))
-    assert fit(shared, Policy()).warnings == ("phone_line_type",)
-    assert fit(PhoneReading(reason="missing_phone"), Policy()).reason == "missing_phone"
+    assert outcome(lead_file, "900-555-0142 DNC", **strict) == (["opt_out;phone_line_type"], [])
+    assert outcome(lead_file, "900-555-0142", **strict) == (["phone_line_type"], [])
+    assert outcome(lead_file, "900-555-0142") == ([], ["phone_line_type"])
+    assert shared == ([], ["phone_line_type"])
+    assert outcome(lead_file, "", **strict) == (["missing_phone"], [])

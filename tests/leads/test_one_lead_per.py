@@ -65,68 +65,6 @@ def test_a_suppressed_number_is_held_alone(path: Path) -> None:
     assert found.do_not_call["Home phone"].tolist() == ["(212) 555-0143"]
 
 
-def test_an_opt_out_holds_every_number_of_its_record_and_of_its_person(path: Path) -> None:
-    """Said of one record, it holds all leads of the record, and of others under its external id."""
-    path.write_text(
-        "Id,Mobile,Home phone,Do not call\n"
-        "A1,212-555-0142,212-555-0143,yes\n"
-        "A1,212-555-0144,212-555-0145,no\n"
-        "A2,212-555-0146,212-555-0143,no\n"
-    )
-    found = cleaned(path)
-    assert found.clean["phone"].tolist() == ["+12125550146"]
-    assert found.do_not_call["_reason"].tolist() == ["opt_out"] * 2 + ["opt_out_elsewhere"] * 3
-
-
-def test_a_remark_in_a_phone_cell_holds_every_lead_of_its_record(path: Path) -> None:
-    path.write_text("Mobile,Home phone\n212-555-0142,212-555-0143 do not call\n")
-    assert cleaned_plain(path).counts["clean"] == 0
-
-
-def cleaned_plain(path: Path) -> leads.Cleaned:
-    """A list without ids."""
-    return leads.clean(leads.read(path), region="US", policy=EACH)
-
-
-def test_what_is_no_number_to_call_makes_no_lead(path: Path) -> None:
-    """The same number twice, a fax, rubbish: as many leads as distinct numbers, and one at least."""
-    path.write_text(
-        "Mobile,Home phone\n"
-        "212-555-0142,(212) 555 0142\n"
-        "212-555-0143; 212-555-0144 fax,n/a\n"
-        "12,\n"
-        "212-555-0145; 212-555-0146; 212-555-0147,+44 20 7946 0018\n"
-    )
-    found = cleaned_plain(path)
-    assert found.clean["phone"].tolist() == [
-        "+12125550142", "+12125550143", "+12125550145", "+12125550146", "+12125550147",
-        "+442079460018",
-    ]  # fmt: skip
-    assert found.counts["extra_leads"] == 3
-    assert found.rejected["_reason"].tolist() == ["phone_too_short"]
-
-
-def test_a_blocked_country_holds_its_number_alone(path: Path) -> None:
-    path.write_text("Mobile,Home phone\n212-555-0142,+44 20 7946 0018\n")
-    found = leads.clean(leads.read(path), region="US", policy=EACH, blocked_countries=["GB"])
-    assert found.clean["phone"].tolist() == ["+12125550142"]
-    assert found.rejected["_reason"].tolist() == ["blocked_country"]
-
-
-def test_another_record_under_the_same_id_is_a_duplicate_with_all_its_numbers(path: Path) -> None:
-    path.write_text(
-        "Id,Mobile,Home phone\n"
-        "A1,212-555-0142,212-555-0143\n"
-        "A1,212-555-0143,212-555-0144\n"
-        "A1,212-555-0145,212-555-0146\n"
-    )
-    found = cleaned(path)
-    assert found.clean["phone"].tolist() == SIX[:2]
-    assert found.duplicates["_reason"].tolist() == [
-        "duplicate_in_file", *["duplicate_external_id"] * 3,
-    ]  # fmt: skip
-
-
 def test_an_external_id_is_sent_with_the_first_lead_of_its_record(path: Path) -> None:
     """The service keeps ids unique, so that the second would be refused as a duplicate."""
     bodies = [one.body for one in leads.lead_inputs(cleaned(path))]
@@ -165,7 +103,8 @@ def test_the_clean_list_gives_the_same_leads_again(path: Path, policy: leads.Pol
     assert sent == ["A1", None, "A2", None, "A3", None]
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk", "duckdb"])
+@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_every_engine_and_any_memory_give_the_same(path: Path, engine: str) -> None:
     """Blocks that wait on the disk hold the same leads as those in memory."""
     text = "Id,Mobile,Home phone\n" + "".join(
@@ -180,6 +119,7 @@ def test_every_engine_and_any_memory_give_the_same(path: Path, engine: str) -> N
     assert kept["phone"].tolist() == whole.clean["phone"].tolist()
 
 
+@pytest.mark.usefixtures("in_blocks")
 def test_files_that_are_judged_elsewhere_give_the_same(path: Path) -> None:
     """What a worker sends back says which leads are of one record."""
     other = path.with_name("winter.csv")

@@ -35,7 +35,8 @@ def kept(path: Path, engine: str, policy: str) -> tuple[list[tuple[str, int]], l
     return own["_line"].tolist(), cleaned.duplicates["_kept_line"].tolist()
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk", "duckdb"])
+@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.parametrize("engine", ["memory", "disk"])
 @pytest.mark.parametrize(("policy", "line"), [("first", 2), ("newest", 5), ("fullest", 4)])
 def test_the_policy_says_which_record_stays(
     tmp_path: Path, engine: str, policy: str, line: int
@@ -43,22 +44,3 @@ def test_the_policy_says_which_record_stays(
     path = tmp_path / "list.csv"
     path.write_text(HEADER + ROWS)
     assert kept(path, engine, policy) == ([line], [line, line])
-
-
-def test_the_newest_without_a_day_is_the_last(tmp_path: Path) -> None:
-    """A day of which nobody knows the month counts as none."""
-    path = tmp_path / "list.csv"
-    path.write_text("Phone,Updated\n(212) 555-0142,03/04/2026\n(212) 555-0142,02/03/2026\n")
-    cleaned = leads.clean(leads.read(path), region="US", policy=leads.Policy(duplicates="newest"))
-    assert cleaned.clean["_line"].tolist() == [3]
-
-
-def test_a_record_with_a_reason_against_it_never_stays(tmp_path: Path) -> None:
-    """The newest of them says no, so none of the number is called."""
-    path = tmp_path / "list.csv"
-    path.write_text(
-        "Phone,Updated,Do not call\n(212) 555-0142,2026-01-01,\n(212) 555-0142,2026-05-01,yes\n"
-    )
-    cleaned = leads.clean(leads.read(path), region="US", policy=leads.Policy(duplicates="newest"))
-    assert cleaned.counts["clean"] == 0
-    assert cleaned.counts["do_not_call"] == 2

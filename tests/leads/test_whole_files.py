@@ -31,13 +31,6 @@ def test_every_record_is_where_a_person_would_put_it(lead_file, whole):
     assert outcomes(cleaned) == whole["outcomes"]
 
 
-def test_quoted_control_characters_are_no_part_of_a_name(lead_file):
-    """Neither the next-line character of some systems nor a quote of another code page divides a record."""
-    file = lead_file('Name,Phone\n"Ann\x85Lee",(212) 555-0142\n"Bob\x91s",212-555-0143\n')
-    clean = leads.clean(file, region="US").clean
-    assert clean["full_name"].tolist() == ["Ann Lee", "Bobs"]
-
-
 def test_an_archive_with_one_odd_table_is_refused_by_its_name(tmp_path):
     """Nothing of it is written as clean, and the sentence names the table and what to do."""
     path, out = tmp_path / "lists.zip", tmp_path / "out"

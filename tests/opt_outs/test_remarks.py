@@ -13,47 +13,18 @@ from dialframe.opt_outs import (
     scope_of,
     words,
 )
+from opt_outs.notes import NOTES, parted
 from rows import every_row, labeled
 
-#: Finds something in every cell that refuses.
 
-#: What cells say. Whether `wife is deceased` speaks of the person or of a relative nobody knows.
-SAID = """
-opt_out: DO NOT CALL | Don't call! | dont-call | D.N.C. | ＤＮＣ | Status: DNC | Add to DNC | put on do-not-call list
-opt_out: DNC'd | OptedOut | OPT-OUT 3/2/24 | Opted  out | Stop | vip;dnc;gold | Refused - Do Not Call Again
-opt_out: Customer said DO NOT CALL again | please remove her from the calling list | asked to be taken off our list
-opt_out: No phone calls | Keine Anrufe! | Suppressed | customer not happy dnc
-opt_out: is on the national do not call registry | Requested no further calls | No llamar | Pide que no le llamen más
-opt_out: No quiere que la llamemos | lista Robinson | Ne pas appeler SVP | Ne souhaite plus être contacté
-opt_out: inscrit Bloctel | bitte nicht mehr anrufen | Kunde möchte nicht mehr angerufen werden
-opt_out: hat Einwilligung widerrufen | Pediu para não ligar mais | NÃO PERTURBE | solicitou remoção da lista | 架電禁止
-opt_out: お客様より電話しないでとのこと | 架電NG
-opt_out_unclear: removed | Blocked | Baja | Do not call before 9am | wife is deceased | nicht anrufen vor 9 Uhr
-deceased: Deceased | verstorben | 死亡
-wrong_number: Wrong Number | Number disconnected | faux numéro | 番号違い
-"""
-#: Cells that say nothing against a call.
-INNOCENT = """
-nothing: did not call back | called, no answer | call back later | please call after 5 | Do call
-nothing: Could not be contacted | not on DNC | DNC: no | DNC scrubbed | never opted out | opted out of email
-nothing: Email opt-out | do not email | Do not contact by email | opted in | You may opt out at any time
-nothing: reply to opt out: how to opt out | not interested | busy | voicemail | no answer | Bus stop
-nothing: https://x.example/dnc | donotcall@example.com | Do Not Call: No | not on the national do not call registry
-nothing: Data suppressed by CMS | they never call back | has no marketing team | no phone calls yet
-nothing: taken from the conference list | konnte nicht angerufen werden | sin llamadas todavía | no contesta
-nothing: llamar mañana | à rappeler | pas de réponse | Rückruf vereinbart | nicht erreicht | não atende | 不在 | 再架電希望
-nothing: 212-555-0142 | New | No longer works here
-"""
-
-
-@every_row(("said", "cell"), labeled(SAID))
+@every_row(("said", "cell"), labeled(NOTES["said"]))
 def test_a_prohibition_is_read(cell, said):
     """In six languages, in any case, alone, among tags and in a sentence."""
     assert read_remark(cell) == said
     assert is_suspect(cell)
 
 
-@every_row("cell", ["", *(cell for _, cell in labeled(INNOCENT))])
+@every_row("cell", ["", *parted("innocent")])
 def test_an_ordinary_sentence_says_nothing(cell):
     """Calls that were made, e-mail alone, and prohibitions that are taken back."""
     assert read_remark(cell) is None

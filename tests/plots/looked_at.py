@@ -41,7 +41,10 @@ def words(picture: Picture) -> str:
 
 def overlapping(picture: Picture) -> list[tuple[str, str]]:
     """Pairs of texts that stand on each other, or off the page."""
-    small(picture)  # texts measure themselves by how they were drawn last
+    # Texts measure themselves by how they were drawn last, with or without their pixels.
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    with renderer._draw_disabled():
+        picture.figure.draw(renderer)
     page = picture.figure.bbox
     texts = [
         (text.get_text(), text.get_window_extent())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,14 +22,12 @@ MADE = account("tiny")
 CAMPAIGNS = MADE.calls["campaign_id"].dropna().unique()
 
 
-def _account() -> Account:
-    day = MADE.calls["created_at"].dt.strftime("%Y-%m-%d")
-    keys = ["date", "campaign_id", "disposition"]
-    report = MADE.calls.assign(date=day).groupby(keys, dropna=False).size()
-    return Account(
-        MADE.calls, MADE.leads, MADE.callbacks, MADE.appointments,
-        report=report.reset_index(name="calls"),
-    )  # fmt: skip
+DAY = MADE.calls["created_at"].dt.strftime("%Y-%m-%d")
+KEYS = ["date", "campaign_id", "disposition"]
+ACCOUNT = Account(
+    MADE.calls, MADE.leads, MADE.callbacks, MADE.appointments,
+    report=MADE.calls.assign(date=DAY).groupby(KEYS, dropna=False).size().reset_index(name="calls"),
+)  # fmt: skip
 
 
 Ask = Callable[[Account], Any]
@@ -43,16 +42,27 @@ ASKED: dict[str, Ask] = {
 }
 
 
+@cache
+def answer(name: str) -> Any:
+    """What an analysis says of the account."""
+    return ASKED[name](ACCOUNT)
+
+
 def _draw(name: str, result: Any, look: str = "light") -> Picture:
     picture: Picture = getattr(plots, name)(result, look=look)
     return picture
 
 
+@cache
+def picture_of(name: str) -> Picture:
+    """That answer, drawn once, since a picture does not change."""
+    return _draw(name, answer(name))
+
+
 @every_row("name", ASKED)
 def test_a_result_becomes_a_figure(name: str) -> None:
     """A figure of its own with the finding as title, numbers in its words, and its table beside it."""
-    result = ASKED[name](_account())
-    picture = _draw(name, result)
+    result, picture = answer(name), picture_of(name)
     assert isinstance(picture, Figure)
     assert picture.alt == picture.alt_text
     assert picture.alt.endswith(".")
@@ -67,7 +77,7 @@ def test_a_result_becomes_a_figure(name: str) -> None:
 @pytest.mark.parametrize("name", ["caller_ids", "machines", "carriers", "changes", "scorecard"])
 def test_rows_stand_in_the_order_of_what_is_drawn(name: str) -> None:
     """The greatest share on top, whatever the order of the table."""
-    picture = _draw(name, ASKED[name](_account()))
+    picture = picture_of(name)
     marks = [
         line for line in picture.figure.axes[0].lines if line.get_marker() not in ("", "None", "|")
     ]
@@ -94,22 +104,19 @@ def test_nothing_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", ["caller_ids", "outcome_flows"])
 def test_dark_says_the_same(name: str) -> None:
     """The dark look has the same words on another ground."""
-    result = ASKED[name](_account())
-    light, dark = _draw(name, result), _draw(name, result, "dark")
+    light, dark = picture_of(name), _draw(name, answer(name), "dark")
     assert light.alt == dark.alt
     assert light.get_facecolor() != dark.get_facecolor()
 
 
 def test_another_analysis_is_refused() -> None:
     """A picture is drawn of its own analysis only."""
-    result = analytics.causes(MADE.calls)
     with pytest.raises(ConfigError, match=r"plots\.hours draws the result of analytics\.hours"):
-        plots.hours(result)
+        plots.hours(answer("causes"))
 
 
 def test_the_numbers_are_below_the_image() -> None:
     """A notebook shows image and table; the table folds away."""
-    picture = plots.causes(analytics.causes(MADE.calls))
-    page = picture._repr_html_()
+    page = picture_of("causes")._repr_html_()
     assert "<details><summary>The numbers</summary>" in page
     assert "NORMAL_CLEARING" in page

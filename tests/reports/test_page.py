@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -165,7 +166,7 @@ def test_a_table_that_was_never_read_is_said_without_denying_what_was_audited() 
     for calls, opening in ((hand.calls(hand.call(at=noon)), "This audit says less than it seems to"),
                            (hand.calls(), "Nothing was audited")):  # fmt: skip
         audit = hand.audit(hand.leads(), calls, hand.checks(), now=noon, rules=["us-tcpa-hours"])
-        audit = audit.with_inputs(("the table callbacks was never read",), {}, {})
+        audit = dataclasses.replace(audit, gaps=("the table callbacks was never read",))
         notes = audit_page.page(audit).sections[0].notes
         assert f"{opening}: the table callbacks was never read." in notes
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from client.fakes import HURRIED
 from dialframe.cli.entry_point import run
+from dialframe.client import Client
 from robustness.import_service import CAMPAIGN, Fake
 
 
@@ -21,6 +23,8 @@ def fake() -> Iterator[Fake]:
 @pytest.fixture
 def importing(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs `leads import` of a file into a folder, `out` unless told otherwise: its exit status."""
+    # Nobody waits long before a request is sent again.
+    monkeypatch.setitem(Client.__init__.__kwdefaults__, "clock", HURRIED)
     monkeypatch.setenv("DIALFRAME_BASE_URL", fake.base_url)
     monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_some_secret")
     monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))

@@ -23,7 +23,6 @@ class Fake:
         trouble: Asked for the number of each import request, from 1: `drop` cuts the line before
             anything happens, `lose` after it happened, a status and code refuse it, None is well.
         told: Status and body of what is asked with GET, by path; all else is no route.
-        answered_for: The campaign that answers to imports name.
         twist: Makes another answer of the answer to each import request, or a page of HTML.
     """
 
@@ -34,7 +33,6 @@ class Fake:
         self.checked: list[str] = []
         self.trouble: Callable[[int], str | tuple[int, str] | None] = lambda _: None
         self.told: dict[str, tuple[int, Json]] = {}
-        self.answered_for = CAMPAIGN
         self.twist: Callable[[Json], Json | str] = lambda answer: answer
         self._answers: dict[str, tuple[bytes, Json]] = {}
         self._guard = threading.Lock()
@@ -103,7 +101,7 @@ class Fake:
             )
         accepted = sum(row["status"] == "accepted" for row in data)
         summary = {"received": len(data), "accepted": accepted, "rejected": len(data) - accepted}
-        return {"campaign_id": self.answered_for, "data": data, "summary": summary}
+        return {"campaign_id": CAMPAIGN, "data": data, "summary": summary}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -111,6 +109,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     fake: ClassVar[Fake]
     protocol_version = "HTTP/1.1"
+    # Head and body go out as one: a body by itself would wait for the client to acknowledge the head.
+    wbufsize = -1
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))

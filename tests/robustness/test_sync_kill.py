@@ -25,6 +25,7 @@ from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.cli.entry_point import run
 from forked import Forked
+from sandbox.service_bench import Site
 
 KILLS = int(os.environ.get("DIALFRAME_SYNC_KILLS", "1"))
 SEED = int(os.environ.get("DIALFRAME_KILL_SEED", "7"))
@@ -70,11 +71,8 @@ class Life:
         self._service = service
         self._dice = dice
         self._ended = threading.Event()
-        self._http = httpx.Client(
-            base_url=service.base_url,
-            headers={"Authorization": f"Bearer {service.api_key}"},
-            trust_env=False,
-        )
+        self._site = Site(service.ready())
+        self._party = self._site.first_client()
         self.done: Counter[str] = Counter()
         self._campaigns = [row["id"] for row in self.rows("campaigns")]
         self._leads = [row["id"] for row in self.rows("leads")]
@@ -93,22 +91,19 @@ class Life:
 
     def close(self) -> None:
         """Hang up."""
-        self._http.close()
+        self._site.close()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """The service's own table, walked without the toolkit's client."""
         if table == "callbacks":
-            return [row for one in self._campaigns for row in self._walk(table, campaign_id=one)]
-        return self._walk(table)
-
-    def _walk(self, table: str, **query: str) -> list[dict[str, Any]]:
-        asked, rows = {"limit": "100", **query}, []
-        while True:
-            page = self._http.get(PATHS[table], params=asked).raise_for_status().json()
-            rows += page["data"]
-            if page["page"]["next_cursor"] is None:
-                return rows
-            asked["cursor"] = page["page"]["next_cursor"]
+            queries: list[dict[str, str]] = [{"campaign_id": one} for one in self._campaigns]
+        else:
+            queries = [{}]
+        return [
+            row
+            for query in queries
+            for row in self._party.walk(PATHS[table], limit="100", **query)
+        ]
 
     def _live(self) -> None:
         acts = (self._call, self._moved_in, self._lead, self._change, self._callback, self._fault)
@@ -140,7 +135,7 @@ class Life:
         change = {"full_name": f"Ada {self._dice.random()}"}
         # The armed faults hit this request as well: then nothing changed.
         try:
-            self._http.patch(f"/v1/leads/{self._dice.choice(self._leads)}", json=change)
+            self._party.patch(f"/v1/leads/{self._dice.choice(self._leads)}", change)
         except httpx.TransportError:
             self.done["not changed"] += 1
 

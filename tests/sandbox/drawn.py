@@ -1,10 +1,13 @@
-"""Synthetic accounts as tables that queries ask; local times come from DuckDB's zones, not from the generator's."""
+"""Synthetic accounts as tables that queries ask, and the claims of `account_claims.sql` about them."""
 
 from __future__ import annotations
 
 import atexit
 import datetime as dt
 import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,43 +17,88 @@ from dialframe.sandbox.seed import SyntheticAccount, generate
 from dialframe.sandbox.seed.people_and_calendar import ONE_ZONE, REGISTRY_BLOCKS, SEVERAL_ZONES
 from sandbox.test_seed_places import zones_of
 
-AS_OF = dt.date(2026, 11, 21)
+AUTUMN, SPRING = dt.date(2026, 11, 21), dt.date(2026, 5, 20)
+#: Size, seed and day of an account.
+Case = tuple[str, int, dt.date]
+CASES: list[Case] = [
+    ("small", 7, AUTUMN),
+    ("small", 8, SPRING),
+    ("tiny", 1, AUTUMN),
+    ("tiny", 2, SPRING),
+    ("tiny", 3, dt.date(2026, 10, 20)),  # no change of the clocks in its history
+    ("tiny", 4, dt.date(2026, 11, 3)),  # just after one
+    ("medium", 7, AUTUMN),
+]
+#: The accounts that a claim names.
+NAMED: dict[str, list[Case]] = {
+    "every": CASES, "smaller": CASES[:-1], "changed": CASES[:4],
+    "larger": [CASES[0], CASES[-1]], "small": CASES[:1], "tiny": CASES[2:3], "medium": CASES[-1:],
+}  # fmt: skip
 
-#: What the tables do not say by themselves; `place` is a row's place in its table.
-VIEWS = """
-CREATE MACRO local(us, zone) AS timezone(zone, timezone('UTC', make_timestamp(us)));
-CREATE VIEW outbound AS SELECT *, substr(to_number, 3, 3) AS code FROM calls
-    WHERE direction = 'outbound';
-CREATE VIEW dialed AS SELECT *, row_number() OVER (PARTITION BY lead_id ORDER BY place) AS attempt,
-    count(*) OVER (PARTITION BY lead_id) AS attempts FROM outbound WHERE lead_id IS NOT NULL;
-CREATE VIEW clocks AS SELECT outbound.*, zone, local(created_at, zone) AS clock
-    FROM outbound JOIN zones USING (code);
-"""
+
+@dataclass(frozen=True)
+class Claim:
+    """What its queries find in some accounts."""
+
+    expected: str
+    cases: list[Case]
+    queries: list[str]
+    says: str
+
+    def holds(self, case: Case) -> None:
+        """Demand it of an account."""
+        found = [ask(query, case) for query in self.queries]
+        if self.expected == "none":
+            assert found[0][:3] == []
+        elif self.expected == "some":
+            assert found[0]
+        elif self.expected == "same":
+            assert {*found[0]} == {*found[1]} != set()
+        else:
+            low, high = map(float, self.expected.split(" to "))
+            ((value,),) = found[0]
+            assert low <= value <= high
+
+
+_PRELUDE, *_parts = re.split(
+    r"^-- (none|some|same|\S+ to \S+) in (\w+): (.+)\n",
+    (Path(__file__).parent / "account_claims.sql").read_text(),
+    flags=re.MULTILINE,
+)
+CLAIMS = [
+    Claim(expected, NAMED[where], re.findall("[^;]+(?=;)", queries), says)
+    for expected, where, says, queries in zip(*(iter(_parts),) * 4, strict=True)
+]
 
 
 @functools.cache
-def account(size: str = "small", seed: int = 7, as_of: dt.date = AS_OF) -> SyntheticAccount:
+def account(size: str = "small", seed: int = 7, as_of: dt.date = AUTUMN) -> SyntheticAccount:
     """An account, made once."""
     return generate(seed=seed, size=size, as_of=as_of)
 
 
 @functools.cache
-def _tables(size: str, seed: int, as_of: dt.date) -> duckdb.DuckDBPyConnection:
+def _tables(case: Case) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
-    for name, table in account(size, seed, as_of).tables.items():
+    for name, table in account(*case).tables.items():
         columns = dict(zip(table.columns, map(list, zip(*table.rows, strict=True)), strict=True))
         connection.register("rows", pa.table({**columns, "place": list(range(len(table)))}))
         connection.execute(f"CREATE TABLE {name} AS FROM rows")
     places = [(place.code, place.state, place.zones[0]) for place in (*ONE_ZONE, *SEVERAL_ZONES)]
-    connection.execute("CREATE TABLE places (code TEXT, state TEXT, zone TEXT)")
-    connection.executemany("INSERT INTO places VALUES (?, ?, ?)", places)
-    connection.execute("CREATE TABLE blocks (phone TEXT)")
-    connection.executemany("INSERT INTO blocks VALUES (?)", [[phone] for phone in REGISTRY_BLOCKS])
     codes = connection.execute("SELECT DISTINCT substr(phone, 3, 3) FROM leads").fetchall()
-    connection.execute("CREATE TABLE zones (code TEXT, zone TEXT)")
-    zones = [(code, zone) for (code,) in codes for zone in sorted(zones_of(code))]
-    connection.executemany("INSERT INTO zones VALUES (?, ?)", zones)
-    connection.execute(VIEWS)
+    for table, columns, rows in (
+        ("places", ["code", "state", "zone"], places),
+        ("blocks", ["phone"], [(phone,) for phone in REGISTRY_BLOCKS]),
+        (
+            "zones",
+            ["code", "zone"],
+            [(code, zone) for (code,) in codes for zone in zones_of(code)],
+        ),
+    ):
+        connection.register("rows", pa.table(list(zip(*rows, strict=True)), names=columns))
+        connection.execute(f"CREATE TABLE {table} AS FROM rows")
+    end_us = int(dt.datetime.combine(case[2], dt.time(), dt.UTC).timestamp()) * 1_000_000
+    connection.execute(f"CREATE MACRO ending() AS {end_us}; {_PRELUDE}")
     return connection
 
 
@@ -58,8 +106,6 @@ def _tables(size: str, seed: int, as_of: dt.date) -> duckdb.DuckDBPyConnection:
 atexit.register(_tables.cache_clear)
 
 
-def ask(
-    query: str, size: str = "small", seed: int = 7, as_of: dt.date = AS_OF
-) -> list[tuple[Any, ...]]:
+def ask(query: str, case: Case = CASES[0]) -> list[tuple[Any, ...]]:
     """What a query finds in an account."""
-    return _tables(size, seed, as_of).execute(query).fetchall()
+    return _tables(case).execute(query).fetchall()

@@ -20,7 +20,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from contract.promised import RESOURCES, TABLE
 from dialframe.cli import main
 from forked import Forked
 
@@ -38,13 +39,7 @@ DAY_S = 86_400
 AUTO = "auto"
 Json = dict[str, Any]
 
-SCOPES = [
-    "leads:read", "leads:write", "campaigns:read", "campaigns:pause", "campaigns:resume",
-    "calls:read", "calls:originate", "recordings:read", "transcripts:read", "summaries:read",
-    "webhooks:read", "webhooks:write", "dnc:check", "dnc:add", "consent:write",
-    "callbacks:read", "callbacks:cancel", "callbacks:write", "appointments:read", "appointments:write",
-    "sms:read", "messages:send", "whatsapp:send", "reports:read",
-]  # fmt: skip
+SCOPES = sorted({row["scope"] for row in TABLE.values() if "scope" in row})
 SWITCHES = {
     "campaigns:resume": "tier2_campaign_resume_enabled",
     "callbacks:write": "tier2_callback_write_enabled",
@@ -89,101 +84,49 @@ BASELINE = {
 }
 
 
+#: What the operations' table names, of an account where nothing is.
+OF_NOBODY = {
+    "lead_id": LEAD, "campaign_id": CAMPAIGN, "call_id": CALL, "callback_id": CALLBACK,
+    "appointment_id": APPOINTMENT, "webhook_id": WEBHOOK, "event_id": EVENT, "phone": PHONE,
+    "agent": "100", "soon": SOON, "url": PUBLIC_URL, "reference": "reference-of-nobody",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Operation:
-    """One operation as the contract's Endpoints and Scopes tables give it."""
+    """One operation as the contract's Endpoints and Scopes tables give it; its request names what is not there."""
 
     name: str
+    scope: str | None
     method: str
     path: str
-    scope: str | None
-    write: bool = False
-    body: Any = None
-    params: Json = field(default_factory=dict)
-    sending: bool = False
-    shown: bool = True
+    body: Any
+    params: Json
+    #: What the request names of an account.
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, make: Callable[[str], str] = OF_NOBODY.__getitem__) -> Self:
+        """The operation with what its request names."""
+        row = json.dumps(TABLE[name])
+        names = tuple(re.findall(r"\{(\w+)\}", row))
+        filled = json.loads(re.sub(r"\{(\w+)\}", lambda match: make(match[1]), row))
+        method, path = filled["call"].split()
+        request = method, path, filled.get("body"), filled.get("params", {})
+        return cls(name, filled.get("scope"), *request, names)
 
     @property
     def switch(self) -> str | None:
         """The account switch of a tier 2 operation."""
         return SWITCHES.get(self.scope or "")
 
-
-#: Contract, Endpoints, the last set: "This set has no shapes: not shown".
-NOT_SHOWN = [
-    "me", "leads.get", "leads.history", "campaigns.get", "campaigns.progress",
-    "calls.get", "calls.recording", "calls.transcript", "calls.summary",
-    "webhooks.list", "webhooks.delete", "webhooks.test", "events.list", "dnc.add", "consents.record",
-    "appointments.list", "appointments.get", "appointments.reschedule",
-    "sms.delivery_reports", "sms.usage", "whatsapp.send", "reports.dispositions",
-]  # fmt: skip
+    @property
+    def write(self) -> bool:
+        """Whether it changes data and needs a key."""
+        return self.method in ("POST", "DELETE") and self.name != "dnc.check"
 
 
-def _op(name: str, call: str, scope: str | None, body: Any = None, **more: Any) -> Operation:
-    method, path = call.split()
-    write = method in ("POST", "DELETE") and name != "dnc.check"
-    return Operation(name, method, path, scope, write, body, shown=name not in NOT_SHOWN, **more)
-
-
-OPERATIONS = (
-    _op("me", "GET /v1/me", None),
-    _op("leads.list", "GET /v1/leads", "leads:read"),
-    _op("leads.get", f"GET /v1/leads/{LEAD}", "leads:read"),
-    _op("leads.history", f"GET /v1/leads/{LEAD}/history", "leads:read"),
-    _op("leads.import", "POST /v1/leads/import", "leads:write", {"leads": [{"phone": PHONE}]},
-        params={"campaign_id": CAMPAIGN}),
-    _op("leads.create", "POST /v1/leads", "leads:write",
-        {"campaign_id": CAMPAIGN, "phone": PHONE}),
-    _op("leads.update", f"PATCH /v1/leads/{LEAD}", "leads:write", {"full_name": "Ada"}),
-    _op("campaigns.list", "GET /v1/campaigns", "campaigns:read"),
-    _op("campaigns.get", f"GET /v1/campaigns/{CAMPAIGN}", "campaigns:read"),
-    _op("campaigns.progress", f"GET /v1/campaigns/{CAMPAIGN}/progress", "campaigns:read"),
-    _op("campaigns.pause", f"POST /v1/campaigns/{CAMPAIGN}/pause", "campaigns:pause", {}),
-    _op("campaigns.resume", f"POST /v1/campaigns/{CAMPAIGN}/resume", "campaigns:resume", {}),
-    _op("calls.list", "GET /v1/calls", "calls:read"),
-    _op("calls.get", f"GET /v1/calls/{CALL}", "calls:read"),
-    _op("calls.start", "POST /v1/calls", "calls:originate",
-        {"to": PHONE, "agent_extension": "100"}, sending=True),
-    _op("calls.recording", f"GET /v1/calls/{CALL}/recording", "recordings:read"),
-    _op("calls.transcript", f"GET /v1/calls/{CALL}/transcript", "transcripts:read"),
-    _op("calls.summary", f"GET /v1/calls/{CALL}/summary", "summaries:read"),
-    _op("webhooks.list", "GET /v1/webhooks", "webhooks:read"),
-    _op("webhooks.get", f"GET /v1/webhooks/{WEBHOOK}", "webhooks:read"),
-    _op("webhooks.create", "POST /v1/webhooks", "webhooks:write",
-        {"url": PUBLIC_URL, "events": ["call.completed"]}),
-    _op("webhooks.update", f"PATCH /v1/webhooks/{WEBHOOK}", "webhooks:write",
-        {"description": "x"}),
-    _op("webhooks.delete", f"DELETE /v1/webhooks/{WEBHOOK}", "webhooks:write"),
-    _op("webhooks.test", f"POST /v1/webhooks/{WEBHOOK}/test", "webhooks:write"),
-    _op("webhooks.rotate_secret", f"POST /v1/webhooks/{WEBHOOK}/rotate-secret",
-        "webhooks:write", {}),
-    _op("events.list", "GET /v1/webhook-events", "webhooks:read"),
-    _op("events.get", f"GET /v1/webhook-events/{EVENT}", "webhooks:read"),
-    _op("events.replay", f"POST /v1/webhook-events/{EVENT}/replay", "webhooks:write", {}),
-    _op("dnc.check", "POST /v1/dnc/check", "dnc:check", {"phones": [PHONE]}),
-    _op("dnc.add", "POST /v1/dnc", "dnc:add"),
-    _op("consents.record", "POST /v1/consents", "consent:write"),
-    _op("callbacks.list", "GET /v1/callbacks", "callbacks:read", params={"campaign_id": CAMPAIGN}),
-    _op("callbacks.create", "POST /v1/callbacks", "callbacks:write",
-        {"lead_id": LEAD, "scheduled_at": SOON}),
-    _op("callbacks.cancel", f"POST /v1/callbacks/{CALLBACK}/cancel", "callbacks:cancel", {}),
-    _op("callbacks.reschedule", f"POST /v1/callbacks/{CALLBACK}/reschedule", "callbacks:write",
-        {"scheduled_at": SOON}),
-    _op("appointments.list", "GET /v1/appointments", "appointments:read"),
-    _op("appointments.get", f"GET /v1/appointments/{APPOINTMENT}", "appointments:read"),
-    _op("appointments.create", "POST /v1/appointments", "appointments:write",
-        {"phone": PHONE, "scheduled_at": SOON}),
-    _op("appointments.cancel", f"POST /v1/appointments/{APPOINTMENT}/cancel",
-        "appointments:write", {}),
-    _op("appointments.reschedule", f"POST /v1/appointments/{APPOINTMENT}/reschedule",
-        "appointments:write"),
-    _op("sms.send", "POST /v1/sms", "messages:send",
-        {"to": PHONE, "body": "Hello", "client_reference": "reference-of-nobody"}, sending=True),
-    _op("sms.delivery_reports", "GET /v1/sms/delivery-reports", "sms:read"),
-    _op("sms.usage", "GET /v1/sms/usage", "sms:read"),
-    _op("whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send"),
-    _op("reports.dispositions", "GET /v1/reports/dispositions", "reports:read"),
-)  # fmt: skip
+OPERATIONS = tuple(map(Operation.of, TABLE))
 
 
 def named(operation: Operation) -> str:
@@ -226,46 +169,6 @@ TYPES: dict[str, Check] = {
     "hint": lambda value: isinstance(value, str) and len(value) == 4,
     "event": lambda value: value in (*EVENT_TYPES, "webhook.test"),
 }
-#: The contract's Resources as it writes them: field and type, `?` where it may be null, `a|b` for the
-#: only values, `x_` for a typed id (the prefix plus a lower-case UUID).
-_RESOURCES = """
-lead: id lead_, campaign_id cmp_?, external_id text?, phone text, full_name text?, email text?,
-    status new|contacted|callback|dnc|completed, attempts integer, custom_fields object?,
-    last_attempt_at instant?, next_attempt_at instant?, disposition_code text?, hangup_cause text?,
-    created_at instant, updated_at instant
-campaign: id cmp_, name text, status draft|ready|running|paused|completed, dialer_mode text,
-    created_at instant, updated_at instant?, started_at instant?, completed_at instant?
-call: id call_, direction inbound|outbound, from_number text, to_number text, status text,
-    created_at instant, answered_at instant?, ended_at instant?, duration_seconds number?,
-    campaign_id cmp_?, disposition text?, hangup_cause text?
-started call: call_id call_?, status dialing|, to text, agent_extension text, caller_id text?,
-    campaign_id cmp_?, lead_id lead_?, recording boolean, created_at instant
-callback: id cb_, lead_id lead_?, campaign_id cmp_, scheduled_at instant,
-    status pending|completed|cancelled, notes text?, created_at instant
-appointment: id appt_, status text, scheduled_at instant, timezone text?, duration_minutes integer,
-    service_type text?, contact_name text?, phone text, email text?, notes text?, source text,
-    created_at instant, updated_at instant
-endpoint: id wh_, url_preview text, host text, description text, events array, enabled boolean,
-    secret_hint hint, created_at instant, updated_at instant
-rotation: webhook_id wh_, secret text?, secret_hint hint, previous_secret_expires_at instant?
-event: id evt_, type event, created_at instant, api_version v1|, schema_version version,
-    deliveries array, data object
-delivery: id whd_, webhook_id wh_, status pending|retry_scheduled|delivered|failed|cancelled,
-    attempts integer, replay_of whd_?, last_status_code integer?, last_attempt_at instant?,
-    next_attempt_at instant?, delivered_at instant?, failure_reason text?, created_at instant
-message: id msg_, to text, status text, client_reference text, created_at instant
-lead result: index integer, external_id text?,
-    status accepted|duplicate|on_dnc|invalid|blocked_country|failed,
-    reason invalid_phone|missing_phone|field_rule|duplicate_in_request|duplicate_in_campaign|not_stored|unrecognised?,
-    field text?, lead_id lead_?
-lead created: status accepted|duplicate|on_dnc|invalid|blocked_country,
-    reason invalid_phone|missing_phone|field_rule|duplicate_in_campaign|unknown_source?,
-    field text?, lead_id lead_?, external_id text?, campaign_id cmp_, dial_now object
-dial now: status not_requested|queued|campaign_not_running|lead_not_accepted|unavailable,
-    expires_at instant?
-dnc check: phone text, listed boolean
-envelope: id evt_, type event, created_at instant, api_version v1|, schema_version version, data object
-"""
 
 
 def _check(kind: str) -> Check:
@@ -288,7 +191,7 @@ def _shape(fields: str) -> dict[str, Check]:
 
 SHAPES: dict[str, dict[str, Check]] = {
     name: _shape(fields)
-    for name, fields in re.findall(r"^(\w[\w ]*): ((?:.|\n )*)$", _RESOURCES, re.MULTILINE)
+    for name, fields in re.findall(r"^(\w[\w ]*): ((?:.|\n )*)$", RESOURCES, re.MULTILINE)
 }
 
 
@@ -568,6 +471,7 @@ class Party:
         self.service, self.key, self.client_id = service, key, client_id
         self.http = service.http
         self._extensions = itertools.count(1001)
+        self._london = (f"+442079460{line:03d}" for line in itertools.count())
         self._phones = (
             f"+1{area}555{line:04d}"
             for area in itertools.cycle((212, 646, 917, 202, 205, 206, 207, 208, 209, 210, 213))
@@ -623,12 +527,42 @@ class Party:
         """A DELETE with a key of its own."""
         return self.send("DELETE", path, **more)
 
-    def run(self, name: str, **more: Any) -> httpx.Response:
-        """An operation of the table with its schema-valid request."""
-        operation = BY_NAME[name]
+    def run(self, name: str | Operation, **more: Any) -> httpx.Response:
+        """An operation of the table with its schema-valid request, or one whose request is good."""
+        operation = BY_NAME[name] if isinstance(name, str) else name
         body = more.pop("body", operation.body)
         params = more.pop("params", operation.params)
         return self.send(operation.method, operation.path, body, params=params, **more)
+
+    def good(self, name: str) -> Operation:
+        """An operation whose request names things of this client that are there, made for it."""
+        state = "running" if name in ("campaigns.pause", "leads.create") else "paused"
+        makers: dict[str, Callable[[], str]] = {
+            "campaign_id": lambda: self.campaign(state),
+            "lead_id": self.lead,
+            "call_id": self.finished,
+            "event_id": self.event,
+            "agent": lambda: self.caller_id() and self.agent(),
+            "phone": lambda: next(self._london),
+            "reference": fresh_key,
+        }
+
+        def make(what: str) -> str:
+            if f"{what}_".startswith(("callback", "appointment", "webhook")):
+                made = self.run(self.good(what.replace("_id", "s.create")))
+                return str(answered(made, 201)["id"])
+            if name == "callbacks.list":
+                return str(answered(self.run(self.good("callbacks.create")), 201)[what])
+            return makers[what]() if what in makers else OF_NOBODY[what]
+
+        return Operation.of(name, make)
+
+    def everything(self) -> list[Any]:
+        """What this client has and sent, as the service shows it."""
+        paths = ("campaigns", "leads", "calls", "appointments", "webhooks", "webhook-events")
+        lists = [self.walk(f"/v1/{path}", limit="100") for path in paths]
+        callbacks = [self.walk("/v1/callbacks", campaign_id=each["id"]) for each in lists[0]]
+        return [*lists, *callbacks, self.outbox()]
 
     def walk(self, path: str, **params: Any) -> list[Json]:
         """Every record of a list, page after page."""
@@ -667,6 +601,13 @@ class Party:
             "status": "completed",
         }
         return self.console("POST", "/calls", [{**plain, **record} for record in records])["ids"]
+
+    def finished(self, **fields: Any) -> str:
+        """A call of 20.5 seconds that was answered after five; its id."""
+        minute = "2026-01-01T10:00:"
+        call = {"created_at": f"{minute}00Z", "answered_at": f"{minute}05Z", "ended_at": f"{minute}25.5Z",
+                "duration_seconds": 20.5, "disposition": "SALE"}  # fmt: skip
+        return self.calls([{**call, **fields}])[0]
 
     def agent(self, state: str = "ready") -> str:
         """An agent; its extension."""
@@ -780,15 +721,11 @@ class Receiver:
 
     def wait(self, path: str, count: int = 1, timeout_s: float = 5) -> list[Received]:
         """Wait until so many deliveries came in at a path."""
-        until = time.monotonic() + timeout_s
         with self._change:
-            while True:
-                got = [one for one in self._got if one.path == path]
-                left = until - time.monotonic()
-                if len(got) >= count or left <= 0:
-                    assert len(got) >= count, f"{len(got)} deliveries came in, not {count}"
-                    return got
-                self._change.wait(left)
+            self._change.wait_for(lambda: len(self.got(path)) >= count, timeout_s)
+        got = self.got(path)
+        assert len(got) >= count, f"{len(got)} deliveries came in, not {count}"
+        return got
 
     def close(self) -> None:
         """Stop listening."""

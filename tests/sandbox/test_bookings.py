@@ -67,14 +67,6 @@ def test_callback_of_a_listed_lead_is_refused(party: Party, campaign: str) -> No
     problem(party.post("/v1/callbacks", {"lead_id": lead, "scheduled_at": SOON}), 422, "on_dnc")
 
 
-def test_callback_can_reach_the_daily_cap(console: Console, party: Party, campaign: str) -> None:
-    """With the day's cap used up, scheduling answers 429 daily_cap_reached."""
-    lead = party.lead(campaign)
-    with console.settings(daily_cap=0):
-        response = party.post("/v1/callbacks", {"lead_id": lead, "scheduled_at": SOON})
-        problem(response, 429, "daily_cap_reached")
-
-
 def test_due_callback_calls_the_lead(console: Console, party: Party, campaign: str) -> None:
     """When it is due the platform calls the lead; a cancelled or moved one waits or is gone."""
     soon = iso(console.now() + timedelta(minutes=10))
@@ -117,14 +109,6 @@ def test_filters_of_callbacks_hold(party: Party) -> None:
     assert party.walk("/v1/callbacks", campaign_id=CAMPAIGN) == []
 
 
-def test_callback_of_an_unknown_lead_is_404(party: Party, other: Party) -> None:
-    """A lead that is not the client's is not found."""
-    body = {"lead_id": other.lead(), "scheduled_at": SOON}
-    problem(party.post("/v1/callbacks", body), 404, "not_found")
-    theirs = call_back(other, other.campaign("paused"))
-    problem(party.post(f"/v1/callbacks/{theirs['id']}/cancel"), 404, "not_found")
-
-
 # --- appointments -----------------------------------------------------------------------------
 
 
@@ -163,14 +147,6 @@ def test_appointment_is_booked(party: Party) -> None:
 def test_duration_is_5_to_480(party: Party, minutes: int) -> None:
     """Both ends are taken."""
     assert book(party, duration_minutes=minutes)[0]["duration_minutes"] == minutes
-
-
-def test_appointment_in_a_blocked_country_is_refused(console: Console, party: Party) -> None:
-    """422 blocked_country for that country alone."""
-    with console.settings(blocked_countries=["GB"]):
-        response = party.post("/v1/appointments", {"phone": LONDON, "scheduled_at": SOON})
-        problem(response, 422, "blocked_country")
-        book(party)
 
 
 def test_if_match_guards_a_cancellation(party: Party) -> None:

@@ -162,35 +162,27 @@ def test_same_key_places_one_call_and_a_new_key_another(console: Console, party:
 # --- records ----------------------------------------------------------------------------------
 
 
-def finished(party: Party, **fields: Any) -> str:
-    """A call of 20.5 seconds that was answered after five; its id."""
-    minute = "2026-01-01T10:00:"
-    call = {"created_at": f"{minute}00Z", "answered_at": f"{minute}05Z", "ended_at": f"{minute}25.5Z",
-            "duration_seconds": 20.5, "disposition": "SALE"}  # fmt: skip
-    return party.calls([{**call, **fields}])[0]
-
-
 def test_recording_is_a_wav_of_the_calls_length(party: Party) -> None:
     """Whole seconds of PCM, the same bytes every time, another tone for another call."""
-    path = f"/v1/calls/{finished(party)}/recording"
+    path = f"/v1/calls/{party.finished()}/recording"
     answer = party.get(path)
     assert answer.headers["Content-Type"] == "audio/wav"
     assert int(answer.headers["Content-Length"]) == len(answer.content)
     with wave.open(io.BytesIO(answer.content)) as sound:
         assert sound.getnframes() / sound.getframerate() == 21
     assert party.get(path).content == answer.content
-    assert party.get(f"/v1/calls/{finished(party)}/recording").content != answer.content
-    for call in (finished(party, answered_at=None), CALL):
+    assert party.get(f"/v1/calls/{party.finished()}/recording").content != answer.content
+    for call in (party.finished(answered_at=None), CALL):
         problem(party.get(f"/v1/calls/{call}/recording"), 404, "not_found")
 
 
 def test_transcript_reaches_as_far_as_the_call(party: Party) -> None:
     """Turns in order, none beyond the end; nothing where nobody answered."""
-    transcript = answered(party.get(f"/v1/calls/{finished(party)}/transcript"), 200)
+    transcript = answered(party.get(f"/v1/calls/{party.finished()}/transcript"), 200)
     ends = [turn["end_seconds"] for turn in transcript["segments"]]
     assert ends == sorted(ends)
     assert ends[-1] == 20.5
-    unanswered = finished(party, answered_at=None)
+    unanswered = party.finished(answered_at=None)
     assert answered(party.get(f"/v1/calls/{unanswered}/transcript"), 200)["segments"] == []
     problem(party.get(f"/v1/calls/{CALL}/transcript"), 404, "not_found")
 
@@ -198,9 +190,9 @@ def test_transcript_reaches_as_far_as_the_call(party: Party) -> None:
 def test_summary_is_there_when_it_is_ready(console: Console, party: Party) -> None:
     """Null unless ready, with the reason where there is none; 404 only where no call has the id."""
     calls = {
-        "ready": finished(party),
-        "not_generated": finished(party, answered_at=None),
-        "processing": finished(party, ended_at=iso(console.now())),
+        "ready": party.finished(),
+        "not_generated": party.finished(answered_at=None),
+        "processing": party.finished(ended_at=iso(console.now())),
     }
     summaries = {
         status: answered(party.get(f"/v1/calls/{call}/summary"), 200)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -24,33 +27,16 @@ from sandbox.service_bench import (
 
 STRANGER = f"cli_{NOBODY}"
 
-#: Method, path and a good body of every call, as the console's table has them, and the status.
-CALLS: tuple[tuple[str, str, object, int], ...] = (
-    ("POST", "/clients", {"name": "n"}, 201),
-    ("POST", "/clients/{client}/keys", {}, 201),
-    ("PUT", "/clients/{client}", {}, 200),
-    ("DELETE", "/keys/{key}", None, 204),
-    ("PUT", "/account", {}, 200),
-    ("GET", "/account", None, 200),
-    ("POST", "/clients/{client}/campaigns", {"name": "n"}, 201),
-    ("POST", "/clients/{client}/leads", [{}], 201),
-    ("POST", "/clients/{client}/calls", [{}], 201),
-    ("POST", "/clients/{client}/agents", {"extension": "1", "email": "a@example.com"}, 201),
-    ("POST", "/clients/{client}/caller-ids", {"number": PHONE}, 201),
-    ("POST", "/clients/{client}/lead-sources", {"code": "web"}, 201),
-    ("POST", "/clients/{client}/field-rules", {"field": "email", "required": False,
-                                               "pattern": None}, 201),
-    ("POST", "/clients/{client}/dnc", {"phones": [PHONE]}, 201),
-    ("DELETE", "/clients/{client}/dnc/" + PHONE, None, 204),
-    ("PUT", "/clients/{client}/callbacks/{callback}", {"status": "completed"}, 200),
-    ("PUT", "/clients/{client}/appointments/{appointment}", {"status": "completed"}, 200),
-    ("POST", "/clients/{client}/events", {"type": "call.completed", "data": {}}, 201),
-    ("GET", "/clients/{client}/outbox", None, 200),
-    ("GET", "/clients/{client}/refusals", None, 200),
-    ("POST", "/clock", {"advance_seconds": 0}, 200),
-    ("POST", "/faults", {"operation": "me", "status": 500}, 201),
-    ("DELETE", "/faults", None, 204),
-)  # fmt: skip
+#: Method, path, body or none, and status.
+CALLS: list[tuple[str, str, Any, int]] = [
+    (method, path.strip("'"), json.loads(body or "null"), int(status))
+    for method, path, body, status in re.findall(
+        r"^([A-Z]+) (\S+) (?:(.+) )?-> (\d+)$",
+        (Path(__file__).parent / "console_calls.txt").read_text(),
+        re.MULTILINE,
+    )
+]
+CODES = {404: "not_found", 405: "method_not_allowed", 422: "validation_failed"}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +47,7 @@ def names(console: Console, party: Party) -> dict[str, str]:
     appointment = answered(party.post("/v1/appointments", {"phone": PHONE, **when}), 201)
     return {
         "client": party.client_id, "key": console.further_key(party).credential_id,
-        "callback": callback["id"], "appointment": appointment["id"],
+        "callback": callback["id"], "appointment": appointment["id"], "nobody": NOBODY,
     }  # fmt: skip
 
 
@@ -71,24 +57,26 @@ def raw(party: Party, method: str, path: str, **more: Any) -> httpx.Response:
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status"), CALLS)
-def test_every_call_answers_its_token_alone(
+def test_call_has_its_answer(
     console: Console,
     party: Party,
     names: dict[str, str],
     method: str,
     path: str,
-    body: object,
+    body: Any,
     status: int,
 ) -> None:
-    """401 without it, with a wrong one and with an API key, before anything is looked at; else its status."""
+    """Nothing is looked at without the token, with a wrong one or with an API key: that is 401; else its status."""
     path, token = path.format(**names), party.service.ready["console_token"]
     wrong = ("", "Bearer", "Bearer wrong", f"Bearer {party.key}", f"Basic {token}", token)
-    for headers in ({}, *({"Authorization": auth} for auth in wrong)):
-        refusal = raw(party, method, path, headers=headers, json=body)
-        problem(refusal, 401, "invalid_api_key")
+    for headers in ({}, *({"Authorization": auth} for auth in wrong)) if status < 300 else ():
+        problem(raw(party, method, path, headers=headers, json=body), 401, "invalid_api_key")
     answer = console.call(method, path, body)
     assert answer.status_code == status, answer.text
     assert (answer.content == b"") == (status == 204)
+    if status >= 400:
+        problem(answer, status, CODES[status])
+    assert answer.headers.get("Allow") == ("GET, PUT" if status == 405 else None)
 
 
 def test_the_token_is_no_api_key(party: Party) -> None:
@@ -97,80 +85,10 @@ def test_the_token_is_no_api_key(party: Party) -> None:
     problem(party.get("/v1/me", auth=token), 401, "invalid_api_key")
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("POST", "/clients", {}), ("POST", "/clients", {"name": ""}),
-        ("POST", "/clients", {"name": "n", "scopes": ["calls:everything"]}),
-        ("POST", "/clients", {"name": "n", "size": "huge"}),
-        ("POST", "/clients", {"name": "n", "ip_allow": ["here"]}),
-        ("POST", "/clients", {"name": "n", "sending": "yes"}),
-        ("PUT", "/clients/{client}", {"enabled": 1}), ("PUT", "/clients/{client}", {"name": "x"}),
-        ("PUT", "/account", {"balance": "1"}), ("PUT", "/account", {"unknown": 1}),
-        ("PUT", "/account", {"rate_limits": "none"}), ("PUT", "/account", {"daily_cap": -1}),
-        ("PUT", "/account", {"calling_hours": {"start": "8", "end": "21"}}),
-        ("PUT", "/account", {"blocked_countries": ["Germany"]}), ("PUT", "/account", []),
-        ("POST", "/clients/{client}/campaigns", {"name": "n", "status": "done"}),
-        ("POST", "/clients/{client}/leads", {}), ("POST", "/clients/{client}/leads", [{"x": 1}]),
-        ("POST", "/clients/{client}/leads", [{"created_at": "0001-01-01T00:00:00+14:00"}]),
-        ("POST", "/clients/{client}/leads", [{"attempts": 2**70}]),
-        ("POST", "/clients/{client}/calls", [{"created_at": 1_700_000_000}]),
-        ("POST", "/clients/{client}/calls", [{"created_at": "2026-13-01T00:00:00Z"}]),
-        ("POST", "/clients/{client}/calls", [{"duration_seconds": -1}]),
-        ("POST", "/clients/{client}/agents", {"extension": "1"}),
-        ("POST", "/clients/{client}/caller-ids", {"number": "212"}),
-        ("POST", "/clients/{client}/field-rules", {"field": "email", "pattern": "("}),
-        ("POST", "/clients/{client}/field-rules", {"field": "status"}),
-        ("POST", "/clients/{client}/dnc", {"phones": ["212"]}),
-        ("POST", "/clients/{client}/events", {"type": "call.started", "data": {}}),
-        ("POST", "/clock", {"advance_seconds": -1}), ("POST", "/clock", {}),
-        ("POST", "/clock", {"advance_seconds": 1e300}),
-        ("POST", "/faults", {"operation": "nothing", "status": 500}), ("POST", "/faults", {}),
-    ],
-)  # fmt: skip
-def test_bad_bodies_are_422(
-    console: Console, party: Party, method: str, path: str, body: object
-) -> None:
-    """With the reason in words."""
-    problem(
-        console.call(method, path.format(client=party.client_id), body), 422, "validation_failed"
-    )
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"name": "a", "name": "b"}', b"NaN"])
 def test_what_is_no_json_is_422(console: Console, content: bytes) -> None:
     """So is what has a name twice."""
     problem(console.call("POST", "/clients", content=content), 422, "validation_failed")
-
-
-@pytest.mark.parametrize(
-    "path", ["", "/nothing", "/clients/", "/clients/x/y/z", "/account/more", "/faults/1"]
-)
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_unknown_path_is_404(console: Console, method: str, path: str) -> None:
-    """A path that the console does not know answers 404."""
-    assert console.call(method, path, {} if method == "POST" else None).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body"), [call[:3] for call in CALLS if "{" in call[1]]
-)
-def test_what_is_nobodys_is_not_found(
-    console: Console, party: Party, method: str, path: str, body: object
-) -> None:
-    """A client, key, callback or appointment that is not there answers 404."""
-    ids = {"key": "0123", "callback": f"cb_{NOBODY}", "appointment": f"appt_{NOBODY}"}
-    problem(console.call(method, path.format(client=STRANGER, **ids), body), 404, "not_found")
-    if "{callback}" in path or "{appointment}" in path:
-        path = path.format(client=party.client_id, **ids)
-        problem(console.call(method, path, body), 404, "not_found")
-
-
-def test_another_method_is_405(console: Console) -> None:
-    """With `Allow`."""
-    answer = console.call("PATCH", "/account", {})
-    problem(answer, 405, "method_not_allowed")
-    assert answer.headers["Allow"] == "GET, PUT"
 
 
 def test_clients_keys_and_scopes(console: Console) -> None:
@@ -274,6 +192,8 @@ def test_object_says_what_http_says(sandbox: Sandbox) -> None:
         console.create_key(STRANGER)
     with pytest.raises(ConfigError, match="balance"):
         console.update_account({"balance": "much"})
+    with pytest.raises(ConfigError, match="status"):
+        console.arm_fault("me", status=99)
     with pytest.raises(ConfigError):
         console.revoke_key("0123")
     with pytest.raises(ConfigError):

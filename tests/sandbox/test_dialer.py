@@ -22,19 +22,22 @@ import pytest
 from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox import Console, Sandbox, start
-from dialframe.sandbox.dialer import automatic_dialing, call_life
+from dialframe.sandbox.dialer import CallPlan, automatic_dialing, call_life
 from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
-from dialframe.sandbox.dialer.call_plan import CallPlan
-from dialframe.sandbox.dialer.contact_checks import Sender
+from dialframe.sandbox.world.api_objects import Transaction
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.runtime_state import FirstStart, World
 from dialframe.serving import listen
 from forked import Forked
-from sandbox.service_bench import SCOPES, Json, Party, Site, answered, eventually
+from sandbox.service_bench import SCOPES, Json, Party, Site, answered, eventually, moment
 
 #: A Monday, 14:00 UTC: working hours in all of the United States but Hawaii.
 MONDAY = dt.datetime(2026, 11, 23, 14, tzinfo=dt.UTC).timestamp()
 WEEK_S = 7 * 86_400
+#: Tables that dialing writes.
+LEFT = (
+    "calls", "leads", "events", "callbacks", "appointments", "dnc", "outbox", "refusals", "spent",
+)  # fmt: skip
 CODES = ("212", "312", "713", "206", "404", "305", "602", "617", "214", "818")
 
 
@@ -95,14 +98,15 @@ class Account:
         self.console.add_leads(self.me, [{"campaign_id": campaign_id, "phone": p} for p in phones])
         return campaign_id
 
+    def write(self, statement: str, *values: object) -> None:
+        """Change what the tables hold."""
+        with automatic_dialing.up_to_now(self.world) as (db, _):
+            db.execute(statement, values)
+
     def promise(self, lead: object, campaign: object, due: int) -> None:
         """A callback that a request asked for."""
-        with automatic_dialing.up_to_now(self.world) as (db, _):
-            db.execute(
-                "INSERT INTO callbacks VALUES"
-                " (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
-                (lead, campaign, due, due),
-            )
+        row = "(1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')"
+        self.write(f"INSERT INTO callbacks VALUES {row}", lead, campaign, due, due)
 
     def advance(self, seconds: float) -> dict[str, int]:
         """Move the clock; what was played."""
@@ -113,9 +117,9 @@ class Account:
         with self.world.database.read() as db:
             return list(db.execute(query))
 
-    def calls(self) -> list[tuple[object, ...]]:
-        """Every call, whole."""
-        return self.rows("SELECT * FROM calls ORDER BY created_at, id")
+    def history(self) -> dict[str, list[tuple[object, ...]]]:
+        """Everything that dialing leaves behind, by table."""
+        return {table: self.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in LEFT}
 
     def dialed(self) -> list[str]:
         """Numbers of the calls, the outbox saying the same."""
@@ -178,11 +182,6 @@ def test_what_conversations_lead_to(make: Callable[..., Account]) -> None:
     ((booked,),) = account.rows("SELECT count(*) FROM appointments")
     ((emitted,),) = account.rows("SELECT count(*) FROM events WHERE type = 'appointment.booked'")
     assert booked == emitted == played["appointments"] > 5
-
-
-def moment(text: str) -> dt.datetime:
-    """A time as the console shows it."""
-    return dt.datetime.fromisoformat(text)
 
 
 def test_nobody_is_dialed_out_of_hours(make: Callable[..., Account]) -> None:
@@ -250,8 +249,7 @@ def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Acco
     ((lead,),) = account.rows("SELECT id FROM leads")
     evening = int(MONDAY + 11 * 3_600) * 1_000_000
     account.promise(lead, campaign, evening)
-    with automatic_dialing.up_to_now(account.world) as (db, _):
-        db.execute("UPDATE leads SET status = 'completed'")
+    account.write("UPDATE leads SET status = 'completed'")
     account.console.update_account({"balance": 0})
     account.advance(15 * 3_600)
     account.console.update_account({"balance": 10})
@@ -418,11 +416,9 @@ def test_pause_ends_dialing(make: Callable[..., Account]) -> None:
     account = make().dialing()
     campaign = account.campaign(numbers(100))
     assert account.advance(90)["calls"] > 0
-    with automatic_dialing.up_to_now(account.world) as (db, _):
-        db.execute("UPDATE campaigns SET status = 'paused' WHERE id = ?", (campaign,))
+    account.write("UPDATE campaigns SET status = 'paused' WHERE id = ?", campaign)
     assert account.advance(86_400)["calls"] == 0
-    with automatic_dialing.up_to_now(account.world) as (db, _):
-        db.execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (campaign,))
+    account.write("UPDATE campaigns SET status = 'running' WHERE id = ?", campaign)
     assert account.advance(86_400)["calls"] > 90
 
 
@@ -438,15 +434,10 @@ def test_same_seed_requests_and_clock_give_the_same_calls(make: Callable[..., Ac
         second.advance(4 * 3_600 - 7)
     second.advance(18 * 7)
     other.advance(3 * 86_400)
-    assert len(first.calls()) > 100
-    assert first.calls() == second.calls()
-    for table in ("leads", "events", "callbacks", "appointments", "dnc", "refusals", "outbox"):
-        order = (
-            "phone" if table == "dnc" else "number" if table in ("refusals", "outbox") else "id"
-        )
-        query = f"SELECT * FROM {table} ORDER BY {order}"
-        assert first.rows(query) == second.rows(query)
-    assert {call[1] for call in first.calls()}.isdisjoint(call[1] for call in other.calls())
+    assert len(first.history()["calls"]) > 100
+    assert first.history() == second.history()
+    ids, others = (set(each.rows("SELECT id FROM calls")) for each in (first, other))
+    assert ids.isdisjoint(others)
 
 
 def dial_for_days(folder: str) -> None:
@@ -460,16 +451,6 @@ def dial_for_days(folder: str) -> None:
 def test_kills_change_nothing(tmp_path: Path) -> None:
     """A day of calls through kills is that of an account that nobody killed; `DIALFRAME_DIAL_KILLS=50` for more."""
     wanted = int(os.environ.get("DIALFRAME_DIAL_KILLS", "6"))
-    tables = [
-        "calls",
-        "leads",
-        "events",
-        "callbacks",
-        "appointments",
-        "outbox",
-        "refusals",
-        "spent",
-    ]
     runs = []
     draw = random.Random(1)
     for name, kills in (("whole", 0), ("killed", wanted)):
@@ -487,10 +468,10 @@ def test_kills_change_nothing(tmp_path: Path) -> None:
             if status == 0:
                 break
         account = Account(tmp_path / name, seed=5)
-        runs.append([account.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables])
+        runs.append(account.history())
         account.close()
     assert died >= wanted / 2
-    assert len(runs[0][0]) > 100
+    assert len(runs[0]["calls"]) > 100
     assert runs[0] == runs[1]
 
 
@@ -613,8 +594,8 @@ def test_a_click_to_call_lasts_half_an_hour_at_most(
     talk = CallPlan("SALE", "completed", "NORMAL_CLEARING", human=True, answered_at=minute,
                     ended_at=46 * minute, logged_at=47 * minute)  # fmt: skip
     monkeypatch.setattr("dialframe.sandbox.dialer.called_party.plan_call", lambda seed, dial: talk)
-    sender = Sender(None, 1, make().dialing().world.access.settings, "", 0, frozenset())  # type: ignore[arg-type]
-    context = DialContext(sender, None, 3)  # type: ignore[arg-type]
+    tx = Transaction(None, 0, make().dialing().world.access.service(1))  # type: ignore[arg-type]
+    context = DialContext(tx, None, 3)  # type: ignore[arg-type]
     party = CalledParty("+12125550100")
     plans = [call_life._plan(context, party, why, "+12125550180") for why in ("click", "campaign")]
     assert [(plan.ended_at, plan.logged_at) for plan in plans] == [

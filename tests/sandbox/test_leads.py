@@ -192,21 +192,6 @@ def test_field_rules(client: Party) -> None:
     )
 
 
-def test_without_the_screen_nothing_is_written(
-    console: Console, party: Party, campaign: str
-) -> None:
-    """503 for an import and for a single lead, and no lead more than before."""
-    before = party.walk("/v1/leads")
-    lead = {"phone": party.phone()}
-    with console.settings(dnc_screen_available=False):
-        for path, body, params in (
-            ("/v1/leads/import", {"leads": [lead]}, {"campaign_id": campaign}),
-            ("/v1/leads", {"campaign_id": campaign, **lead}, {}),
-        ):
-            problem(party.post(path, body, params=params), 503, "dnc_screen_unavailable")
-    assert party.walk("/v1/leads") == before
-
-
 def test_an_import_has_1_to_200_leads(client: Party) -> None:
     """200 are taken; one more is `batch_too_large`, whatever it is, and adds nothing."""
     campaign = client.campaign("paused")

@@ -1,14 +1,10 @@
-"""Tables of plain values, and the ids in them."""
+"""Tables of plain values."""
 
 from __future__ import annotations
-
-import re
-import uuid
 
 import numpy as np
 import pytest
 
-from dialframe.sandbox.seed import sizes_and_columns
 from dialframe.sandbox.seed.sizes_and_columns import ROWS_AT_ONCE, Column, Table
 
 
@@ -35,21 +31,3 @@ def test_columns_of_different_lengths_are_refused() -> None:
     """A table whose columns do not fit together is not made."""
     with pytest.raises(ValueError, match="different lengths"):
         Table.of({"a": Column(["x"]), "b": Column([])})
-
-
-def test_a_table_shows_no_values() -> None:
-    """The repr of a table names columns alone: values may be phone numbers."""
-    phones = Column(["+12125550142"])
-    assert "+1212" not in repr(Table.of({"phone": phones})) + repr(phones)
-
-
-def test_ids_are_lower_case_random_uuids() -> None:
-    """Every id is its prefix and a version 4 UUID, and no two are the same."""
-    made = sizes_and_columns.draw(np.random.Generator(np.random.PCG64(1)), "call_", 2_000)
-    assert len(set(made)) == 2_000
-    assert all(
-        re.fullmatch(r"call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", id_) for id_ in made
-    )
-    assert {uuid.UUID(id_.removeprefix("call_")).version for id_ in made} == {4}
-    assert {uuid.UUID(id_[5:]).variant for id_ in made} == {uuid.RFC_4122}
-    assert sizes_and_columns.draw(np.random.Generator(np.random.PCG64(1)), "cb_", 0) == []

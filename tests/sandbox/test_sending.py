@@ -11,7 +11,9 @@ import httpx
 import pytest
 
 from sandbox.service_bench import (
+    AUTO,
     LONDON,
+    OPERATIONS,
     Console,
     Json,
     Party,
@@ -66,31 +68,50 @@ def compliance(party: Party, kind: str, to: str) -> str:
     return str(refused(party, kind, to, 422, code)["errors"][0]["code"])
 
 
+REACHING = ["calls.start", "sms.send"]
+WRITING = ["leads.import", "leads.create"]
+#: Settings to what they answer, and what they stop.
+STOPS: list[tuple[Json, int, str, list[str]]] = [
+    ({"balance": 0}, 402, "insufficient_balance", REACHING),
+    ({"sending_suspended": True}, 403, "sending_suspended", REACHING),
+    ({"outbound_approved": False}, 403, "outbound_not_approved", REACHING),
+    ({"blocked_countries": ["GB"]}, 422, "blocked_country", [*REACHING, "appointments.create"]),
+    ({"sanctioned_countries": ["GB"]}, 422, "blocked_country", REACHING),
+    ({"daily_cap": 0}, 429, "daily_cap_reached", [*REACHING, "callbacks.create", "campaigns.resume"]),
+    ({"per_minute_cap": 0}, 429, "rate_limit_exceeded", REACHING),
+    ({"spend_cap": 0}, 429, "spend_cap_reached", REACHING),
+    ({"spend_cap": 0.001}, 429, "spend_cap_reached", REACHING),
+    ({"dnc_screen_available": False}, 503, "dnc_screen_unavailable", REACHING + WRITING),
+    ({"webhooks_enabled": False}, 403, "webhooks_disabled",
+     [each.name for each in OPERATIONS if (each.scope or "").startswith("webhooks:")]),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("settings", "status", "code"),
-    [
-        ({"balance": 0}, 402, "insufficient_balance"),
-        ({"sending_suspended": True}, 403, "sending_suspended"),
-        ({"outbound_approved": False}, 403, "outbound_not_approved"),
-        ({"blocked_countries": ["US"]}, 422, "blocked_country"),
-        ({"sanctioned_countries": ["US"]}, 422, "blocked_country"),
-        ({"daily_cap": 0}, 429, "daily_cap_reached"),
-        ({"per_minute_cap": 0}, 429, "rate_limit_exceeded"),
-        ({"spend_cap": 0}, 429, "spend_cap_reached"),
-        ({"spend_cap": 0.001}, 429, "spend_cap_reached"),
-        ({"dnc_screen_available": False}, 503, "dnc_screen_unavailable"),
-    ],
+    ("settings", "status", "code", "name"),
+    [(*stop[:3], name) for stop in STOPS for name in stop[3]],
 )
-@every_kind
-def test_sending_can_be_stopped(
-    console: Console, party: Party, kind: str, settings: Json, status: int, code: str
+def test_a_setting_stops_it(
+    console: Console, client: Party, settings: Json, status: int, code: str, name: str
 ) -> None:
-    """No balance answers 402, an administrator's stop and a missing approval 403, a country 422, caps 429."""
+    """Nothing changes and nobody is reached; afterwards it goes, where a refusal is not stored under the same key."""
+    operation, key = client.good(name), fresh_key()
+    before = client.everything()
     with console.settings(**settings):
-        refused(party, kind, NEW_YORK, status, code)
-        if code == "blocked_country":
-            sent(party, kind, LONDON)
-    sent(party, kind, NEW_YORK)
+        problem(client.run(operation, idem=key), status, code)
+    assert client.everything() == before
+    went = client.run(operation, idem=key if status in (429, 503) else AUTO)
+    assert answered(went) is not None or operation.method == "DELETE"
+    assert "idempotency-replayed" not in went.headers
+
+
+@pytest.mark.parametrize("name", [*REACHING, "appointments.create"])
+def test_a_blocked_country_is_that_country_alone(
+    console: Console, client: Party, name: str
+) -> None:
+    """A number of another one is reached."""
+    with console.settings(blocked_countries=["US"], sanctioned_countries=["DE"]):
+        answered(client.run(client.good(name)))
 
 
 @every_kind

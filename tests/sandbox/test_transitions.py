@@ -113,21 +113,6 @@ def test_transition(
             assert now == was
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [(kind, operation) for kind, rows in STATES.items() for operation in rows],
-)
-def test_what_is_another_clients_is_404(
-    party: Party, other: Party, kind: str, operation: str
-) -> None:
-    """An id that is not the client's is not found, and nothing changes."""
-    path = made(other, kind, next(iter(STATES[kind][operation])))
-    before = read(other, path)
-    body = {"scheduled_at": LATER} if operation == "reschedule" else None
-    problem(party.post(f"{path}/{operation}", body), 404, "not_found")
-    assert read(other, path) == before
-
-
 def state_of(party: Party, campaign: str) -> str:
     return str(read(party, f"/v1/campaigns/{campaign}")["status"])
 
@@ -142,15 +127,6 @@ def test_resume_is_blocked_by_a_stale_registry(console: Console, party: Party) -
         assert state_of(party, campaign) == "paused"
     with console.settings(registry_stale=True, block_stale_registry=False):
         assert answered(party.post(path), 200)["status"] == "running"
-
-
-def test_resume_can_reach_the_daily_cap(console: Console, party: Party) -> None:
-    """With the day's cap used up, resume answers 429 daily_cap_reached and nothing runs."""
-    campaign = party.campaign("paused")
-    with console.settings(daily_cap=0):
-        response = party.post(f"/v1/campaigns/{campaign}/resume")
-        problem(response, 429, "daily_cap_reached")
-    assert state_of(party, campaign) == "paused"
 
 
 def test_campaign_and_its_progress_can_be_read(party: Party) -> None:

@@ -155,20 +155,6 @@ def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 0
 
 
-def test_a_lock_has_one_holder(tmp_path: Path) -> None:
-    """A second taker, in this process or another, is told so; other locks are free."""
-    with (
-        Store.open(tmp_path) as first,
-        Store.open(tmp_path) as second,
-        first.lock("calls") as held,
-    ):
-        assert held
-        with second.lock("calls") as taken, second.lock("leads") as free:
-            assert (taken, free) == (False, True)
-    with second.lock("calls") as held:
-        assert held
-
-
 def hold_the_lock(folder: Path) -> None:
     """Take a lock, say so, and keep it."""
     with Store.open(folder) as store, store.lock("calls") as held:
@@ -176,27 +162,22 @@ def hold_the_lock(folder: Path) -> None:
         time.sleep(60)
 
 
-def test_a_lock_is_free_when_its_holder_dies(tmp_path: Path) -> None:
-    """The system frees the lock of a killed process."""
-    process = Forked(hold_the_lock, tmp_path)
-    assert process.stdout.readline().strip() == "True"
-    with Store.open(tmp_path) as store:
-        with store.lock("calls") as held:
+def test_a_lock_has_one_holder_and_a_plain_name(tmp_path: Path) -> None:
+    """A second taker, in this process or another, is told so; the system frees the lock of a killed process."""
+    with Store.open(tmp_path) as first, Store.open(tmp_path) as second:
+        taken, again, free = first.lock("calls"), second.lock("calls"), second.lock("leads")
+        with taken as held, again as twice, free as other:
+            assert (held, twice, other) == (True, False, True)
+        with pytest.raises(StoreError, match="plain word"), second.lock("../calls"):
+            pass
+        process = Forked(hold_the_lock, tmp_path)
+        assert process.stdout.readline().strip() == "True"
+        with first.lock("calls") as held:
             assert not held
         process.kill()
         process.end()
-        with store.lock("calls") as held:
+        with first.lock("calls") as held:
             assert held
-
-
-def test_a_lock_has_a_plain_name(tmp_path: Path) -> None:
-    """A name that would be a path is refused."""
-    with (
-        Store.open(tmp_path) as store,
-        pytest.raises(StoreError, match="plain word"),
-        store.lock("../calls"),
-    ):
-        pass
 
 
 def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
@@ -293,14 +274,17 @@ def made_old(folder: Path, version: int) -> None:
 
 
 def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
-    """Opening it adds the table and leaves every row where it was."""
+    """Opening it, by several at once, adds the table and leaves every row where it was."""
     made_old(tmp_path, 1)
 
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(Store.open, [tmp_path] * 4))
+    assert {store.info().schema_version for store in stores} == {SCHEMA_VERSION} == {5}
+    for store in stores:
+        store.close()
     with Store.open(tmp_path) as store:
-        assert len(store.frame(CALLS)) == 3
-        assert len(store.frame(EVENTS)) == 0
+        assert (len(store.frame(CALLS)), len(store.frame(EVENTS))) == (3, 0)
         assert receive(store, event()) == 1
-        assert store.info().schema_version == SCHEMA_VERSION == 5
     with Store.open(tmp_path) as store:
         assert len(store.frame(EVENTS)) == 1
 
@@ -339,18 +323,6 @@ def test_a_store_of_the_second_layout_keeps_everything(tmp_path: Path) -> None:
             )
             == 0
         )
-
-
-def test_two_may_open_an_older_store_at_once(tmp_path: Path) -> None:
-    """One of them adds the table, the other finds it there."""
-    made_old(tmp_path, 1)
-
-    with ThreadPoolExecutor(4) as threads:
-        stores = list(threads.map(Store.open, [tmp_path] * 4))
-
-    assert {store.info().schema_version for store in stores} == {SCHEMA_VERSION}
-    for store in stores:
-        store.close()
 
 
 def test_an_event_stays_as_it_first_receive(store: Store) -> None:

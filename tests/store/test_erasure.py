@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, CAMPAIGNS, DNC_CHECKS, EVENTS, LEADS
 from dialframe.store import Store, bad_record
 from dialframe.store.compaction import Sizes
+from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.database import Database
+from dialframe.store.files.parts import Damaged
+from dialframe.store.files.table_layouts import BY_NAME
 from dialframe.store.forgotten_numbers import REPLACED, Forgotten
 from store.made import OTHER_CAMPAIGN, at, bytes_of, call, check, lead, phone, put
 
@@ -327,3 +331,27 @@ def test_only_tables_about_persons_are_pruned(aged: Store) -> None:
         aged.prune(at(10), [CALLS, CAMPAIGNS])
 
     assert len(aged.frame(CALLS)) == 19
+
+
+def test_a_reader_between_two_deletions_does_not_write_a_deleted_part_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It mends a file from its copy, so that the copy has to go first."""
+    with (
+        Store(Database(tmp_path / "part"), Sizes(seal_rows=1)) as store,
+        Store.open(store.folder) as reader,
+    ):
+        put(store, [call(1, to_number=PERSON)], 1)
+        with store._database.reading() as connection:
+            (part,) = live_parts(connection, BY_NAME["calls"])
+        delete = Path.unlink
+
+        def disturbed(path: Path, missing_ok: bool = False) -> None:
+            delete(path, missing_ok=missing_ok)
+            if path.name == part.name:
+                with suppress(Damaged):
+                    reader._database.shelf.check(part)
+
+        monkeypatch.setattr(Path, "unlink", disturbed)
+        store.forget(PERSON, at=at(5))
+        assert not list(store.folder.rglob(part.name))

@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import os
 import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
+from dialframe.files import exclusive
 from dialframe.frames import CALLS
-from store.made import bytes_of, phone
+from dialframe.store.files.database import TURN_LOCK, Database
+from store.made import bytes_of, call, phone, put
 from store.racing import FORGOTTEN, PAGE, SHARED, Bell, check, opened, page, start
 
 #: Longer and more often by hand: `RACE_PAGES=200 KILLS=20 pytest tests/store/test_race.py`.
@@ -50,7 +58,8 @@ def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None
     """A number is gone from all pages at one moment, from every byte, and from pages that come later."""
     folder = tmp_path / "part"
     opened(folder).close()
-    writer = start("write", folder, "a")
+    # Forgetting waits for its turn alone, which thirty pages suffice for; a bound, where a machine is busy.
+    writer = start("write", folder, "a", 300)
     writer.stdout.readline()  # one page stands before anything is forgotten
     others = [
         start(role, folder, name)
@@ -70,6 +79,54 @@ def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None
         held = bytes_of(folder) + b"".join(repr(part.to_pylist()).encode() for part in parts)
     assert not [n for n in range(FORGOTTEN) if phone(n).encode() in held]
     assert phone(FORGOTTEN).encode() in held
+
+
+def test_who_waits_to_write_comes_before_who_has_just_written(tmp_path: Path) -> None:
+    """SQLite's own lock goes to whoever asks at the right moment, and not to whoever waits."""
+    first, second = Database(tmp_path / "part"), Database(tmp_path / "part")
+    order = []
+
+    def write_second() -> None:
+        with second.writing():
+            order.append("second")
+
+    with ThreadPoolExecutor() as threads:
+        with first.writing():
+            waiting = threads.submit(write_second)
+            for _ in range(1000):
+                with exclusive(first.folder / TURN_LOCK, wait=False) as free:
+                    if not free:
+                        break
+                time.sleep(0.005)
+        with first.writing():
+            order.append("first")
+        waiting.result()
+    first.close()
+    second.close()
+    assert order == ["second", "first"]
+
+
+def test_compacting_ends_though_others_write_without_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever comes after each of its transactions, to the tail and to sealed rows, waits for the next time."""
+    writes = 0
+    with opened(tmp_path / "part") as store, opened(tmp_path / "part") as other:
+        put(store, [call(number) for number in range(99)], 0)
+        database, writing = store._database, store._database.writing
+
+        @contextmanager
+        def disturbed() -> Iterator[sqlite3.Connection]:
+            nonlocal writes
+            with writing() as connection:
+                yield connection
+            if writes < 99:
+                writes += 1
+                put(other, [call(writes, status="busy"), call(99 + writes)], writes)
+
+        monkeypatch.setattr(database, "writing", disturbed)
+        store.compact()
+    assert writes < 50
 
 
 def _named(folder: Path) -> set[str]:

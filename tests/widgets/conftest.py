@@ -28,20 +28,20 @@ def folder(tmp_path: Path, samples: Path) -> Path:
     return inner
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def box() -> Iterator[Sandbox]:
     """A tiny synthetic service."""
     with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where its account is stored."""
     return tmp_path_factory.mktemp("account") / "store"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def opened(store: Path, box: Sandbox) -> Connect:
     """What opens its account, synced once."""
 

@@ -72,12 +72,16 @@ def test_a_wrong_file_is_said_in_words_and_what_was_open_stays(folder: Path, nam
     assert not bench.check.disabled
 
 
-def test_a_folder_is_no_file(folder: Path) -> None:
-    """A folder of the folder is said to be none."""
+@pytest.mark.parametrize("name", ["nowhere.csv", "../outside.csv", "", "inner"])
+def test_a_name_of_no_file_is_said_in_words_and_what_was_open_stays(
+    folder: Path, name: str
+) -> None:
+    """Nothing there, outside, no name, and a folder of the folder."""
     (folder / "inner").mkdir()
-    bench = _open(_bench(folder), "inner")
+    bench = _open(_open(_bench(folder), AUTUMN), name)
     assert bench.status.failed
-    assert "there is no file 'inner'" in bench.status.text.lower()
+    assert "no file" in bench.status.text.lower() or "not inside" in bench.status.text
+    assert bench.model.path.name == AUTUMN
 
 
 def test_house_rules_make_the_same_files_as_the_command_line(folder: Path, tmp_path: Path) -> None:

@@ -123,26 +123,6 @@ def test_an_upload_while_something_is_under_way_waits(workbench: Workbench) -> N
     assert workbench.status.text == f"{AUTUMN}: 1 record read."
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "../outside.csv", ""])
-def test_a_wrong_name_is_said_in_words(workbench: Workbench, name: str) -> None:
-    """The status line says what is wrong, and what was open stays open."""
-    workbench.path.value = name
-    workbench.open.click()
-    assert workbench.status.failed
-    assert workbench.model.path.name == AUTUMN
-
-
-def test_a_file_that_is_no_list_is_said_in_words(folder: Path) -> None:
-    """An empty file and a picture end in a sentence, not in a log."""
-    bench = Workbench(folder, jobs=Jobs(inline=True))
-    for name, data in (("empty.csv", b""), ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(99))):
-        (folder / name).write_bytes(data)
-        bench.path.value = name
-        bench.open.click()
-        assert bench.status.failed
-        assert "fault of dialframe" not in bench.status.text
-
-
 def test_the_snapshot_shows_counts_and_no_number(workbench: Workbench) -> None:
     """A viewer without JavaScript sees the outcome; values stay masked."""
     workbench.check.click()

@@ -177,6 +177,7 @@ class Account:
         # Made once for each state of the store: matching calls and leads takes seconds.
         wanted = (self.store.written(), str(moment), source, meaning.version)
         if self._attempts is None or self._attempts[0] != wanted:
+            # Over the whole history: an attempt's number counts all that came before the window.
             calls = self.calls(as_of=moment)
             attempts_made = attempts_frame(
                 calls, self.leads(as_of=moment), campaigns=self.campaigns(as_of=moment),
@@ -216,6 +217,7 @@ class Account:
         import pyarrow as pa
 
         moment = instant("as_of", as_of)
+        # Only where it is asked for: making the attempts takes longer than most questions.
         views = {}
         # Named in a comment it costs some time, and changes nothing.
         if "attempts" in sql.casefold():
@@ -398,6 +400,7 @@ class Account:
         Returns:
             Values that JSON can hold.
         """
+        # The journal is no table of the store, and what it lacks is missing all the same.
         known = facts(self.store)
         return {**known, "missing": [*known["missing"], *self.journal_problems()]}
 
@@ -461,6 +464,7 @@ class Account:
         kind: str | None = None,
     ) -> pd.DataFrame:
         moment = instant("as_of", as_of)
+        # Days become instants here, so that the store compares instants alone.
         begin, end = window(since, until)
         # Before the rows: a sync in between makes them newer than is said, never older.
         cover = covered(table, self.store)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
@@ -108,13 +109,15 @@ def _read_report(
     after = work.after(table)
     observed_at = answer.observed_at if after is None else max(answer.observed_at, after)
     records = _report_rows(answer.value)
-    unread = [bad_record(answer.value.model_dump(warnings=False), "no rows under data")]
+    unread = []
+    if records is None:
+        unread = [bad_record(answer.value.model_dump(warnings=False), "no rows under data")]
     added = work.store.append(
         table,
         records or (),
         observed_at=observed_at,
         request_id=answer.request_id,
-        quarantined=unread if records is None else (),
+        quarantined=unread,
     )
     tally.page(added.rows, added.versions, added.quarantined)
     work.tell(ListProgress(table.name, tally.entry.rows, requests=tally.entry.requests))
@@ -258,7 +261,7 @@ def check_numbers(
         }
     missing = [phone for phone in wanted if phone not in answers]
     jobs = [
-        _job(missing[start : start + PHONES_PER_DNC_CHECK], client, store)
+        partial(_ask, missing[start : start + PHONES_PER_DNC_CHECK], client, store)
         for start in range(0, len(missing), PHONES_PER_DNC_CHECK)
     ]
     answered = len(answers)
@@ -274,33 +277,30 @@ def check_numbers(
     return _frame(asked, answers)
 
 
-def _job(
-    batch: Sequence[str], client: Client, store: Store
-) -> Callable[[OnProgress, Event], dict[str, Check]]:
-    def ask(tell: OnProgress, stopped: Event) -> dict[str, Check]:
-        if stopped.is_set():
-            return {}  # another hundred failed: what is not asked has no answer
-        checks = [
-            Check(answer.phone, answer.listed, answer.checked_at, answer.request_id)
-            for answer in client.dnc.check(batch)
-        ]
-        # One answer for each number, in their order (contract, Endpoints: Do-Not-Call).
-        if [check.phone for check in checks] != list(batch):
-            raise ContractError(
-                "dnc.check: the answers are not those of the numbers asked, in order; nothing of this "
-                "answer is kept",
-                operation="dnc.check",
-                where="data",
-            )
-        # Kept before the next hundred is asked for: an answer is evidence, however the others end.
-        store.append(
-            DNC_CHECKS, [asdict(check) for check in checks],
-            observed_at=checks[0].checked_at, request_id=checks[0].request_id,
-        )  # fmt: skip
-        tell(Progress(_STEP, len(checks)))
-        return {check.phone: check for check in checks}
-
-    return ask
+def _ask(
+    batch: Sequence[str], client: Client, store: Store, tell: OnProgress, stopped: Event
+) -> dict[str, Check]:
+    if stopped.is_set():
+        return {}  # another hundred failed: what is not asked has no answer
+    checks = [
+        Check(answer.phone, answer.listed, answer.checked_at, answer.request_id)
+        for answer in client.dnc.check(batch)
+    ]
+    # One answer for each number, in their order (contract, Endpoints: Do-Not-Call).
+    if [check.phone for check in checks] != list(batch):
+        raise ContractError(
+            "dnc.check: the answers are not those of the numbers asked, in order; nothing of this "
+            "answer is kept",
+            operation="dnc.check",
+            where="data",
+        )
+    # Kept before the next hundred is asked for: an answer is evidence, however the others end.
+    store.append(
+        DNC_CHECKS, [asdict(check) for check in checks],
+        observed_at=checks[0].checked_at, request_id=checks[0].request_id,
+    )  # fmt: skip
+    tell(Progress(_STEP, len(checks)))
+    return {check.phone: check for check in checks}
 
 
 def _frame(asked: Sequence[object], answers: dict[str, Check]) -> pd.DataFrame:

@@ -266,7 +266,12 @@ class _Fetcher:
         try:
             after = self._work.after(self._part.table)
             for page in self._part.listing().pages(cursor=self._walk.cursor):
-                self._walk = _arrived(self._walk, page, after)
+                created = [getattr(record, "created_at", None) for record in page.records]
+                # Time goes on from page to page, also where the clock was set back.
+                times = (page.observed_at, self._walk.observed_at, after)
+                observed_at = max(instant for instant in times if instant is not None)
+                walk = step(self._walk, created, page.next_cursor, observed_at)
+                self._walk = replace(walk, aside=walk.aside + len(page.quarantined))
                 self._hand_over((page, self._walk))
                 ended = self._given_up.is_set() or self._work.stopped.is_set()
                 if self._walk.reached or ended:
@@ -297,17 +302,6 @@ def _progress(part: Part, mark: Mark, walk: Walk, tally: Tally) -> ListProgress:
         newest_at=walk.head_at,
         until_at=walk.stop_at if part.campaign is None else None,
     )
-
-
-def _arrived(walk: Walk, page: Page, after: datetime | None) -> Walk:
-    """The walk behind a page that is not stored yet."""
-    created = [getattr(record, "created_at", None) for record in page.records]
-    # Time goes on from page to page, also where the clock was set back.
-    observed_at = max(
-        instant for instant in (page.observed_at, walk.observed_at, after) if instant is not None
-    )
-    further = step(walk, created, page.next_cursor, observed_at)
-    return replace(further, aside=further.aside + len(page.quarantined))
 
 
 def _stored(part: Part, state: State, page: Page, work: Work, tally: Tally) -> Walk:

@@ -408,7 +408,7 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
             known = set(stored.column("id").to_pylist())
         unknown = [row for row in listed if row["id"] not in known]
         asked = unknown if left is None else unknown[:left]
-        jobs = [_event_job(client, row) for row in asked]
+        jobs = [partial(_event, client, row) for row in asked]
         rows = side_by_side(jobs, silent, stopped=work.stopped)
         tally.page(0, 0, 0, requests=len(asked))
         if left is not None:
@@ -427,17 +427,11 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
     )
 
 
-def _event_job(
-    client: Client, row: dict[str, Any]
-) -> Callable[[OnProgress, Event], dict[str, Any]]:
-    def ask(tell: OnProgress, stopped: Event) -> dict[str, Any]:
-        del tell, stopped
-        try:
-            return client.events.get(row["id"]).model_dump(mode="json", warnings=False)
-        except (NotFound, ContractError):
-            return row  # forgotten meanwhile, or of another shape: what the list said is kept
-
-    return ask
+def _event(client: Client, row: dict[str, Any], _: OnProgress, __: Event) -> dict[str, Any]:
+    try:
+        return client.events.get(row["id"]).model_dump(mode="json", warnings=False)
+    except (NotFound, ContractError):
+        return row  # forgotten meanwhile, or of another shape: what the list said is kept
 
 
 def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
@@ -473,7 +467,7 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     ]
     wanted += _in_turn(at_work.difference(wanted), parts, states, work.now())
     side_by_side(
-        [_campaign_job(parts[campaign], work, tally) for campaign in wanted],
+        [partial(_bring_up_part, parts[campaign], work, tally) for campaign in wanted],
         work.tell,
         stopped=work.stopped,
     )
@@ -506,9 +500,6 @@ def _in_turn(
     return oldest_first[: max(SOON_PAGES, len(rested))]
 
 
-def _campaign_job(part: Part, work: Work, tally: Tally) -> Callable[[OnProgress, Event], None]:
-    def bring(tell: OnProgress, stopped: Event) -> None:
-        del stopped  # it is the one that the work has
-        bring_up(part, work.telling(tell), tally)
-
-    return bring
+def _bring_up_part(part: Part, work: Work, tally: Tally, tell: OnProgress, stopped: Event) -> None:
+    del stopped  # it is the one that the work has
+    bring_up(part, work.telling(tell), tally)

@@ -74,6 +74,7 @@ class Result:
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """Every statement as a value; worked out when it is first asked for."""
+        # Claims cost a model fit: who reads the table alone never waits for it.
         if isinstance(self.stated, str):
             return counted(self.name, self.stated)
         return self.stated() if callable(self.stated) else self.stated
@@ -94,11 +95,13 @@ class Result:
         Args:
             names: Id to name.
         """
+        # Nothing to swap, nothing to copy.
         if not names:
             return self
         swap = dict(names)
         return replace(
             self,
+            # Still worked out when it is asked for, and then renamed.
             stated=lambda: tuple(claim.renamed(swap) for claim in self.claims),
             table=with_names(self.table, swap),
             tables={key: with_names(table, swap) for key, table in self.tables.items()},
@@ -139,6 +142,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The result in plain values, ready for JSON; the keys do not depend on the data."""
+        # JSON has no NaN and no instants: every cell goes through `plain`.
         return {
             "name": self.name,
             "answer": self.answer,
@@ -247,6 +251,7 @@ class Funnel(Result):
     @property
     def window(self) -> timedelta | None:
         """Time from the entry in which everything must happen, or None."""
+        # Parameters are plain values, so that they can be saved: a span is seconds there.
         seconds = self.parameters["window_s"]
         return None if seconds is None else timedelta(seconds=float(str(seconds)))
 
@@ -272,6 +277,7 @@ class Funnel(Result):
         return [] if self.by is None else [str(group) for group in self.table[self.by].unique()]
 
     def __repr__(self) -> str:
+        # Of a funnel by groups all groups together: a line has no room for each.
         total = self.table.groupby("stage", sort=False)["count"].sum()
         counts = ", ".join(f"{stage} {count(value)}" for stage, value in total.items())
         return f"<Funnel {self.answer}: {counts}>"
@@ -282,7 +288,12 @@ class Funnel(Result):
         labels = {stage.name: stage.label for stage in STAGES}
         for name, definition in self.definitions.items():
             lines.append(f"{labels[name]}: {definition}.")
-            lines += [f"  {words}" for words in self._counts_of(name)]
+            for row in self.table.loc[self.table["stage"] == name].to_dict("records"):
+                group = f"{row[self.by]}: " if self.by else ""
+                of = "" if pd.isna(row["denominator"]) else f" of {count(row['denominator'])}"
+                rate = "" if pd.isna(row["of_previous"]) else f", {share(row['of_previous'])}"
+                bounds = "" if pd.isna(row["low"]) else f" ({interval(row['low'], row['high'])})"
+                lines.append(f"  {group}{count(row['count'])}{of}{rate}{bounds}")
         lines += ["Rates carry Wilson 95 % intervals of the share of the stage before."]
         return "\n".join([*lines, *self.warnings, *notes_of(self.excluded, self.taxonomy_version)])
 
@@ -303,20 +314,11 @@ class Funnel(Result):
         heads = [*group, "stage", "leads", "of previous", "95 % interval", "of loaded"]
         return heads, rows, 1 + len(group)
 
-    def _counts_of(self, stage: str) -> list[str]:
-        lines = []
-        for row in self.table.loc[self.table["stage"] == stage].to_dict("records"):
-            group = f"{row[self.by]}: " if self.by else ""
-            denominator = "" if pd.isna(row["denominator"]) else f" of {count(row['denominator'])}"
-            rate = "" if pd.isna(row["of_previous"]) else f", {share(row['of_previous'])}"
-            bounds = "" if pd.isna(row["low"]) else f" ({interval(row['low'], row['high'])})"
-            lines.append(f"{group}{count(row['count'])}{denominator}{rate}{bounds}")
-        return lines
-
     def _notes(self) -> list[str]:
         asked = []
         if self.window is not None:
             hours, entry = self.window.total_seconds() / 3600, self.entry.replace("_", " ")
+            # Whole days are said as days: nobody thinks of 720 hours.
             span = plural(int(hours // 24), "day") if hours % 24 == 0 else f"{hours:g} hours"
             asked = [f"Order {self.order}; within {span} of {entry}"]
         loaded = [f"Loaded: {words}" for words in [self.definitions.get("loaded")] if words]
@@ -376,6 +378,7 @@ def named(taxonomy: Taxonomy) -> dict[str, str]:
 
 def notes_of(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
     """One line for each count that is not zero, and the taxonomy."""
+    # What did not happen needs no line; the frame itself has the zeros.
     rows = [row for row in records(excluded) if row["count"]]
     lines = [
         f"{str(row['role']).capitalize()}: {plural(int(row['count']), str(row['unit'])[:-1])}"
@@ -406,6 +409,7 @@ def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:
 
 
 def _cell(value: object) -> str:
+    # Missing is a dash: an empty cell looks like a fault, and 0 like an answer.
     if plain(value) is None:
         return "\N{EN DASH}"
     if isinstance(value, (bool, np.bool_)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,6 +19,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     MIX,
     Floats,
     Ints,
+    Mask,
     blocks,
     floats,
     require,
@@ -96,6 +98,7 @@ def seen(detectable: float | None, what: str | None = None) -> str:
         detectable: The difference; None where it is not known.
         what: What would differ from the others alone: `a weekday`; by default groups from each other.
     """
+    # Without a model there is no size that could be promised.
     if detectable is None:
         return ""
     size = points(detectable)
@@ -119,6 +122,7 @@ def table_of_rows(kinds: Mapping[str, type], rows: Sequence[Sequence[Any]]) -> p
 
     None is null in text, and in shares as NaN is.
     """
+    # Without rows the columns keep their dtypes: those of a result do not depend on the data.
     columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
     return table(
         {
@@ -134,6 +138,7 @@ def rated(
 ) -> dict[str, Any]:
     """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95 %)."""
     above, below = np.asarray(numerators, np.int64), np.asarray(denominators, np.int64)
+    # Wilson, J. Am. Stat. Assoc. 22 (1927) 209: inside 0 to 1, and honest for small counts.
     rate, low, high = wilson_bounds(above, below)
     return {"numerator": above, "denominator": below, "rate": rate, "low": low, "high": high}
 
@@ -184,7 +189,8 @@ def rated_kinds(
         spread = hits_alone * (1 - rate) ** 2 + (alone - hits_alone) * rate**2
         spread += np.bincount(kind_of, (above - rate[kind_of] * sizes) ** 2, size)
         spread *= clusters / np.maximum(clusters - 1, 1)
-        # The design effect: the variance between clusters over that of as many single calls.
+        # The design effect: the variance between clusters over that of as many single calls. Calls count
+        # for as many trials as their clusters are worth (Rao and Scott, Biometrics 48 (1992) 577-585).
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
         effect = np.maximum(effect, 1.0)
@@ -221,19 +227,23 @@ def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, I
     return packed[first] >> 1, np.diff(edges), [np.add.reduceat(packed & 1, first).astype(float)]
 
 
-def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints:
-    """How many (or how much) of each code, as whole numbers; negative codes are left out."""
+def sums(codes: npt.NDArray[np.integer], size: int, mask: Mask | None = None) -> Ints:
+    """How many there are of each code; negative codes are left out.
+
+    Codes outside the mask are not looked at: they may lie beyond the size.
+    """
+    # Many rows of few codes are counted block by block, in memory that a cache holds.
     parts = blocks(len(codes)) if size < len(codes) else [slice(0, len(codes))]
-    total = np.zeros(size + 1)
+    total = np.zeros(size + 1, dtype=np.int64)
     for rows in parts:
-        index = np.maximum(codes[rows], -1).astype(np.int64) + 1
-        part = None if weights is None else np.asarray(weights[rows], dtype=float)
-        total += np.bincount(index, part, size + 1)
-    return np.rint(total[1:]).astype(np.int64)
+        code = codes[rows] if mask is None else np.where(mask[rows], codes[rows], -1)
+        total += np.bincount(np.maximum(code, -1).astype(np.int64) + 1, minlength=size + 1)
+    return total[1:]
 
 
 def ratio(above: Floats | Ints, below: Floats | Ints) -> Floats:
     """A quotient; NaN where there is nothing to divide by."""
+    # Nothing of nothing is no share of 0 %.
     known = np.asarray(below) != 0
     return np.where(known, np.asarray(above) / np.where(known, below, 1), np.nan)
 
@@ -270,6 +280,7 @@ def plain(value: object) -> object:
         isinstance(value, float) and np.isnan(value)
     ):  # fmt: skip
         return None
+    # What numpy calls a number is none to `json`.
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, datetime):
@@ -298,6 +309,7 @@ def compact(value: object) -> str:
 
 def shortened(text: str, length: int) -> str:
     """The text, or its beginning and end where it is longer than `length` characters."""
+    # Ids and names differ at either end: the middle is what can go.
     if len(text) <= length:
         return text
     tail = length // 3
@@ -319,6 +331,12 @@ def interval(low: object, high: object) -> str:
 def plural(number: int, noun: str, nouns: str | None = None) -> str:
     """`1 call`, `2 calls`."""
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def bands(edges: Sequence[object]) -> list[str]:
+    """What lies from each edge to the next, `0 to 1`, and from the last one on, `5 and more`."""
+    inner = [f"{low} to {high}" for low, high in itertools.pairwise(edges)]
+    return [*inner, f"{edges[-1]} and more"]
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:
@@ -396,6 +414,7 @@ def campaign_names(campaigns: pd.DataFrame) -> dict[str, str]:
 
 def with_names(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """The table with ids replaced wherever a text column has them, alone or among others."""
+    # One pass over columns that have an id at all: most have none.
     ids = _any_of(names)
     changed = {}
     for name in table.columns:

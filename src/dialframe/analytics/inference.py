@@ -7,8 +7,9 @@ each of them to scipy.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import Final
 
@@ -86,34 +87,6 @@ def wilson_bounds(
     return p, np.where(n == 0, np.nan, low), np.where(n == 0, np.nan, high)
 
 
-def clustered(hit: Mask, cluster: Ints) -> tuple[float, float, float] | None:
-    """Design effect and interval of the share of trials that hit, or None without trials.
-
-    Args:
-        hit: Whether each trial is in the numerator.
-        cluster: What each trial is of, whole numbers from 0 up.
-
-    Returns:
-        Design effect (at least 1), lower and upper bound.
-    """
-    if not len(hit):
-        return None
-    k, n = int(hit.sum()), len(hit)
-    # Codes may have gaps, since they are those of all leads: clusters without a trial are none.
-    size = np.bincount(cluster)
-    hits = np.bincount(cluster, weights=hit)
-    hits, size = hits[size > 0], size[size > 0]
-    p, clusters = k / n, len(size)
-    # Rao and Scott (Biometrics 48 (1992) 577-585): as many trials as the clusters are worth.
-    effect = 1.0
-    if 0 < k < n and clusters > 1:
-        variance = clusters / (clusters - 1) * float(((hits - p * size) ** 2).sum()) / n**2
-        effect = max(1.0, variance / (p * (1 - p) / n))
-    worth = n / effect
-    _, low, high = wilson_bounds(np.array([p * worth]), np.array([worth]))
-    return effect, float(low[0]), float(high[0])
-
-
 def clustered_mean(values: np.ndarray, cluster: Ints) -> tuple[float, float, float] | None:
     """Mean of values with its interval over clusters, or None without values."""
     if not len(values):
@@ -189,6 +162,7 @@ def chi2_limit(df: int, alpha: float) -> float:
     return high
 
 
+@lru_cache(maxsize=1024)
 def needed_noncentrality(df: int, alpha: float, power: float = POWER) -> float:
     """How far apart groups must be, in units of their errors squared, to be seen so often.
 
@@ -196,19 +170,19 @@ def needed_noncentrality(df: int, alpha: float, power: float = POWER) -> float:
     by bisection.
     """
     limit = chi2_limit(df, alpha)
+    # The central tails are the same in every mixture: only their weights change with the noncentrality.
+    central = cache(lambda j: chi2_tail(limit, df + 2 * j))
     low, high = 0.0, 200.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _noncentral_tail(limit, df, middle) < power else (low, middle)
-        )
+        low, high = (middle, high) if _mixture(central, middle) < power else (low, middle)
     return high
 
 
-def _noncentral_tail(limit: float, df: int, noncentrality: float) -> float:
+def _mixture(central: Callable[[int], float], noncentrality: float) -> float:
     weight, total, half = math.exp(-noncentrality / 2), 0.0, noncentrality / 2
     for j in range(400):
-        total += weight * chi2_tail(limit, df + 2 * j)
+        total += weight * central(j)
         weight *= half / (j + 1)
         if weight < 1e-12 and j > half:
             break

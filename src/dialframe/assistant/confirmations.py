@@ -238,17 +238,18 @@ async def ask(
     Returns:
         The person's word, or the question that the client has to be answered with.
     """
-    if not _can_ask(context):
+    capabilities = context.session.client_capabilities
+    form = capabilities.elicitation if capabilities is not None else None
+    # A bare `{}` is how the capability was written before there were modes.
+    if form is None or (form.form is None and form.url is not None):
         return Word(refusal=CANNOT_ASK)
     if is_version_at_least(context.protocol_version, _ASKS_BY_ANSWER):
         return await _by_answer(params, question, confirmations, who)
-    return await _in_the_midst(context, await question(), confirmations)
-
-
-async def _in_the_midst(context: Context, question: str, confirmations: Confirmations) -> Word:
+    # Before that revision a question is a request of the server's, while the call waits.
+    words = await question()
     try:
         with anyio.fail_after(confirmations.answer_s):
-            reply = await context.session.elicit_form(question, _SCHEMA, context.request_id)
+            reply = await context.session.elicit_form(words, _SCHEMA, context.request_id)
     except TimeoutError:
         return Word(refusal=NO_ANSWER)
     except (MCPError, ValidationError):
@@ -279,13 +280,6 @@ async def _by_answer(
         return Word(refusal=DECLINED)
     token = str(state.get("token", ""))
     return Word(token=token) if confirmations.take(token, digest) else Word(refusal=USED)
-
-
-def _can_ask(context: Context) -> bool:
-    capabilities = context.session.client_capabilities
-    form = capabilities.elicitation if capabilities is not None else None
-    # A bare `{}` is how the capability was written before there were modes.
-    return form is not None and (form.form is not None or form.url is None)
 
 
 def _agrees(reply: types.ElicitResult) -> bool:

@@ -16,7 +16,10 @@ def main() -> None:
     # Asked first: a parent that ends while the program is being read is noticed then.
     parent = os.getppid()
     if sys.version_info < _OLDEST:
-        sys.exit(_too_old())
+        version = ".".join(str(part) for part in sys.version_info[:2])
+        sys.exit(
+            f"dialframe: it needs Python 3.11 or newer, and this is {version}; install it with a newer Python"
+        )
     try:
         # Loaded here, so that Ctrl-C has no traceback even while the program is still being read.
         from dialframe.cli.entry_point import main as door
@@ -24,8 +27,3 @@ def main() -> None:
         door(parent)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _too_old() -> str:
-    have = ".".join(str(part) for part in sys.version_info[:2])
-    return f"dialframe: it needs Python 3.11 or newer, and this is {have}; install it with a newer Python"

@@ -100,9 +100,9 @@ class RuleOptions:
             "consents": firm_records.records(self.consents, "consents", region=self.region),
             "look-ups": firm_records.records(self.look_ups, "look-ups", region=self.region),
         }
-        for what, table in tables.items():
+        for name, table in tables.items():
             if table.left:
-                typer.echo(f"dialframe: {what}: not read: {', '.join(table.left)}", err=True)
+                typer.echo(f"dialframe: {name}: not read: {', '.join(table.left)}", err=True)
         files = {
             "own": self.own, "declared": self.declared, "exemptions": self.exemptions,
             "consents": self.consents, "look_ups": self.look_ups, "practice": self.practice,
@@ -120,6 +120,8 @@ class RuleOptions:
             look_ups=tables["look-ups"].frame,
             inputs=firm_records.digests(files),
             options={"fail_on": fail_on, "region": self.region},
+            taxonomy=firm_records.own_codes(self.codes),
+            state_field=self.state_field,
         )
 
 
@@ -198,7 +200,7 @@ def audit(
     if context.invoked_subcommand is not None:
         return None
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, pack, pack_seal
+    from dialframe.flows import pack, pack_seal
 
     # Everything that can be wrong with the options is said before the store is read.
     moment = instants.instant("--as-of", as_of)
@@ -224,15 +226,14 @@ def audit(
 
             result = audit_in_parts(
                 account, now=partial(datetime.now, UTC), tables=tables, partitions=partitions,
-                scheduler=scheduler, room=None if out is None else flow.room_of(out),
-                packed=out is not None, pseudonyms=hidden, state_field=options.state_field,
-                taxonomy=firm_records.own_codes(options.codes), scope=scope, as_of=moment,
+                scheduler=scheduler, out=out, pseudonyms=hidden, scope=scope, as_of=moment,
             )  # fmt: skip
         else:
             result = flow.audit(
-                account, now=partial(datetime.now, UTC), max_age=check, state_field=options.state_field,
-                taxonomy=firm_records.own_codes(options.codes), scope=scope, as_of=moment, on_progress=listen,
+                account, now=partial(datetime.now, UTC), max_age=check, scope=scope, as_of=moment,
+                on_progress=listen,
             )  # fmt: skip
+    # The pack is written after the account is closed: it stands on what was read, and on nothing later.
     files: dict[str, Path] = {}
     if out is not None:
         files = flow.write_pack(
@@ -322,6 +323,7 @@ def verify(
     from dialframe.flows import pack as packs
     from dialframe.flows import pack_seal
 
+    # No account and no key of ours is needed: a third party runs the same command.
     verdict = packs.verify(
         pack, key=None if key is None else pack_seal.read_public_key(key), after=after
     )

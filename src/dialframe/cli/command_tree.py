@@ -71,6 +71,7 @@ def web_page(
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page_server import serve
 
+    # As variables: the page is another process, and an option of ours is no argument of its server.
     overrides = {
         ENVIRONMENT["base_url"]: account_options.base_url,
         ENVIRONMENT["store"]: account_options.store and str(account_options.store.resolve()),
@@ -141,6 +142,7 @@ def doctor(account_options: AccountOptions) -> Answer:
     from dialframe.flows import doctor as flow
     from dialframe.flows.machine_checks import Diagnosis
 
+    # Without opening the account: what keeps it from opening is what is looked for.
     settings = Settings.from_environment(os.environ, **asdict(account_options))
     with progress() as listen:
         # A missing setting is a finding here, and no error.
@@ -153,6 +155,7 @@ def doctor(account_options: AccountOptions) -> Answer:
         )
     )
     rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
+    # Once more below the table, which a narrow terminal cuts.
     troubles = (
         f"{row.state}: {row.check}: {'; '.join(filter(None, (row.detail, row.what_next)))}"
         for row in diagnosis.troubles
@@ -205,6 +208,7 @@ def _options(
     del version
 
 
+# In the order in which somebody meets them: the demo, an account, what it says, its parts.
 command(app)(demo)
 command(app)(sync_and_report_commands.sync)
 command(app)(sync_and_report_commands.export)

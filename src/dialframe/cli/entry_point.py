@@ -238,7 +238,7 @@ def _usage(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     command = PROGRAM if context is None else context.command_path
     words = _mistake(error)
-    _say("UsageError", words, status, said=f"{command}: {words}\nTry: {command} --help")
+    _say("UsageError", words, status, text=f"{command}: {words}\nTry: {command} --help")
     return status
 
 
@@ -256,7 +256,7 @@ def _stopped(arguments: Sequence[str]) -> int:
 
 
 def _say(
-    kind: str, message: str, status: int, error: Exception | None = None, *, said: str = ""
+    kind: str, message: str, status: int, error: Exception | None = None, *, text: str = ""
 ) -> int:
     """One sentence on standard error and, where a machine asked, one object on standard output."""
     now = terminal.current()
@@ -266,7 +266,7 @@ def _say(
         if isinstance(error, ApiError):
             facts |= {"code": error.code, "request_id": error.request_id}
         terminal.answer({"error": facts})
-    words = redact(said) if said else f"{PROGRAM}: {redact(message)}"
+    words = redact(text) if text else f"{PROGRAM}: {redact(message)}"
     typer.echo(terminal_safe(words), err=True)
     return status
 

@@ -87,7 +87,7 @@ def check(
         dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, suppression_import
+    from dialframe.flows import suppression_import
     from dialframe.flows.gate_server import verdicts
     from dialframe.phones import read_number
 
@@ -108,8 +108,7 @@ def check(
     with account_options.connect() as account:
         answers = flow.may_call(
             account, asked, at=moment, campaign=campaign, caller_id=caller_id,
-            now=partial(datetime.now, UTC), state_field=options.state_field,
-            taxonomy=firm_records.own_codes(options.codes), scope=scope,
+            now=partial(datetime.now, UTC), scope=scope,
         )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
     facts = {"asked": len(answers), "held": held, "verdicts": verdicts(answers)}
@@ -138,10 +137,9 @@ def serve(
         dialframe gate serve --port 8791
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, gate_server
+    from dialframe.flows import gate_server
 
     scope = options.scope()
-    taxonomy = firm_records.own_codes(options.codes)
     token = secret_of(os.environ, token_env, "--token-env", "token")
     if not token:
         raise ConfigError(f"the gate's token is missing: set {token_env} to a long random text")
@@ -150,8 +148,7 @@ def serve(
         def decide(question: Question) -> pd.DataFrame:
             return flow.may_call(
                 account, question.numbers, at=question.at, campaign=question.campaign,
-                caller_id=question.caller_id, now=partial(datetime.now, UTC),
-                state_field=options.state_field, taxonomy=taxonomy, scope=scope,
+                caller_id=question.caller_id, now=partial(datetime.now, UTC), scope=scope,
             )  # fmt: skip
 
         with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:

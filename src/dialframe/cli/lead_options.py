@@ -183,8 +183,8 @@ class EngineOptions:
         ),
     ] = None
     engine: Annotated[
-        Literal["local", "duckdb", "dask"],
-        typer.Option(help="duckdb compares out of core, dask reads on a cluster; same result."),
+        Literal["local", "dask"],
+        typer.Option(help="dask reads and judges on a cluster; the result is the same."),
     ] = "local"
     scheduler: Annotated[
         str | None,
@@ -205,6 +205,7 @@ def recipe(
     Raises:
         ConfigError: An option is not what it says.
     """
+    # Loaded here: `--help` and completion need none of it.
     from dialframe.flows.column_choices import remembered
     from dialframe.flows.lead_cleaning import Recipe
     from dialframe.leads import CleanLayout, Rules, load_rules
@@ -251,6 +252,7 @@ def recipe(
 
 def saved_mappings() -> Path:
     """Folder of what was answered about columns, by header."""
+    # With the user and not with the list: next month's list comes from another folder.
     return user_data_path("dialframe") / "mappings"
 
 
@@ -293,6 +295,7 @@ def _suppressed(
         return barred
     from dialframe.flows import suppression_import
 
+    # What a file holds is suppressed for this run alone; `suppress add` keeps it.
     for file in suppression_import.read(expanded(files), region=region, codes=codes):
         barred = barred.joined(file.barred)
     return barred
@@ -331,11 +334,7 @@ def expanded(files: list[str]) -> list[str | Path]:
 
 
 def _known(reasons: list[str] | None) -> list[str]:
-    """The reason codes whose lines are to be shown.
-
-    Raises:
-        ConfigError: There is no such reason.
-    """
+    """The reason codes whose lines are to be shown."""
     from dialframe.leads.reasons import BY_CODE
 
     for reason in reasons or ():
@@ -366,6 +365,7 @@ def _mapping(
         from dialframe.leads import ColumnMap
 
         saved = ColumnMap.load(mapping)
+    # Nothing was told: what was saved holds as it is.
     if not columns:
         return saved
     # A column's name may hold an equals sign itself: the first one parts them.
@@ -381,6 +381,7 @@ def _mapping(
 
 
 def _header(text: str) -> int | str:
+    # A file whose first line is a record has no header; a header may stand below a title.
     if text in ("auto", "none"):
         return text
     if not (text.isascii() and text.isdigit() and int(text)):
@@ -398,6 +399,7 @@ def asker(*, remembers: bool) -> Ask:
     """Asks on the terminal, and says whether the answers are kept."""
 
     def asked(decision: MappingDecision) -> Mapping[str, str | None]:
+        # A bar that is drawn anew would run over the question.
         current().hide_bars()
         answers = {item.field: _answer(decision.name, item) for item in decision.questions}
         if remembers:
@@ -412,6 +414,7 @@ def asker(*, remembers: bool) -> Ask:
 
 def _answer(name: str, question: Question) -> str | None:
     """The column of one field that is not sure; Enter takes the best."""
+    # The best first: whoever presses Enter takes it.
     offered = question.candidates[:_OFFERED]
     least = 1 if question.required else 0
     _say(f"{name}: {in_options(question.why).removeprefix(name).lstrip(': ')}")
@@ -448,6 +451,7 @@ def ask_region(decision: RegionDecision) -> str:
     _say(doubt)
     for number, candidate in enumerate(offered, 1):
         _say(f"  {number}  {candidate}")
+    # A number of the list, or any code: the right country may not be among those that fit.
     while True:
         text = typer.prompt(
             f"Which country? A number, a code such as GB{insist}", err=True

@@ -89,6 +89,7 @@ def check(
     """
     from dialframe.flows import lead_cleaning
 
+    # The firm's list counts in a dry run too, so that its numbers are those of the real one.
     with progress() as listen:
         chosen = recipe(options, work=work, store=store)
         result = lead_cleaning.look(expanded(files), chosen, on_progress=listen)
@@ -117,8 +118,10 @@ def clean(
 
     with progress() as listen:
         chosen = recipe(options, output, work=work, store=store)
+        # Written whole or not at all; an interrupted run leaves the earlier lists in place.
         result = lead_cleaning.clean(expanded(files), chosen, out, on_progress=listen)
         _save(result.cleaned, work.save_mapping)
+        # After the files: what somebody asked for in a list holds for every later list.
         opt_outs = keep_opt_outs(result, store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
@@ -140,6 +143,7 @@ def screen(
     """
     from dialframe.flows import lead_cleaning
 
+    # The account first: a wrong key is known before a large file is read.
     with account_options.connect() as account, progress() as listen:
         chosen = recipe(options, output, max_age=max_age, store=account_options.store)
         result = lead_cleaning.screen(expanded(files), chosen, account, out, on_progress=listen)
@@ -197,6 +201,7 @@ def import_(
         )
         # A plan that was not carried out changes nothing, here neither.
         opt_outs = None if brought.ledger is None else keep_opt_outs(brought.result, store)
+    # Unknown fails always: such leads may be in the campaign or not.
     failing = ("unknown", "refused") if fail_on == "refused" else ("unknown",)
     if brought.ledger is None:
         # A dry run says by its status whether the import would go through.
@@ -296,6 +301,7 @@ def _lines(
             f"{suppressed['added']:,} numbers whose records say not to call are new on your "
             f"suppression list, which holds {suppressed['on_list']:,}"
         )
+    # Paths come last, where the eye is when a long answer ends.
     files = result.paths if brought is None else brought.files
     for name, path in files.items():
         yield f"  {name.replace('_', ' '):<16} {path}"
@@ -326,6 +332,7 @@ def _facts(
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
         "reasons": cleaned.reasons,
+        # Masked, with file and line, so that a record is found without its number in a log.
         "examples": {
             reason["code"]: reason["examples"]
             for listed in report["reasons"].values()
@@ -350,6 +357,7 @@ def _facts(
         ledger = brought.ledger
         content |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
     elif brought is not None:
+        # The same keys whether it was sent or planned: a script need not ask which.
         content |= dict.fromkeys(_LEDGER, 0)
     if suppressed is not None:
         content["suppression_list"] = dict(suppressed)
@@ -363,6 +371,7 @@ def confirmed(plan: Plan) -> bool:
     current().hide_bars()
     for part in plan_lines(plan):
         say(part)
+    # There is nothing to ask about.
     if not plan.to_send:
         return False
     where = plan.campaign_id if plan.campaign is None else f"{plan.campaign.name!r}"
@@ -387,6 +396,7 @@ def plan_lines(plan: Plan) -> Iterator[str | Table]:
         # What somebody named is certain.
         sure = file.columns.confidence
         rows = [
+            # Cells beside each column: a wrong column is seen in them at once, and in its name hardly ever.
             (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))
             for field, columns in samples.items()
             for column, cells in columns.items()
@@ -407,8 +417,8 @@ def _country_lines(cleaned: Outcome) -> Iterator[str]:
         if counts:
             shown = [f"{name} {count:,}" for name, count in list(counts.items())[:_SHOWN]]
             more = len(counts) - len(shown)
-            rest = f" and {more:,} more" if more else ""
-            yield f"{words} of the clean numbers: {', '.join(shown)}{rest}"
+            hidden = f" and {more:,} more" if more else ""
+            yield f"{words} of the clean numbers: {', '.join(shown)}{hidden}"
 
 
 def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table]:

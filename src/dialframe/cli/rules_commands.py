@@ -6,8 +6,7 @@ import json
 import re
 from datetime import date
 from pathlib import Path
-from string import Template
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dialframe.compliance import RuleBook
-    from dialframe.compliance.rules.rule_model import Rule
 
 app = typer.Typer(
     help="The rule book of the audit: facts with citations, not legal advice.",
@@ -42,10 +40,6 @@ Jurisdictions = Annotated[
 RuleFile = Annotated[
     Path, typer.Argument(help="A file of rules (TOML), from `dialframe rules new` for instance.")
 ]
-
-#: The skeleton of a new rule, and what its parameters begin with, by kind.
-_NEW: Final = read_toml(Path(__file__).with_name("rule_skeleton.toml").read_text(encoding="utf-8"))
-_KINDS: Final[dict[str, str]] = _NEW["parameters"]
 
 
 def read_book(own_file: Path | None = None, book_file: Path | None = None) -> RuleBook:
@@ -83,11 +77,13 @@ def list_(
         dialframe rules list --rules us,us-fl
         dialframe rules list --kind calling_hours
     """
+    # Selected first: an id or a place that the book does not have is a mistake, and no empty list.
     book = read_book(own).select(split(rules))
     chosen = [rule for rule in book.rules if kind in (None, rule.kind)]
     rows = [
         {
             "id": rule.id, "title": rule.title, "status": rule.status, "force": rule.force,
+            # A rule may be older than the day from which its text was read.
             "from": str(rule.effective_from or rule.since or ""),
             "to": str(rule.effective_to or ""),
             "confidence": rule.confidence, "citation": rule.citation,
@@ -123,6 +119,7 @@ def show_(
     values["force"] = rule.force_words
     if rule.ceiling_reason:
         values["uncertain_at_best"] = rule.ceiling_reason
+    # What a firm changed is its own word, with a name under it.
     origin = dict(book.origins).get(rule_id)
     if origin is not None:
         values["own"] = {
@@ -178,6 +175,7 @@ def diff(
     """
     from dialframe.compliance.rules import rule_changes
 
+    # A day compares the law with itself, anything else two books.
     day = _day(first)
     if day is None:
         if first is not None and not Path(first).exists():
@@ -225,7 +223,7 @@ def new(
     kind: Annotated[
         str,
         typer.Option(
-            help=f"What it is about: {', '.join(_KINDS)}.",
+            help="What it is about: calling_hours, holiday, attempt_cap ...; a wrong word lists all of them.",
             autocompletion=completion_words.rule_kinds,
         ),
     ] = "calling_hours",
@@ -238,19 +236,12 @@ def new(
     Example:
         dialframe rules new --in US-FL --kind attempt_cap --to ours.toml
     """
+    from dialframe.compliance.rules import overrides
     from dialframe.files import write_text
 
-    if kind not in _KINDS:
-        raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_KINDS)}")
-    from dialframe.compliance.rules.rule_model import nowhere
-
-    # A rule for a place that there is not would never be asked.
-    problem = nowhere(jurisdiction.upper())
-    if problem is not None:
-        raise ConfigError(problem)
+    text = overrides.skeleton(jurisdiction.upper(), kind)
     if to is not None and to.exists():
         raise ConfigError(f"{to} is there already; choose another name")
-    text = _skeleton(jurisdiction.upper(), kind)
     if to is not None:
         write_text(text, to)
     written = f"skeleton written to {to}; fill it in, then: dialframe rules check {to}"
@@ -295,6 +286,7 @@ def run_examples(
         # The packaged rules have their own tests.
         ours = {rule_id for rule_id, _ in book.origins}
         book = replace(book, rules=tuple(rule for rule in book.rules if rule.id in ours))
+    # Each example is a call that the audit grades, as it would grade one of the account's.
     results = run(book)
     wrong = [result for result in results if not result.holds]
     rows = [
@@ -315,11 +307,6 @@ def run_examples(
 
 
 def _text(file: Path) -> str:
-    """The text of a file.
-
-    Raises:
-        ConfigError: It is no text.
-    """
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -340,53 +327,40 @@ def _problems(file: Path) -> list[tuple[int, str]]:
     """Everything that is wrong with a file: its form, then what contradicts, then what is missing."""
     import tomllib
 
-    from pydantic import ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
     from dialframe.compliance.rules import rulebook, toml_validation
+    from dialframe.compliance.rules.rule_model import Book, OwnRules
 
     try:
         text = _text(file)
-        rules = _read_rules(text)
+        values = read_toml(text)
+        # A whole book, or what a firm's own file adds to the packaged one.
+        if _is_book(text):
+            rules = TypeAdapter(Book).validate_python(values).rule
+        else:
+            additions = TypeAdapter(OwnRules).validate_python(values).add
+            rules = tuple(added.rule for added in additions)
     except ConfigError as error:
         return [(1, str(error).removeprefix(f"{file}: "))]
     except tomllib.TOMLDecodeError as error:
+        # The parser of Python 3.11 gives the line in words alone.
         position = re.search(r"at line (\d+)", str(error))
         return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(toml_validation.form_problems(error, text))
     # A file that says nothing would pass for one without a fault.
-    if not rules and not read_toml(text).get("change"):
+    if not rules and not values.get("change"):
         return [
             (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")
         ]
     try:
         _book_of(file)
     except ConfigError as error:
+        # Errors of the book begin with file and line, which a row of the answer has apart.
         line, _, words = str(error).removeprefix(f"{file}, line ").partition(": ")
         return [(int(line) if line.isdigit() else 1, words)]
     return sorted(rulebook.evidence_problems(rules, text))
-
-
-def _read_rules(text: str) -> tuple[Rule, ...]:
-    """The rules of a book, or those that a firm's own file adds."""
-    from pydantic import TypeAdapter
-
-    from dialframe.compliance.rules.rule_model import Book, OwnRules
-
-    values = read_toml(text)
-    if _is_book(text):
-        return TypeAdapter(Book).validate_python(values).rule
-    return tuple(added.rule for added in TypeAdapter(OwnRules).validate_python(values).add)
-
-
-def _skeleton(jurisdiction: str, kind: str) -> str:
-    return Template(_NEW["skeleton"]).substitute(
-        code=jurisdiction.lower(),
-        dashed=kind.replace("_", "-"),
-        jurisdiction=jurisdiction,
-        kind=kind,
-        parameters=Template(_KINDS[kind]).substitute(country=jurisdiction[:2]),
-    )
 
 
 def _day(text: str | None) -> date | None:

@@ -74,6 +74,7 @@ def serve_sandbox(
 
         dialframe sandbox serve --size tiny --port 0 --json
     """
+    # A day and no instant: the history ends with it.
     as_of_day = day("--as-of", as_of)
     # It takes long to load: a wrong day is said before.
     from dialframe.sandbox import serve
@@ -183,13 +184,21 @@ def listen(
         )
     # Whoever can reach the port can send nonsense; what it does to the server is nobody's line.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    # Events for a program on standard output, everything about them on standard error.
     printer = _Printer(as_json=as_json, show_numbers=show_numbers)
-    ended_by_itself = False
+    kept, ended_by_itself = Counter[bool](), False
+
+    def keep(delivery: Delivery) -> bool:
+        is_new = keep_event(account, delivery)
+        # Counted here: what is printed may wait for its reader.
+        kept[is_new] += 1
+        return is_new
+
     with (
         until_signal(),
         account_options.connect() as account,
         receiver.start(
-            partial(keep_event, account),
+            keep,
             secrets=secrets,
             now=partial(datetime.now, UTC),
             on_event=printer.event,
@@ -204,7 +213,7 @@ def listen(
         ended_by_itself = True
     if ended_by_itself:
         raise DialframeError("the receiver ended by itself; start it again")
-    printer.end()
+    _write(_STDERR, f"dialframe: stopped; new events kept in the store: {kept[True]:,}")
 
 
 class _Printer:
@@ -215,13 +224,11 @@ class _Printer:
         self._show_numbers = show_numbers
         self._troubles: Counter[str] = Counter()
         self._read = True
-        self._events = 0
 
     def event(self, delivery: Delivery) -> None:
         """One line on standard output, as long as somebody reads there."""
         from dialframe.webhooks.verifying import as_json, as_line
 
-        self._events += 1
         show = as_json if self._as_json else as_line
         if not self._read:
             return
@@ -230,10 +237,6 @@ class _Printer:
         except BrokenPipeError:
             self._read = False
             self.trouble(DialframeError("nobody reads the events any more; they are still stored"))
-
-    def end(self) -> None:
-        """One line on standard error: what was received and is kept."""
-        _write(_STDERR, f"dialframe: stopped; new events kept in the store: {self._events:,}")
 
     def trouble(self, error: DialframeError) -> None:
         """One line on standard error the 1st, 10th, 100th... time that something happens."""

@@ -72,6 +72,7 @@ def forget(
     from dialframe.flows import erasing
 
     now = datetime.now(UTC)
+    # The suppression list is given apart: there the number stays, as a mark that nobody can undo.
     with account_options.connect() as account:
         erasure = erasing.forget(
             account,
@@ -117,6 +118,7 @@ def prune(
     for name in table or ():
         if name not in TABLES:
             raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
+    # None: all that are about persons; the others age without harm.
     names = [TABLES[name] for name in table] if table else None
     with account_options.connect() as account:
         deleted = account.store.prune(before, names)
@@ -136,6 +138,7 @@ def publish(
 
         dialframe store publish lake
     """
+    # A version is published once: run again, it goes on with what is new.
     with progress() as listen, account_options.connect() as account:
         written = account.store.publish(url, on_progress=listen)
     lines = (f"{name:<16} {count} versions written" for name, count in written.items())
@@ -150,6 +153,7 @@ def vacuum(account_options: AccountOptions) -> Answer:
         dialframe store vacuum
     """
     with account_options.connect() as account:
+        # Sizes before and after: what SQLite and Parquet free is seen nowhere else.
         before = account.store.info().size_bytes
         account.store.vacuum()
         after = account.store.info().size_bytes
@@ -176,6 +180,7 @@ def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
     for path in _stores(store, needed=not vanished) if journal is None else ():
         problems[path.name] = damages = [*verify_and_repair.verify(path), *_tool_calls(path)]
+        # A damaged store is not opened: opening it would fail, and say less.
         if not damages:
             with Store.open(path) as whole:
                 damages += [
@@ -191,13 +196,14 @@ def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
             # Each begins with the file that it is about.
             parts = (line.partition(": ") for line in lines)
             problems[name] = [verify_and_repair.Problem(file, what) for file, _, what in parts]
+    # All stores of the folder, since nobody knows which account a damaged one was of.
     rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
-    told = []
+    summary: list[str] = []
     for name, damages in problems.items():
-        told += [f"{Path(name) / damage.file}: {damage.what}" for damage in damages]
+        summary += [f"{Path(name) / damage.file}: {damage.what}" for damage in damages]
         mended = "" if damages is vanished else "; dialframe store repair"
-        told.append(f"{name}: {f'{len(damages)} problems{mended}' if damages else 'whole'}")
-    return Answer({"stores": rows}, told, FINDINGS if any(problems.values()) else OK)
+        summary.append(f"{name}: {f'{len(damages)} problems{mended}' if damages else 'whole'}")
+    return Answer({"stores": rows}, summary, FINDINGS if any(problems.values()) else OK)
 
 
 @command(app)
@@ -222,6 +228,7 @@ def repair(
     from dialframe.store import verify_and_repair
 
     now = datetime.now(UTC)
+    # Each store by itself: one that cannot be repaired stops at its own name.
     done = {
         path.name: verify_and_repair.repair(path, now, acknowledge=acknowledge)
         for path in (_stores(store) if journal is None else ())
@@ -257,6 +264,7 @@ def backup(
     from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
 
+    # Stores hold keyed marks of forgotten numbers: without the keys a backup could not tell them.
     archives = [
         backups.backup(path, folder, replace=replace, keys=keys_folder())
         for path in _stores(store)
@@ -297,6 +305,7 @@ def restore(
     if not copies:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
+    # What stands there is kept beside it: a backup may be older than somebody thinks.
     kept_files = {
         path.name: backups.restore(
             path, root / path.name, now, replace=replace, keys=keys_folder()
@@ -339,6 +348,7 @@ def _beside(store: Path | None) -> Beside:
     from dialframe.store.backups import Beside
     from dialframe.suppression import SuppressionList
 
+    # The log is the second copy of the list, and the evidence that of the journal.
     listed, journal = SuppressionList.beside(_root(store)).path, _journal(store).file
     files = (listed, listed.with_suffix(".log"), key_file(), journal, journal.with_name(EVIDENCE))
     return Beside({path.name: path for path in files}, frozenset({journal.name}))
@@ -380,6 +390,7 @@ def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
     from dialframe.store import verify_and_repair
 
     root = _root(store)
+    # Looked for on the disk, and no key is asked for: a damaged store has to be found without one.
     folders = verify_and_repair.stores(root)
     if not folders and needed:
         raise ConfigError(

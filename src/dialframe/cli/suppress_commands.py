@@ -78,6 +78,7 @@ def add(
 
     # The time to honor it runs from the day of the request (47 CFR 64.1200(d)(3)).
     requested_on = day("--on", on) or _now().date()
+    # Read whole before anything is written: a file that cannot be read leaves the list as it was.
     phones = _numbers(numbers, region)
     files = suppression_import.read(expanded(file or []), region=region, codes=codes)
     if not phones and not files:
@@ -85,6 +86,7 @@ def add(
 
     def entries() -> Iterator[Entry]:
         for phone in phones:
+            # Who asked is evidence; that somebody typed it is all that is known without a source.
             yield Entry(phone, reason, source or "command line", requested_on)
         for file_read in files:
             yield from file_read.entries(reason=reason, on=requested_on, source=source)
@@ -98,6 +100,7 @@ def add(
         "added": new,
         "known": numbers_given - new,
         "free": sum(file_read.free for file_read in files),
+        # Lines, and no cells: what cannot be read may be a number all the same.
         "unreadable": {
             file_read.name: list(file_read.unreadable)
             for file_read in files
@@ -108,6 +111,7 @@ def add(
     lines = [
         f"{new:,} numbers added, {numbers_given - new:,} were on the list; it holds {len(suppressed):,}"
     ]
+    # A service's "may be called" keeps a row off the list, which whoever reads this may want to check.
     if facts["free"]:
         lines.append(f"{facts['free']:,} rows may be called, says the service that screened them")
     for file_read in files:
@@ -188,6 +192,7 @@ def remove(
     Example:
         dialframe suppress remove +12125550142 --reason consent
     """
+    # The reason is asked for: a removal has to be explained as long as the history is kept.
     phones = _numbers(numbers, region)
     removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
     lines = [f"{removed:,} of {len(phones):,} numbers were on the list and are off it"]
@@ -215,9 +220,11 @@ def export(
 
     from dialframe.frames.csv_safety import write_csv
 
+    # Hashes can be given away: whoever holds numbers of their own finds the common ones, and no others.
     names = ["sha256" if hashed else "phone", "reason", "source", "on", "added_at"]
     rows = [
         (
+            # Of some entries the hash is all that was ever given.
             entry.digest.hex() if hashed else entry.phone or f"sha256:{entry.digest.hex()}",
             entry.reason,
             entry.source,
@@ -240,6 +247,7 @@ def push(account_options: AccountOptions) -> Answer:
     """
     from dialframe.flows import suppression_import
 
+    # One request a number (contract, Endpoints: Do-Not-Call), so it takes its time and may break off.
     with goes_on(), account_options.connect() as account, progress() as listen:
         done = suppression_import.push(
             suppression_list(account_options.store),
@@ -295,6 +303,7 @@ def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
 
 def _row(entry: Entry) -> dict[str, str]:
     return {
+        # Masked, also for machines: `suppress export` is the one way to the numbers.
         "number": entry.shown,
         "reason": entry.reason,
         "source": entry.source,

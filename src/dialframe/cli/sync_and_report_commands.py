@@ -63,9 +63,10 @@ def sync(
     for name in tables or ():
         if name not in completion_words.SYNCED:
             close = get_close_matches(name, completion_words.SYNCED, n=1)
-            rest = f"choose from {', '.join(completion_words.SYNCED)}"
-            meant = f"did you mean {close[0]}?" if close else rest
-            raise ConfigError(f"there is no table {name!r} to sync; {meant}")
+            choices = f"choose from {', '.join(completion_words.SYNCED)}"
+            advice = f"did you mean {close[0]}?" if close else choices
+            raise ConfigError(f"there is no table {name!r} to sync; {advice}")
+    # `0s`: older than nothing, so that every list is read to its end.
     with account_options.connect() as account, watch() as listen:
         report = account.sync(
             tables or None, reconcile_after="0s" if whole else None, on_progress=listen
@@ -98,7 +99,8 @@ def export(
     # A name that cannot be written is said before the store is read.
     reporting.exportable(table, to)
     with account_options.connect() as account:
-        frame = reporting.stored_table(account, table)
+        # The method that reads a table has its name.
+        frame = getattr(account, table)()
     # An empty file would look like an account without calls.
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(
@@ -125,6 +127,7 @@ def watch() -> Iterator[OnProgress]:
 
     from dialframe.account.sync_report import Meter
 
+    # A notebook shows standard error as a fault, and a pipe wants standard output for the answer.
     console = Console(stderr=not _in_notebook())
     if console.is_dumb_terminal:
         yield silent
@@ -132,7 +135,11 @@ def watch() -> Iterator[OnProgress]:
 
     meter = Meter(time.monotonic())
     with Live(
-        console=console, transient=True, refresh_per_second=4, get_renderable=lambda: _shown(meter)
+        # Four times a second is smooth enough to the eye, and costs nothing beside the requests.
+        console=console,
+        transient=True,
+        refresh_per_second=4,
+        get_renderable=lambda: _shown(meter),
     ):
 
         def listen(progress: Progress) -> None:
@@ -189,6 +196,7 @@ class CallOptions:
         return reporting.Scope(
             self.campaign,
             self.by,
+            # A day is its midnight in UTC.
             instants.instant("--since", self.since),
             instants.instant("--until", self.until),
             firm_records.own_codes(self.codes),
@@ -236,7 +244,9 @@ def funnel(
     span = None if window is None else age("--window", window)
     with account_options.connect() as account:
         result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
-        shown = reporting.readable(account, result)
+        # For people, campaigns have names; for machines they keep their ids.
+        shown = result.named(account.campaigns())
+    # Drawn after the store is closed: a picture takes seconds.
     drawn = None if picture is None else reporting.picture(shown, picture)
     lines = [str(shown), *(f"\nwarning: {in_options(warning)}" for warning in shown.warnings)]
     lines += [] if drawn is None else [f"picture: {drawn}"]
@@ -250,6 +260,7 @@ def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
         "as_of": plain["as_of"],
         "taxonomy": result.taxonomy_version,
         "parameters": plain["parameters"],
+        # Definitions stand apart, once: they are the same for every row of a stage.
         "stages": [
             {name: value for name, value in row.items() if name != "definition"}
             for row in plain["table"]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
@@ -121,6 +121,7 @@ class AccountOptions:
         from dialframe.account import connect
 
         account = connect(base_url=self.base_url, store=self.store)
+        # On standard error, before the answer: whoever reads numbers should know what is missing in them.
         lost = [damage.sentence for damage in account.store.missing()]
         for sentence in (*lost, *account.journal_problems()):
             typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
@@ -180,6 +181,7 @@ def spread(command: Command) -> Callable[..., None]:
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     answers = hints.pop("return") is not NoneType
     groups.pop("return", None)
+    # What typer reads is the signature of one function, so it is made of the fields of each group.
     parameters: list[Parameter] = []
     # Whichever account is meant stands last on every page, before `--json`.
     in_order = sorted(
@@ -213,9 +215,9 @@ def spread(command: Command) -> Callable[..., None]:
         as_json = values.pop("as_json") if adds_json else values.get("as_json", False)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        found = command(**values)
-        if found is not None:
-            found.give(as_json=as_json)
+        answered = command(**values)
+        if answered is not None:
+            answered.give(as_json=as_json)
 
     vars(run)["__signature__"] = Signature(parameters)
     return run
@@ -235,20 +237,38 @@ def progress() -> Iterator[OnProgress]:
     What it hears is remembered, so that a command that is stopped can say where it was.
     """
     now = current()
-
-    def remember(step: Progress) -> None:
-        now.step = step
-
     if not sys.stderr.isatty():
-        yield remember
+        yield partial(setattr, now, "step")
         return
-    with bars() as draw:
+    # Loaded here, so that help and completion come without it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
-        def listen(step: Progress) -> None:
-            remember(step)
-            draw(step)
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )  # fmt: skip
+    console = Console(stderr=True)
+    drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
+    now.hide_bars = drawn.stop
+    # A bar for each step, in the order in which they began.
+    tasks: dict[str, TaskID] = {}
 
+    def listen(step: Progress) -> None:
+        now.step = step
+        # Nothing is drawn before there is something to tell: a question may come first.
+        drawn.start()
+        if step.step not in tasks:
+            tasks[step.step] = drawn.add_task(step.step, total=step.total)
+        drawn.update(tasks[step.step], completed=step.done, total=step.total)
+
+    try:
         yield listen
+    finally:
+        # What was drawn is gone when the command answers.
+        if tasks:
+            drawn.stop()
 
 
 def say(part: str | Table) -> None:
@@ -330,38 +350,6 @@ def current() -> Course:
     return _COURSE.get(Course())
 
 
-@contextmanager
-def bars() -> Iterator[OnProgress]:
-    """A listener that draws a bar for each step; what it drew is gone when it ends."""
-    # Loaded here, so that help and completion come without it.
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )  # fmt: skip
-    console = Console(stderr=True)
-    drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
-    current().hide_bars = drawn.stop
-    # A bar for each step, in the order in which they began.
-    tasks: dict[str, TaskID] = {}
-
-    def listen(step: Progress) -> None:
-        # Nothing is drawn before there is something to tell: a question may come first.
-        drawn.start()
-        if step.step not in tasks:
-            tasks[step.step] = drawn.add_task(step.step, total=step.total)
-        drawn.update(tasks[step.step], completed=step.done, total=step.total)
-
-    try:
-        yield listen
-    finally:
-        if tasks:
-            drawn.stop()
-
-
 #: Text up to this long stays on one line of a table.
 SHORT_CHARS: Final = 24
 #: A column of long text is of no use below this width.
@@ -398,7 +386,7 @@ class Table:
 
         cells = [["" if pd.isna(cell) else _cell(cell) for cell in frame[name]] for name in frame]
         numbers = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame]
-        right = [place for place, is_number in enumerate(numbers) if is_number]
+        right = [position for position, is_number in enumerate(numbers) if is_number]
         return cls(list(zip(*cells, strict=True)), [str(name) for name in frame], title, right)
 
     @classmethod
@@ -427,8 +415,10 @@ class Table:
             return
         last = len(columns) - 1
         short = [
-            place in self.right or _width(column[1:]) <= SHORT_CHARS if names else place != last
-            for place, column in enumerate(columns)
+            position in self.right or _width(column[1:]) <= SHORT_CHARS
+            if names
+            else position != last
+            for position, column in enumerate(columns)
         ]
         least = [
             width if is_short else min(width, _LEAST_CHARS)
@@ -441,25 +431,23 @@ class Table:
         table = Drawn.grid(padding=(0, 2))
         if names:
             table = Drawn(title=self.title, title_justify="left", header_style="bold")
-        for place, column in enumerate(columns):
+        for position, column in enumerate(columns):
             table.add_column(
-                Text(column[0]) if names else "", justify=self._side(place), no_wrap=short[place],
-                min_width=None if names or place else widths[0], overflow="fold",
+                Text(column[0]) if names else "",
+                justify="right" if position in self.right else "left", no_wrap=short[position],
+                min_width=None if names or position else widths[0], overflow="fold",
             )  # fmt: skip
         for row in rows:
             table.add_row(*map(Text, row))
         console.print(table)
 
-    def _side(self, place: int) -> Literal["left", "right"]:
-        return "right" if place in self.right else "left"
-
     def _print_plain(self, rows: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
         for row in rows:
             line = []
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 text = " ".join(cell.split("\n"))
                 blanks = " " * (width - _width([text]))
-                line.append(blanks + text if place in self.right else text + blanks)
+                line.append(blanks + text if position in self.right else text + blanks)
             print(_GAP.join(line).rstrip())
 
     def _print_blocks(

@@ -18,9 +18,9 @@ from dialframe.client.request_building import PlannedRequest, Write
 from dialframe.client.resources import UNSET, method_path
 from dialframe.client.resources.dnc_and_message_methods import DncChecked
 from dialframe.client.resources.lead_methods import Leads
-from dialframe.client.response_reading import Answered, ChangedSince, ListPage
-from dialframe.client.step_runners import Sync
-from dialframe.client.tolerant_json import Novelty, Quarantined
+from dialframe.client.response_reading import Answered, ChangedSince, ListPage, Novelty
+from dialframe.client.send_operation import Sync
+from dialframe.client.tolerant_json import Quarantined
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncReply,

@@ -26,6 +26,7 @@ from dialframe.client.client_settings import (
 from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes
 from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
+from dialframe.client.refusals import Policy
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, sent
 from dialframe.client.resources.call_and_campaign_methods import Calls, Campaigns, Reports
@@ -39,11 +40,8 @@ from dialframe.client.resources.dnc_and_message_methods import (
 )
 from dialframe.client.resources.lead_methods import Leads
 from dialframe.client.resources.webhook_methods import Events, Webhooks
-from dialframe.client.response_reading import Answered
-from dialframe.client.retry_loop import Policy, RetryLoop
-from dialframe.client.send_operation import Req, Sender
-from dialframe.client.step_runners import Async, RawAsync, RawSync, Sync
-from dialframe.client.tolerant_json import Novelty
+from dialframe.client.response_reading import Answered, Novelty
+from dialframe.client.send_operation import Async, RawAsync, RawSync, Req, Sender, Sync
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncTransport,
@@ -58,6 +56,7 @@ from dialframe.contract.models.dnc_and_message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 
+# With the waits between them, an outage of some three seconds is outlived without a word.
 DEFAULT_ATTEMPTS = 4
 
 Res = TypeVar("Res", bound=Answer)
@@ -128,17 +127,12 @@ class Made:
     shown: str = "none"
     network: Network | None = field(default=None, repr=False)
 
-    def sender(self, limiter: RateLimiter | None, clock: Clock) -> Sender:
-        """What plans, journals, sends and reads for a client of these parts."""
-        loop = RetryLoop(limiter, clock)
-        return Sender(loop, Journal(self.journal, self.account), clock, self.policy)
-
 
 class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
     """What both clients have in common: all but waiting for an answer."""
 
-    #: Who runs the steps of a call, and what carries its requests: over httpx, or nowhere without a key.
-    _runner: ClassVar[Callable[..., Any]]
+    #: Who runs a call, and what carries its requests: over httpx, or nowhere without a key.
+    _kind: ClassVar[Callable[..., Any]]
     _carrier: ClassVar[Callable[..., Any]]
     _keyless: ClassVar[Callable[[], Any]]
 
@@ -217,10 +211,12 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         carrier = transport or self._carrier(
             address, credential, network=network, http_client=http_client
         )
-        self._join(made, made.sender(limiter, clock), self._runner(carrier, limiter, clock))
+        self._join(made, self._kind(carrier, limiter, clock))
 
-    def _join(self, made: Made, sender: Sender, shell: ShellT) -> None:
-        super().__init__(sender, shell)
+    def _join(self, made: Made, shell: ShellT) -> None:
+        runner: Any = shell
+        journal = Journal(made.journal, made.account)
+        super().__init__(Sender(runner, journal, made.policy), shell)
         self._made = made
 
     @property
@@ -349,7 +345,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
     def _without_key(cls, made: Made) -> Self:
         # The limit goes too: it is of a key, and there is none until `with_key`.
         client = cls.__new__(cls)
-        client._join(made, made.sender(None, SYSTEM), cls._runner(cls._keyless(), None, SYSTEM))  # noqa: SLF001 - its own kind
+        client._join(made, cls._kind(cls._keyless(), None, SYSTEM))  # noqa: SLF001 - its own kind
         return client
 
 
@@ -393,10 +389,10 @@ class Client(_Service[Sync, httpx.Client, Transport]):
     listed at `Operations`.
     """
 
-    _runner, _carrier, _keyless = Sync, HttpxTransport, _Keyless
+    _kind, _carrier, _keyless = Sync, HttpxTransport, _Keyless
 
-    def _join(self, made: Made, sender: Sender, shell: Sync) -> None:
-        super()._join(made, sender, shell)
+    def _join(self, made: Made, shell: Sync) -> None:
+        super()._join(made, shell)
         # A list that is still walked needs the connections though its client is forgotten.
         weakref.finalize(shell, shell.transport.close)
 
@@ -406,7 +402,8 @@ class Client(_Service[Sync, httpx.Client, Transport]):
 
         So `client.with_raw_response.leads.get(lead_id).etag` is the ETag of a lead.
         """
-        return Operations(self._sender, RawSync(self._shell))
+        # What the client has seen (ETags, unknown values) is shared.
+        return Operations(self._sender.noting(), RawSync(self._shell))
 
     def send(
         self, operation: Operation[Req, Res], request: Req, options: Options | None = None
@@ -450,6 +447,7 @@ class Client(_Service[Sync, httpx.Client, Transport]):
 
     def close(self) -> None:
         """Close every connection; calling afterwards is an error."""
+        # What `with_options` made shares these connections.
         self._shell.transport.close()
 
     def __enter__(self) -> Self:
@@ -477,12 +475,12 @@ class AsyncClient(_Service[Async, httpx.AsyncClient, AsyncTransport]):
     """
 
     # No finalizer as in `Client`: connections of a loop that is over cannot be closed any more.
-    _runner, _carrier, _keyless = Async, AsyncHttpxTransport, _AsyncKeyless
+    _kind, _carrier, _keyless = Async, AsyncHttpxTransport, _AsyncKeyless
 
     @property
     def with_raw_response(self) -> Operations[RawAsync]:
         """The same methods, each giving its result inside the whole answer."""
-        return Operations(self._sender, RawAsync(self._shell))
+        return Operations(self._sender.noting(), RawAsync(self._shell))
 
     async def send(
         self, operation: Operation[Req, Res], request: Req, options: Options | None = None

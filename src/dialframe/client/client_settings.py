@@ -13,13 +13,14 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from dialframe.config import ENVIRONMENT
 from dialframe.contract import limits
@@ -80,45 +81,40 @@ def parse_address(base_url: str | None, *, called: str = "base_url") -> Address:
         raise ConfigError(
             "base_url is missing: pass base_url=... or set DIALFRAME_BASE_URL to the service's address"
         )
-    # RFC 3986, 3.2.2: a host is looked up in lower case, as `urlsplit` gives it.
-    parts, port = _checked_parts(base_url.strip(), called)
-    host = parts.hostname or ""
+    try:
+        # RFC 3986, 3.2.2: a host is looked up in lower case, as `urlsplit` gives it.
+        parts = urlsplit(base_url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise ConfigError(f"{called} is not a URL: {_EXAMPLE}") from None
+    wrong = {
+        f"is not an http or https URL with a host: {_EXAMPLE}": (
+            parts.scheme not in ("http", "https") or not host
+        ),
+        f"has a blank in it: {_EXAMPLE}": bool(re.search(r"\s", base_url.strip())),
+        # Contract, Authentication 2: no credential in a URL.
+        "carries credentials: pass the key as api_key instead": (
+            parts.username is not None or parts.password is not None
+        ),
+        f"has a query or a fragment: {_EXAMPLE}": bool(parts.query or parts.fragment),
+        "ends in /v1, which every path brings along: leave it off": (
+            parts.path.rstrip("/").endswith("/v1")
+        ),
+    }
+    for words, holds in wrong.items():
+        if holds:
+            raise ConfigError(f"{called} {words}")
+    # RFC 6761, 6.3: `localhost` and every name below it are this machine.
+    loopback = host == "localhost" or host.endswith(".localhost")
+    if not loopback:
+        with suppress(ValueError):
+            loopback = ip_address(host).is_loopback
     return Address(
         url=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
         host=host if port is None else f"{host}:{port}",
         secure=parts.scheme == "https",
-        loopback=_is_loopback(host),
+        loopback=loopback,
     )
-
-
-def _checked_parts(base_url: str, called: str) -> tuple[SplitResult, int | None]:
-    try:
-        parts = urlsplit(base_url)
-        port = parts.port
-    except ValueError:
-        raise ConfigError(f"{called} is not a URL: {_EXAMPLE}") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{called} is not an http or https URL with a host: {_EXAMPLE}")
-    if any(character.isspace() for character in base_url):
-        raise ConfigError(f"{called} has a blank in it: {_EXAMPLE}")
-    # Contract, Authentication 2: no credential in a URL.
-    if parts.username is not None or parts.password is not None:
-        raise ConfigError(f"{called} carries credentials: pass the key as api_key instead")
-    if parts.query or parts.fragment:
-        raise ConfigError(f"{called} has a query or a fragment: {_EXAMPLE}")
-    if parts.path.rstrip("/").endswith("/v1"):
-        raise ConfigError(f"{called} ends in /v1, which every path brings along: leave it off")
-    return parts, port
-
-
-def _is_loopback(host: str) -> bool:
-    # RFC 6761, 6.3: `localhost` and every name below it are this machine.
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Credential:
@@ -212,6 +208,7 @@ def resolve_key(
 
 def notebook_prompt() -> Prompt | None:
     """A question without echo when running in a notebook's kernel, else None."""
+    # Looked at and not imported: who runs in a kernel has it already.
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getpass.getpass if hasattr(shell, "kernel") else None
@@ -221,7 +218,10 @@ def notebook_prompt() -> Prompt | None:
 _CORRELATION: Final = re.compile(limits.CORRELATION_ID_PATTERN)
 # RFC 9110, 5.5: blanks at either end of a header's value would not arrive.
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-_current: ContextVar[str | None] = ContextVar("dialframe_correlation", default=None)
+#: The correlation id of the `with` block that we are in, or None.
+current_correlation: Final[ContextVar[str | None]] = ContextVar(
+    "dialframe_correlation", default=None
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +255,23 @@ class Options:
                 raise ConfigError(f"{name}: give a number of seconds above 0")
         if self.max_attempts is not None and self.max_attempts < 1:
             raise ConfigError("max_attempts: give at least 1, which means: never send again")
-        check_correlation(self.correlation_id)
-        _check_header("idempotency_key", self.idempotency_key, limits.IDEMPOTENCY_KEY_CHARS[1])
-        if isinstance(self.if_match, str):
-            _check_header("if_match", self.if_match, limits.ETAG_CHARS)
+        if self.correlation_id is not None and not _CORRELATION.fullmatch(self.correlation_id):
+            raise ConfigError(
+                f"correlation_id: use 1 to {limits.CORRELATION_ID_CHARS[1]} of the characters "
+                "A-Z a-z 0-9 . _ : -"
+            )
+        given: tuple[tuple[str, object, int], ...] = (
+            ("idempotency_key", self.idempotency_key, limits.IDEMPOTENCY_KEY_CHARS[1]),
+            # An answer brings its ETag along, which the service made.
+            ("if_match", None if isinstance(self.if_match, Answer) else self.if_match,
+             limits.ETAG_CHARS),
+        )  # fmt: skip
+        # A key may come as a UUID by mistake, which no journal and no header takes.
+        for name, value, longest in given:
+            if value is not None and not (
+                isinstance(value, str) and len(value) <= longest and _PRINTABLE.fullmatch(value)
+            ):
+                raise ConfigError(f"{name}: use 1 to {longest} printable ASCII characters")
 
 
 @contextmanager
@@ -276,36 +289,16 @@ def correlation(correlation_id: str) -> Iterator[None]:
 
     Example:
         >>> with correlation('nightly-sync:7'):
-        ...     current_correlation()
+        ...     current_correlation.get()
         'nightly-sync:7'
     """
-    check_correlation(correlation_id)
-    token = _current.set(correlation_id)
+    # The same rule as for a single call.
+    Options(correlation_id=correlation_id)
+    token = current_correlation.set(correlation_id)
     try:
         yield
     finally:
-        _current.reset(token)
-
-
-def current_correlation() -> str | None:
-    """The correlation id of the `with` block that we are in, or None."""
-    return _current.get()
-
-
-def check_correlation(correlation_id: str | None) -> None:
-    """Refuse a correlation id that the service would refuse."""
-    if correlation_id is not None and not _CORRELATION.fullmatch(correlation_id):
-        raise ConfigError(
-            f"correlation_id: use 1 to {limits.CORRELATION_ID_CHARS[1]} of the characters "
-            "A-Z a-z 0-9 . _ : -"
-        )
-
-
-def _check_header(name: str, value: str | None, longest: int) -> None:
-    if value is None:
-        return
-    if len(value) > longest or not _PRINTABLE.fullmatch(value):
-        raise ConfigError(f"{name}: use 1 to {longest} printable ASCII characters")
+        current_correlation.reset(token)
 
 
 #: Nothing said: the client's own settings hold.
@@ -332,4 +325,4 @@ class Clock:
 
 
 #: The machine's own clock.
-SYSTEM: Final = Clock(lambda: datetime.now(UTC), time.monotonic, time.sleep, random.random)
+SYSTEM: Final = Clock(partial(datetime.now, UTC), time.monotonic, time.sleep, random.random)

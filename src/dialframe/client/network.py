@@ -1,22 +1,14 @@
-"""How the network is reached: proxy, certificates, headers, time-outs, and what its failures mean.
+"""How the network is reached: proxy, certificates, headers of one's own, and what its failures mean.
 
-Nothing of httpx gets out of here and of `transport`: its errors become `TransportError` by the table
-below, and its log lines, which hold whole URLs, are dropped for the requests that are ours.
-
-The HTTP library bounds each single wait for bytes. A service that sends a byte now and then, or one
-`103` after the other, would never be given up: the head of an answer is therefore given one bound as a
-whole, from the moment that the request was written.
+Nothing of httpx gets out of here and of `transport`: its errors become `TransportError` by the table below.
 """
 
 from __future__ import annotations
 
-import logging
 import platform
 import ssl
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -36,8 +28,6 @@ from dialframe.client.request_building import (
 from dialframe.errors import ConfigError, TransportError
 
 POOL_CONNECTIONS: Final = 50
-#: What httpx calls the waits that a timeout is for.
-_WAITS: Final = ("connect", "read", "write", "pool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +120,6 @@ CAUGHT: Final = (
     httpcore.ProxyError,
     httpcore.UnsupportedProtocol,
 )
-_ours: ContextVar[bool] = ContextVar("dialframe_request", default=False)
-_head_awaited: ContextVar[bool] = ContextVar("dialframe_head_awaited", default=False)
 
 
 def failure_of(error: Exception) -> Failure:
@@ -139,31 +127,6 @@ def failure_of(error: Exception) -> Failure:
     return next(
         _BY_NAME[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _BY_NAME
     )
-
-
-class _Holding:
-    """While this holds, in this thread or task, a flag is up; a generator would cost three times as much."""
-
-    __slots__ = ("_flag", "_token")
-
-    def __init__(self, flag: ContextVar[bool]) -> None:
-        self._flag = flag
-
-    def __enter__(self) -> None:
-        self._token = self._flag.set(True)
-
-    def __exit__(self, *ended: object) -> None:
-        self._flag.reset(self._token)
-
-
-def as_ours() -> AbstractContextManager[None]:
-    """While this holds, log lines of the HTTP library are about a request of ours, and dropped."""
-    return _Holding(_ours)
-
-
-def head_awaited() -> AbstractContextManager[None]:
-    """While this holds, in this thread, all reads after a write share one timeout."""
-    return _Holding(_head_awaited)
 
 
 class Link:
@@ -174,65 +137,34 @@ class Link:
         self.network = network
         self._credential = credential
         self._proxy: httpx.Proxy | None = None
-        self._base = httpx.URL()
-        self._headers: list[tuple[str, str]] = []
+        self.base = httpx.URL()
+        self.headers: list[tuple[str, str]] = []
 
     def prepare(self) -> None:
         """Choose the proxy and the headers that every request carries."""
-        for name in _FOREIGN_LOGGERS:
-            # Adding the same filter again changes nothing.
-            logging.getLogger(name).addFilter(_NOT_OURS)
-        self._base = httpx.URL(self.address.url)
+        self.base = httpx.URL(self.address.url)
         self._proxy = self._chosen_proxy()
-        self._headers = [
-            ("User-Agent", _user_agent()),
+        # Out of the metadata: to import the package's face for it would be an import upwards.
+        try:
+            own_version = version("dialframe")
+        except PackageNotFoundError:
+            own_version = "source"
+        python = platform.python_version()
+        self.headers = [
+            ("User-Agent", f"dialframe/{own_version} py/{python} httpx/{httpx.__version__}"),
             # Without further packages httpx unpacks these two and no others.
             ("Accept-Encoding", "gzip, deflate"),
             *self.network.headers.items(),
             ("Authorization", self._credential.header()),
         ]
 
-    def outgoing(
-        self, request: PlannedRequest, timeout_s: float, **extensions: Any
-    ) -> httpx.Request:
-        """A request as httpx sends it."""
-        query = f"?{request.query}" if request.query else ""
-        return httpx.Request(
-            request.method,
-            self.address.url + request.path + query,
-            headers=[*self._headers, *request.headers.items()],
-            content=request.body,
-            extensions={"timeout": dict.fromkeys(_WAITS, timeout_s), **extensions},
-        )
-
-    def outgoing_at_once(self, request: PlannedRequest, timeout_s: float) -> httpcore.Request:
-        """The same as httpcore sends it: nothing of a URL that stays the same is read again."""
-        base = self._base
-        query = f"?{request.query}" if request.query else ""
-        headers = [("Host", base.netloc.decode("ascii")), *self._headers, *request.headers.items()]
-        # RFC 9110, 8.6: a method that expects content says so, also when there is none.
-        if request.body is not None or request.method in ("POST", "PATCH"):
-            headers.append(("Content-Length", str(len(request.body or b""))))
-        return httpcore.Request(
-            method=request.method,
-            url=httpcore.URL(
-                scheme=base.raw_scheme,
-                host=base.raw_host,
-                port=base.port,
-                target=base.raw_path.rstrip(b"/") + f"{request.path}{query}".encode("ascii"),
-            ),
-            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers],
-            content=request.body,
-            extensions={"timeout": dict.fromkeys(_WAITS, timeout_s)},
-        )
-
-    def sync_pool(self) -> httpcore.ConnectionPool:
-        """Connections for threads, directly or through a proxy; the heads of answers keep to the bound."""
+    def sync_pool(self, backend: httpcore.NetworkBackend) -> httpcore.ConnectionPool:
+        """Connections for threads, which a backend opens, directly or through a proxy."""
         shared: dict[str, Any] = {
             "ssl_context": self._ssl_context(),
             "max_connections": POOL_CONNECTIONS,
             "max_keepalive_connections": POOL_CONNECTIONS,
-            "network_backend": BoundedBackend(),
+            "network_backend": backend,
         }
         proxy = self._proxy
         if proxy is None:
@@ -346,77 +278,3 @@ class Link:
             files = (cert,) if isinstance(cert, str | Path) else cert
             context.load_cert_chain(*map(str, files))
         return context
-
-
-class BoundedBackend(httpcore.SyncBackend):
-    """Opens connections whose reads keep to the bound."""
-
-    def connect_tcp(self, *where: Any, **how: Any) -> httpcore.NetworkStream:
-        """Open a TCP connection."""
-        return _Stream(super().connect_tcp(*where, **how))
-
-
-class _Stream(httpcore.NetworkStream):
-    """One connection."""
-
-    def __init__(self, inner: httpcore.NetworkStream) -> None:
-        self._inner = inner
-        self._awaited_since_s: float | None = None
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if timeout is not None and _head_awaited.get():
-            # The machine's clock and not the client's: this is about waiting for a real socket.
-            now_s = time.monotonic()
-            if self._awaited_since_s is None:
-                self._awaited_since_s = now_s
-            # What the reads before it took is gone, however little each of them was.
-            timeout -= now_s - self._awaited_since_s
-            if timeout <= 0:
-                raise httpcore.ReadTimeout("the head of the answer did not end")
-        return self._inner.read(max_bytes, timeout)
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._awaited_since_s = None
-        self._inner.write(buffer, timeout)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
-
-
-class _NotOurs(logging.Filter):
-    """Drops a foreign log line that is about a request of ours: it would hold the whole URL."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        del record
-        return not _ours.get()
-
-
-_FOREIGN_LOGGERS: Final = (
-    "httpx",
-    "httpcore.connection",
-    "httpcore.http11",
-    "httpcore.http2",
-    "httpcore.proxy",
-    "httpcore.socks",
-)
-_NOT_OURS: Final = _NotOurs()
-
-
-def _user_agent() -> str:
-    # Out of the metadata: to import the package's face for it would be an import upwards.
-    try:
-        version_text = version("dialframe")
-    except PackageNotFoundError:
-        version_text = "source"
-    return f"dialframe/{version_text} py/{platform.python_version()} httpx/{httpx.__version__}"

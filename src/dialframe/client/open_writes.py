@@ -8,7 +8,6 @@ from dialframe.client.client_settings import DEFAULTS, Options
 from dialframe.client.request_building import Evidence, Write, too_late, too_old
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.response_reading import Answered
-from dialframe.client.step_runners import OnDisk, Steps
 from dialframe.contract.models.base_models import Answer
 from dialframe.errors import ConfigError
 
@@ -17,7 +16,7 @@ class Writes(Resource[ShellT]):
     """`client.writes`: what was sent and not answered, also by a process that is gone."""
 
     @operation
-    def pending(self) -> Steps[list[Write]]:
+    async def pending(self) -> list[Write]:
         """List the writes of this address and key whose outcome is open, oldest first.
 
         Those of a process that is still at work are among them. Each says in `.what` whom it reaches
@@ -30,13 +29,13 @@ class Writes(Resource[ShellT]):
             StoreError: The journal cannot be read.
         """
         # From the disk: other processes' writes are among them.
-        writes: list[Write] = yield OnDisk(self._sender.journal.unsettled)
+        writes: list[Write] = await self._runner.on_disk(self._sender.journal.unsettled)
         return writes
 
     @operation
-    def settle(
+    async def settle(
         self, key: str, *, late: bool = False, options: Options | None = None
-    ) -> Steps[Answered[Answer]]:
+    ) -> Answered[Answer]:
         """Send a write again with the same key and the same bytes, to learn what became of it.
 
         If it happened, the stored answer comes back (`.replayed`); if the service never had it, *it
@@ -58,8 +57,8 @@ class Writes(Resource[ShellT]):
             OutcomeUnknown: The service still cannot say.
             ApiError: The service refuses it; the write did not happen.
         """
-        write = yield from self._known(key)
-        now = self._sender.clock.now()
+        write = await self._known(key)
+        now = self._sender.runner.clock.now()
         # Its bytes went with its outcome.
         if write.state in ("answered", "failed"):
             raise ConfigError(
@@ -79,10 +78,11 @@ class Writes(Resource[ShellT]):
             raise too_late(write, "late=True")
         # The window ends attempts too, unless somebody wants it late.
         chosen = replace(options or DEFAULTS, late=late)
-        return (yield from self._sender.resend(write, chosen))
+        # Idempotency 3: what happened is not done again, its stored answer comes.
+        return await self._sender.resend(write, chosen)
 
     @operation
-    def evidence(self) -> Steps[list[Evidence]]:
+    async def evidence(self) -> list[Evidence]:
         """List the wishes not to be called and the consents that went to the service from here.
 
         Returns:
@@ -91,21 +91,21 @@ class Writes(Resource[ShellT]):
         Raises:
             StoreError: The journal cannot be read.
         """
-        records: list[Evidence] = yield OnDisk(self._sender.journal.evidence)
+        records: list[Evidence] = await self._runner.on_disk(self._sender.journal.evidence)
         return records
 
     @operation
-    def problems(self) -> Steps[list[str]]:
+    async def problems(self) -> list[str]:
         """Say what of the journal is not as it was written, or is lost; sends and changes nothing.
 
         Returns:
             One line for each file; empty where the journal is whole.
         """
-        problems: list[str] = yield OnDisk(self._sender.journal.problems)
+        problems: list[str] = await self._runner.on_disk(self._sender.journal.problems)
         return problems
 
     @operation
-    def dismiss(self, key: str) -> Steps[None]:
+    async def dismiss(self, key: str) -> None:
         """Take a write off the list of open ones, after you have looked at its resource; sends nothing.
 
         Args:
@@ -114,16 +114,16 @@ class Writes(Resource[ShellT]):
         Raises:
             ConfigError: The journal has no write of the key.
         """
-        write = yield from self._known(key)
+        write = await self._known(key)
         # As if it had been answered: whoever dismisses it has seen what became of it.
-        yield OnDisk(
+        await self._runner.on_disk(
             lambda: self._sender.journal.finish(
                 key, "answered", status=write.status, code=write.code, request_id=write.request_id
             )
         )
 
     @operation
-    def forget(self, phone: str) -> Steps[int]:
+    async def forget(self, phone: str) -> int:
         """Erase the bytes of every write in the journal that a number is in; sends nothing.
 
         Args:
@@ -135,11 +135,11 @@ class Writes(Resource[ShellT]):
         Raises:
             StoreError: The journal cannot be written.
         """
-        count: int = yield OnDisk(lambda: self._sender.journal.forget(phone))
+        count: int = await self._runner.on_disk(lambda: self._sender.journal.forget(phone))
         return count
 
-    def _known(self, key: str) -> Steps[Write]:
-        write: Write | None = yield OnDisk(lambda: self._sender.journal.find(key))
+    async def _known(self, key: str) -> Write:
+        write: Write | None = await self._runner.on_disk(lambda: self._sender.journal.find(key))
         if write is None:
             raise ConfigError(
                 f"no write with the idempotency key {key!r} in {self._sender.journal.file} for this "

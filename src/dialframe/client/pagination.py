@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar, get_a
 
 from pydantic import AwareDatetime
 
+from dialframe.client.client_settings import Options
 from dialframe.client.response_reading import ListPage
-from dialframe.client.step_runners import Async, Steps, Sync
-from dialframe.client.tolerant_json import Quarantined
+from dialframe.client.send_operation import Async, Sender, Sync
+from dialframe.client.tolerant_json import Quarantined, row_model
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.contract.models.base_models import Answer
+from dialframe.contract.models.base_models import Answer, ListQuery, Page
+from dialframe.contract.operations import Operation
 from dialframe.errors import ContractError
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from dialframe import frames
     from dialframe.frames.frame_schemas import Kind
 
-Row = TypeVar("Row")
+Row = TypeVar("Row", bound=Answer)
 
 logger: Final = logging.getLogger("dialframe.client")
 
@@ -35,23 +37,6 @@ logger: Final = logging.getLogger("dialframe.client")
 EMPTY_PAGES: Final = 20
 #: Rows whose ids a walk remembers at least, to notice one that comes again.
 ROWS_REMEMBERED: Final = 500_000
-
-
-@dataclass(frozen=True, slots=True)
-class ListPlan(Generic[Row]):
-    """A list that nobody walks yet.
-
-    Attributes:
-        operation: Name of the operation.
-        model: The shape of its rows.
-        fetch: How the page at a cursor (None for the head) is fetched.
-        cursor: Where to begin.
-    """
-
-    operation: str
-    model: type[Answer]
-    fetch: Callable[[str | None], Steps[ListPage[Row]]]
-    cursor: str | None
 
 
 class Walk:
@@ -62,25 +47,41 @@ class Walk:
         self._operation = operation
         self._seen = {cursor}
         self._empty = 0
-        self._rows: set[int] = set()
-        self._older_rows: set[int] = set()
+        self._rows: set[int | None] = set()
+        self._older_rows: set[int | None] = set()
         self.cursor = cursor
         self.ended = False
 
     # Endpoints, Calls: a call moved into the account may appear behind a cursor already returned.
     def distinct(self, page: ListPage[Row]) -> ListPage[Row]:
-        """A page without rows whose id a page before it had: those are set aside."""
+        """A page without rows whose id a page before it had; the log says how many of its rows are set aside."""
         ids = [
             # Eight bytes of a hash instead of an id of forty: half a million of them are remembered.
             hash(row_id) if (row_id := getattr(row, "id", None)) else None
             for row in page.records
         ]
         known_ids = {*self._rows.intersection(ids), *self._older_rows.intersection(ids)}
-        self._rows.update(row for row in ids if row is not None)
+        self._rows.update(ids)
+        self._rows.discard(None)
         # Two halves, so that what is forgotten is old: a row that moves does so by a page or two.
         if len(self._rows) > ROWS_REMEMBERED:
             self._rows, self._older_rows = set(), self._rows
-        return _without(page, ids, known_ids) if known_ids else page
+        if known_ids:
+            page = _without(page, ids, known_ids)
+        if page.quarantined:
+            first = page.quarantined[0]
+            logger.warning(
+                # No value of a row: it may hold a number or a name.
+                "%s: %d of %d rows are not what the contract says (first: row %d, %s: %s); "
+                "they are in the page's quarantine",
+                self._operation,
+                len(page.quarantined),
+                page.rows,
+                first.index,
+                first.where,
+                first.reason,
+            )
+        return page
 
     def pass_page(self, page: ListPage[Any]) -> None:
         """Go on behind a page."""
@@ -106,6 +107,7 @@ class Walk:
         )
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Listing(Generic[Row]):
     """A list of the service; nothing is asked for until it is walked, and each walk starts anew.
 
@@ -114,14 +116,16 @@ class Listing(Generic[Row]):
     them.
     """
 
-    def __init__(self, plan: ListPlan[Row], shell: Sync) -> None:
-        """Join a plan with who runs it."""
-        self._plan = plan
-        self._shell = shell
+    _sender: Sender
+    _runner: Sync
+    _operation: Operation[Any, Page[Row]]
+    _query: ListQuery
+    _options: Options | None
 
     def __repr__(self) -> str:
-        return f"<Listing of {self._plan.operation}>"
+        return f"<Listing of {self._operation.name}>"
 
+    # A new walk each time, so that a list may be walked twice.
     def __iter__(self) -> Iterator[Row]:
         for page in self.pages():
             yield from page.records
@@ -139,11 +143,11 @@ class Listing(Generic[Row]):
             ContractError: The list is stuck, or an answer is no page.
             InvalidRequest: The cursor is no longer valid (`invalid_cursor`): start at the head.
         """
-        walk = Walk(self._plan.operation, cursor or self._plan.cursor)
+        walk = Walk(self._operation.name, cursor or self._query.cursor)
         while not walk.ended:
+            call = self._sender.page(self._operation, self._query, walk.cursor, self._options)
             # The walk sees every page, so that a row which comes again is set aside.
-            page = walk.distinct(self._shell.run(self._plan.fetch(walk.cursor)))
-            _tell(self._plan.operation, page)
+            page = walk.distinct(self._runner.run(call))
             yield page
             walk.pass_page(page)
 
@@ -170,25 +174,27 @@ class Listing(Generic[Row]):
         Returns:
             One row per record, in the list's order.
         """
-        builder = FrameBuilder(self._plan.operation, self._plan.model)
+        builder = FrameBuilder(self._operation.name, row_model(self._operation.response))
         tell = on_progress or silent
         for page in self.pages():
             builder.add(page)
-            tell(Progress(self._plan.operation, builder.rows))
-        tell(Progress(self._plan.operation, builder.rows, builder.rows))
+            tell(Progress(self._operation.name, builder.rows))
+        tell(Progress(self._operation.name, builder.rows, builder.rows))
         return builder.frame()
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class AsyncListing(Generic[Row]):
     """A list of the service in an event loop: `async for` gives every record; else like `Listing`."""
 
-    def __init__(self, plan: ListPlan[Row], shell: Async) -> None:
-        """Join a plan with who runs it."""
-        self._plan = plan
-        self._shell = shell
+    _sender: Sender
+    _runner: Async
+    _operation: Operation[Any, Page[Row]]
+    _query: ListQuery
+    _options: Options | None
 
     def __repr__(self) -> str:
-        return f"<AsyncListing of {self._plan.operation}>"
+        return f"<AsyncListing of {self._operation.name}>"
 
     async def __aiter__(self) -> AsyncIterator[Row]:
         async for page in self.pages():
@@ -197,10 +203,10 @@ class AsyncListing(Generic[Row]):
 
     async def pages(self, *, cursor: str | None = None) -> AsyncIterator[ListPage[Row]]:
         """The pages, each with its request id, cursor and rows in quarantine, as `Listing.pages` gives them."""
-        walk = Walk(self._plan.operation, cursor or self._plan.cursor)
+        walk = Walk(self._operation.name, cursor or self._query.cursor)
         while not walk.ended:
-            page = walk.distinct(await self._shell.run(self._plan.fetch(walk.cursor)))
-            _tell(self._plan.operation, page)
+            call = self._sender.page(self._operation, self._query, walk.cursor, self._options)
+            page = walk.distinct(await call)
             yield page
             walk.pass_page(page)
 
@@ -212,16 +218,18 @@ class AsyncListing(Generic[Row]):
 
     async def to_frame(self, on_progress: OnProgress | None = None) -> pd.DataFrame:
         """The whole list as a DataFrame, as `Listing.to_frame` gives it."""
-        builder = FrameBuilder(self._plan.operation, self._plan.model)
+        builder = FrameBuilder(self._operation.name, row_model(self._operation.response))
         tell = on_progress or silent
         async for page in self.pages():
             builder.add(page)
-            tell(Progress(self._plan.operation, builder.rows))
-        tell(Progress(self._plan.operation, builder.rows, builder.rows))
+            tell(Progress(self._operation.name, builder.rows))
+        tell(Progress(self._operation.name, builder.rows, builder.rows))
         return builder.frame()
 
 
-def _without(page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int]) -> ListPage[Row]:
+def _without(
+    page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int | None]
+) -> ListPage[Row]:
     # `records` has no gaps where rows were set aside; their places on the page do.
     set_aside = {row.index for row in page.quarantined}
     places = [index for index in range(page.rows) if index not in set_aside]
@@ -235,23 +243,6 @@ def _without(page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int]
     ]
     quarantined = sorted((*page.quarantined, *again), key=lambda row: row.index)
     return replace(page, records=records, quarantined=tuple(quarantined))
-
-
-def _tell(operation: str, page: ListPage[Any]) -> None:
-    if not page.quarantined:
-        return
-    first = page.quarantined[0]
-    logger.warning(
-        # No value of a row: it may hold a number or a name.
-        "%s: %d of %d rows are not what the contract says (first: row %d, %s: %s); "
-        "they are in the page's quarantine",
-        operation,
-        len(page.quarantined),
-        page.rows,
-        first.index,
-        first.where,
-        first.reason,
-    )
 
 
 #: Records that are held as Python values before they become a frame.

@@ -83,23 +83,19 @@ SLOTS: Final = 256
 PATIENCE_S: Final = 1.0
 
 _NEVER: Final = float("-inf")
-_lane: ContextVar[Lane] = ContextVar("dialframe_lane", default="interactive")
+#: The lane of the `with` block that we are in.
+current_lane: Final[ContextVar[Lane]] = ContextVar("dialframe_lane", default="interactive")
 
 
 @contextmanager
 def lane(name: Lane) -> Iterator[None]:
     """Let the calls made inside the `with` block, in this thread, take their turns in a lane."""
     # A context variable: threads and tasks have lanes of their own.
-    token = _lane.set(name)
+    token = current_lane.set(name)
     try:
         yield
     finally:
-        _lane.reset(token)
-
-
-def current_lane() -> Lane:
-    """The lane of the `with` block that we are in."""
-    return _lane.get()
+        current_lane.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +154,12 @@ class Tokens:
     def share_at(self, now_s: float) -> float:
         """The share of the rate that may be used now."""
         quiet_s = max(0.0, now_s - self.paused_at_s - QUIET_S)
-        return 1.0 if self.share >= 1.0 else min(1.0, self.share + GROWTH_PER_S * quiet_s)
+        return min(1.0, self.share + GROWTH_PER_S * quiet_s)
 
-
-_FULL: Final = Tokens()
+    def interval_s(self, level: Level, now_s: float) -> float:
+        """Seconds in which a request comes back."""
+        share = 1.0 if self.share >= 1.0 else self.share_at(now_s)
+        return 1.0 / (level.rate_per_s * share)
 
 
 class Memory(Protocol):
@@ -207,26 +205,28 @@ class BucketFile:
             descriptor = self._opened()
             if descriptor is None:
                 self._alone = self._alone or InProcess()
-                with self._alone.held(names) as tokens:
-                    yield tokens
+                with self._alone.held(names) as alone:
+                    yield alone
                 return
             try:
                 # Read afresh each turn: another process may have moved any slot since.
-                slots = _read(descriptor)
-                places = {name: _place_of(name, slots) for name in names}
-                before = {
-                    name: _unpacked(slots, slot)
-                    for name, slot in places.items()
-                    if slot is not None
-                }
-                buckets = dict(before)
-                yield buckets
-                for name, bucket in buckets.items():
+                slots, tokens, starts = _slots(descriptor), {}, {}
+                for name in names:
+                    start = slots.find(name)
+                    # The sixteen bytes may stand across two slots by chance.
+                    while start >= 0 and start % _SLOT.size:
+                        start = slots.find(name, start + 1)
+                    if start >= 0:
+                        (_, full_at_s, open_at_s, paused_at_s, share, epoch, unanswered,
+                         late_ms) = _SLOT.unpack_from(slots, start)  # fmt: skip
+                        tokens[name] = Tokens(full_at_s, open_at_s, paused_at_s, share, epoch,
+                                              unanswered, late_ms / 1000)  # fmt: skip
+                        starts[name] = start
+                before = dict(tokens)
+                yield tokens
+                for name, bucket in tokens.items():
                     if bucket != before.get(name):
-                        slot = places.get(name)
-                        # Again, for the names before this one may have been given places meanwhile.
-                        slot = _free_place(_read(descriptor)) if slot is None else slot
-                        _write(descriptor, slot, name, bucket)
+                        _write(descriptor, starts.get(name), name, bucket)
             finally:
                 os.close(descriptor)
 
@@ -237,8 +237,14 @@ class BucketFile:
         try:
             self._path = self._path or _prepared(self._folder)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _CLOSED, 0o600)
+            until_s = time.monotonic() + PATIENCE_S
             try:
-                _take(descriptor)
+                # Where the system keeps others from reading what is locked, that is a byte behind the slots.
+                os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+                while not lock(descriptor, wait=False):
+                    if time.monotonic() > until_s:
+                        raise BlockingIOError
+                    time.sleep(0.0002)
             except OSError:
                 os.close(descriptor)
                 raise
@@ -298,25 +304,30 @@ class RateLimiter:
             The turn, or None if it would come after `latest_s`.
         """
         with self._memory.held(self._names) as tokens:
-            buckets = {level.name: _sane(tokens, level, now_s) for level in self._levels}
-            at_s = now_s
+            at_s, buckets = now_s, []
             for level in self._levels:
-                at_s = max(at_s, _free_at(buckets[level.name], level, now_s, lane))
+                bucket = _sane(tokens, level, now_s)
+                # One request each for what is unanswered, and for the others the largest lateness among them.
+                lost = bucket.unanswered + level.rate_per_s * bucket.late_s
+                burst = level.burst + max(level.kept_back - lost, 0.0)
+                interval_s = bucket.interval_s(level, now_s)
+                ahead_s = max(burst - LEFT[lane] - 1, 0.0) * interval_s
+                at_s = max(at_s, bucket.open_at_s, bucket.full_at_s - ahead_s)
+                buckets.append((level.name, bucket, interval_s))
             # A pause is put on the key's own bucket, see `pause`.
-            epoch = buckets[self._levels[0].name].epoch
+            epoch = buckets[0][1].epoch
             if latest_s is not None and at_s > latest_s:
                 return None
             # A turn ahead would make whoever is interactive stand behind it.
             if lane != "interactive" and at_s > now_s:
                 return Turn(at_s, epoch, taken=False)
             queued_s = []
-            for level in self._levels:
-                bucket = buckets[level.name]
+            for name, bucket, interval_s in buckets:
                 # For how long the requests before it keep the bucket from being full.
                 queue_s = max(bucket.full_at_s - at_s, 0.0)
                 queued_s.append(queue_s)
-                tokens[level.name] = Tokens(
-                    at_s + queue_s + _interval_s(bucket, level, now_s),
+                tokens[name] = Tokens(
+                    at_s + queue_s + interval_s,
                     bucket.open_at_s,
                     bucket.paused_at_s,
                     bucket.share,
@@ -413,31 +424,19 @@ class RateLimiter:
                 # Empty now: tokens come back while we wait.
                 bucket = replace(
                     cut,
-                    full_at_s=now_s + level.burst * _interval_s(cut, level, now_s),
+                    full_at_s=now_s + level.burst * cut.interval_s(level, now_s),
                     late_s=JITTER_ALLOWED_S,
                 )
             tokens[level.name] = bucket
 
 
-def _free_at(tokens: Tokens, level: Level, now_s: float, lane: Lane) -> float:
-    # One request each for what is unanswered, and for the others the largest lateness among them.
-    lost = tokens.unanswered + level.rate_per_s * tokens.late_s
-    burst = level.burst + max(level.kept_back - lost, 0.0)
-    ahead_s = max(burst - LEFT[lane] - 1, 0.0) * _interval_s(tokens, level, now_s)
-    return max(tokens.open_at_s, tokens.full_at_s - ahead_s)
-
-
-def _interval_s(tokens: Tokens, level: Level, now_s: float) -> float:
-    return 1.0 / (level.rate_per_s * tokens.share_at(now_s))
-
-
 def _sane(tokens: Mapping[bytes, Tokens], level: Level, now_s: float) -> Tokens:
     """A bucket as it is known, or a full one where a clock before a restart of the machine filled it in."""
-    bucket = tokens.get(level.name, _FULL)
+    bucket = tokens.get(level.name) or Tokens()
     # Times are of the monotonic clock, which begins anew with the machine.
     if bucket.paused_at_s > now_s + FAR_S or bucket.open_at_s > now_s + FAR_PAUSE_S:
         return Tokens(epoch=bucket.epoch + 1)
-    queue_s = (level.burst + level.kept_back) * _interval_s(bucket, level, now_s) + FAR_S
+    queue_s = (level.burst + level.kept_back) * bucket.interval_s(level, now_s) + FAR_S
     if bucket.full_at_s > now_s + queue_s:
         return replace(bucket, full_at_s=_NEVER, unanswered=0, late_s=0.0)
     # A second without requests, see above.
@@ -492,6 +491,7 @@ def _levels(account: str, service: str) -> tuple[Level, ...]:
 
 
 _CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+#: A gigabyte behind the last slot: a lock may lie where no byte is.
 _LOCKED_AT: Final = 1 << 30
 
 
@@ -510,32 +510,22 @@ def _prepared(folder: Path | None) -> Path:
     return folder / FILE_NAME
 
 
-def _read(descriptor: int) -> bytes:
+def _slots(descriptor: int) -> bytes:
     """All slots: they are few. One that was cut off by a full disk is none."""
     os.lseek(descriptor, 0, os.SEEK_SET)
     slots = os.read(descriptor, SLOTS * _SLOT.size)
     return slots[: len(slots) - len(slots) % _SLOT.size]
 
 
-def _unpacked(slots: bytes, place: int) -> Tokens:
-    _, full_at_s, open_at_s, paused_at_s, share, epoch, unanswered, late_ms = _SLOT.unpack_from(
-        slots, place * _SLOT.size
-    )
-    late_s = late_ms / 1000
-    return Tokens(full_at_s, open_at_s, paused_at_s, share, epoch, unanswered, late_s)
-
-
-def _free_place(slots: bytes) -> int:
-    """Behind the others, or over the bucket that was full first."""
-    places = len(slots) // _SLOT.size
-    if places < SLOTS:
-        return places
-    full_at_s = [slot[1] for slot in _SLOT.iter_unpack(slots)]
-    # A bucket that was full first has nothing left to remember.
-    return full_at_s.index(min(full_at_s))
-
-
-def _write(descriptor: int, place: int, name: bytes, tokens: Tokens) -> None:
+def _write(descriptor: int, start: int | None, name: bytes, tokens: Tokens) -> None:
+    if start is None:
+        # Read again, for the names before this one may have been given slots meanwhile.
+        slots = _slots(descriptor)
+        start = len(slots)
+        if start == SLOTS * _SLOT.size:
+            # A bucket that was full first has nothing left to remember.
+            full_at_s = [slot[1] for slot in _SLOT.iter_unpack(slots)]
+            start = full_at_s.index(min(full_at_s)) * _SLOT.size
     packed = _SLOT.pack(
         name,
         tokens.full_at_s,
@@ -546,27 +536,8 @@ def _write(descriptor: int, place: int, name: bytes, tokens: Tokens) -> None:
         min(tokens.unanswered, _MOST),
         min(math.ceil(tokens.late_s * 1000), _MOST),
     )
-    os.lseek(descriptor, place * _SLOT.size, os.SEEK_SET)
+    os.lseek(descriptor, start, os.SEEK_SET)
     os.write(descriptor, packed)
-
-
-def _place_of(name: bytes, slots: bytes) -> int | None:
-    start = slots.find(name)
-    # The sixteen bytes may stand across two slots by chance.
-    while start >= 0 and start % _SLOT.size:
-        start = slots.find(name, start + 1)
-    return None if start < 0 else start // _SLOT.size
-
-
-def _take(descriptor: int) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    # Where the system keeps others from reading what is locked, that is a byte behind the slots.
-    # A gigabyte behind the last slot: a lock may lie where no byte is.
-    os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
-    while not lock(descriptor, wait=False):
-        if time.monotonic() > until_s:
-            raise BlockingIOError
-        time.sleep(0.0002)
 
 
 #: The default of `Client(limiter=...)`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -13,7 +14,7 @@ from urllib.parse import quote, unquote, urlencode
 from pydantic import ValidationError
 
 from dialframe.contract import limits
-from dialframe.contract.models.base_models import E164, PREFIXES, Request, pattern
+from dialframe.contract.models.base_models import E164, PREFIXES, Answer, Request, pattern
 from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
@@ -136,6 +137,34 @@ def plan(
         headers={name: value for name, value in headers.items() if value is not None},
         body=body,
     )
+
+
+class Etags:
+    """ETags by the identity of the value that came with them.
+
+    Models compare by content, and two reads of one lead may be equal with different ETags, so
+    the value itself is the key and not what it says.
+    """
+
+    def __init__(self) -> None:
+        """Start with none."""
+        # By `id()`: weak keys would compare by content, as models do.
+        self._known: dict[int, tuple[weakref.ref[Answer], str]] = {}
+
+    def remember(self, value: Answer, etag: str) -> None:
+        """Keep the ETag for as long as the value lives."""
+        identity = id(value)
+
+        def forget(_: object) -> None:
+            self._known.pop(identity, None)
+
+        self._known[identity] = (weakref.ref(value, forget), etag)
+
+    def of(self, value: Answer) -> str | None:
+        """The ETag that the value came with, or None."""
+        reference, etag = self._known.get(id(value), (None, None))
+        # An id may be another object's by now: the reference says whose it was.
+        return etag if reference is not None and reference() is value else None
 
 
 def checked(operation: str, make: Callable[[], Made], *, root: str = "") -> Made:

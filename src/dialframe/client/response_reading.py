@@ -7,18 +7,36 @@ answered, a filtered list has the rows of its filter, an import has one result f
 from __future__ import annotations
 
 import json
-import math
+import logging
 import re
-from collections.abc import Iterator, Mapping
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from functools import cache
-from typing import Any, Final, Generic, TypeVar, cast
+from itertools import chain, repeat
+from operator import attrgetter
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 from urllib.parse import parse_qsl, unquote
 
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
 from dialframe.client import tolerant_json
+from dialframe.client.refusals import advice, retry_after_s
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.tolerant_json import (
     Mismatch,
@@ -27,12 +45,10 @@ from dialframe.client.tolerant_json import (
     read_object,
     read_rows,
     row_model,
-    sound_page,
 )
 from dialframe.contract import error_codes, limits
-from dialframe.contract.models.base_models import PREFIXES, Answer, PageInfo
+from dialframe.contract.models.base_models import PREFIXES, Answer, Page, PageInfo
 from dialframe.contract.operations import Operation
-from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.errors import (
     FAMILIES,
     ApiError,
@@ -40,177 +56,13 @@ from dialframe.errors import (
     FieldProblem,
     PreconditionFailed,
 )
-
-#: Field problems that a message names; all of them are in `errors`.
-NAMED_FIELDS: Final = 3
-#: Scopes needed beyond the row's own (contract, Endpoints: Leads).
-FURTHER_SCOPES: Final[dict[str, str]] = {
-    "leads.create": "for a running campaign or dial_now also calls:originate",
-}
-
-
-class ChangedSince(PreconditionFailed):
-    """The resource changed since it was read, and `fresh` is what it says now.
-
-    Attributes:
-        fresh: The resource, read again; None if it could not be read.
-    """
-
-    fresh: Answer | None = None
-
-
-#: Wider than the contract's `req_<ULID>`: ids of other makes are ids, too.
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,80}")
-#: Wider than the contract's codes, for those of a later v1: they are words joined by `_`, never prose.
-_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-#: A pointer (RFC 6901) to a field that a request can have; a message shows no other.
-_POINTER: Final = re.compile(r"(?:/[A-Za-z0-9_.~-]{0,64}){0,8}")
-
-
-def problem_error(
-    operation: Operation[Any, Any],
-    *,
-    status: int,
-    headers: Mapping[str, str],
-    body: Any,
-    key: str | None = None,
-    now: datetime | None = None,
-) -> ApiError:
-    """The error that an answer of status 400 or above stands for."""
-    document: dict[str, Any] = body if isinstance(body, dict) else {}
-    # Contract, Errors: clients branch on the status and `code`, never on `detail`.
-    code = _code(document.get("code"))
-    request_id = request_id_of(headers, _text(document.get("request_id")))
-    listed = document.get("errors")
-    fields = tuple(
-        FieldProblem(_text(entry.get("pointer")), _code(entry.get("code")))
-        for entry in (listed if isinstance(listed, list) else ())
-        if isinstance(entry, dict)
-    )
-    refusal = f"{operation.name}: {status} {code or 'without a problem document'}"
-    request = f" (request {request_id})" if request_id else ""
-    next_step = _advice(operation, status, code, fields)
-    # Contract, Endpoints, Leads: `dnc_screen_unavailable` wrote nothing, whatever its status says.
-    open_still = status >= 500 and code != "dnc_screen_unavailable"
-    if key and (open_still or code in ("conflict", "outcome_unknown")):
-        next_step += f": client.writes.settle({key!r})"
-    # A code with a status that is not its own is not believed: the status decides.
-    return FAMILIES[error_codes.family_of(code, status)](
-        f"{refusal}{request}: {next_step}",
-        operation=operation.name,
-        status=status,
-        code=code,
-        detail=_text(document.get("detail")),
-        request_id=request_id,
-        retry_after_s=retry_after_s(headers, now),
-        errors=fields,
-        key=key,
-    )
-
-
-def changed_since(error: PreconditionFailed, fresh: Answer | None) -> ChangedSince:
-    """The same error with the resource as it is now."""
-    richer = ChangedSince(str(error))
-    # A plain copy: the error keeps its text, and pickles.
-    richer.__dict__.update(error.__dict__)
-    richer.fresh = fresh
-    return richer
-
-
-def request_id_of(headers: Mapping[str, str], beside: str = "") -> str | None:
-    """`X-Request-ID`, or what the body gives for it; None where neither can be an id.
-
-    Whatever stands between may write this header, and it is shown to people and to assistants: words have
-    no place in it.
-    """
-    request_id = headers.get("x-request-id") or beside
-    return request_id if _REQUEST_ID.fullmatch(request_id) else None
-
-
-def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """`Retry-After` in seconds, or None where it is missing or says neither seconds nor a date.
-
-    A date (RFC 9110, 10.2.3) counts from the answer's own `Date`, so that a clock that is wrong here
-    does not matter, else from `now`.
-    """
-    asked = headers.get("retry-after", "").strip()
-    try:
-        # Contract, Errors: seconds; a proxy in front may send a date (RFC 9110, 10.2.3).
-        seconds = float(asked)
-    except ValueError:
-        until, since = _http_date(asked), _http_date(headers.get("date", "")) or now
-        if until is None or since is None:
-            return None
-        return max(0.0, (until - since).total_seconds())
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _http_date(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    # RFC 9110, 5.6.7: HTTP dates are GMT; the obsolete forms do not say so.
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-
-
-def _advice(
-    operation: Operation[Any, Any], status: int, code: str, fields: tuple[FieldProblem, ...]
-) -> str:
-    # Contract, Authentication 6: every operation names one scope.
-    if code == "insufficient_scope":
-        scope = SCOPES[operation.scope].name if operation.scope else "none of its own"
-        further = FURTHER_SCOPES.get(operation.name)
-        needed = f"it needs the scope {scope}" + (f", {further}" if further else "")
-        return f"{needed}; {error_codes.BY_CODE[code].advice}"
-    if code == "tier_not_enabled" and operation.switch:
-        return f"the switch {operation.switch} is off; {error_codes.BY_CODE[code].advice}"
-    if code in error_codes.BY_CODE and status in error_codes.BY_CODE[code].statuses:
-        return error_codes.BY_CODE[code].advice + _named(fields)
-    if status >= 500:
-        return "try again in a while; quote the request id if it stays"
-    if code:
-        return "the contract does not name this code; quote the request id to the operator"
-    # RFC 9110, 15.5.8: the proxy, not the service, wants to know who asks.
-    if status == 407:
-        return "the proxy asks who you are: put name and password into its URL"
-    return "something in front of the service answered; check base_url"
-
-
-def _named(fields: tuple[FieldProblem, ...]) -> str:
-    if not fields:
-        return ""
-    shown = ", ".join(
-        f"{_argument(f.pointer)} ({f.code or 'no code'})" for f in fields[:NAMED_FIELDS]
-    )
-    unnamed = len(fields) - NAMED_FIELDS
-    return f": {shown}" + (f" and {unnamed} more" if unnamed > 0 else "")
-
-
-def _argument(pointer: str) -> str:
-    """A JSON pointer as the Python argument that it means: `/leads/3/phone` is `leads[3].phone`."""
-    if not _POINTER.fullmatch(pointer):
-        return "a field with an unusual name"
-    path = ""
-    for part in pointer.split("/")[1:]:
-        # RFC 6901, 4: in this order, so that `~01` is `~1`.
-        step = part.replace("~1", "/").replace("~0", "~")
-        path += f"[{step}]" if step.isdigit() else f".{step}" if path else step
-    return path or "the request"
-
-
-def _code(value: Any) -> str:
-    # Shown to people and to assistants, and whatever stands between may have written it.
-    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
+from dialframe.privacy import redact
 
 Res = TypeVar("Res")
 Row = TypeVar("Row")
 Shown = TypeVar("Shown", bound=Answer)
+
+logger: Final = logging.getLogger("dialframe.client")
 
 PROBLEM: Final = "application/problem+json"
 #: More than a page of rows that each hold what a request may: an answer beyond it never ends.
@@ -235,6 +87,20 @@ _REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
     "consents.record": ("phone",),
     "dnc.add": ("phone",),
 }
+#: Wider than the contract's `req_<ULID>`: ids of other makes are ids, too.
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,80}")
+#: Wider than the contract's codes, for those of a later v1: they are words joined by `_`, never prose.
+_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+class ChangedSince(PreconditionFailed):
+    """The resource changed since it was read, and `fresh` is what it says now.
+
+    Attributes:
+        fresh: The resource, read again; None if it could not be read.
+    """
+
+    fresh: Answer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,7 +220,9 @@ def read(
     try:
         if operation.paged:
             expected = {name: asked[name] for name in checks.filters if name in asked}
-            page = sound_page(operation.response, body, expected=expected, prefix=checks.id_prefix)
+            page = _sound_page(
+                operation.response, body, expected=expected, prefix=checks.id_prefix
+            )
             if page is not None:
                 return Parsed(cast("Shown", page))
         if operation.assumed and not body:
@@ -393,6 +261,7 @@ def _parse(
     asked: Mapping[str, str],
     tree: Tree,
 ) -> Parsed[Shown]:
+    # Contract, Lists and pagination: what is no list has neither rows to set aside nor a cursor.
     model: type[Shown] = operation.response
     checks, raw = _checks(operation), tree.value
     if not operation.paged:
@@ -492,10 +361,216 @@ def _asked(checks: _Checks, request: PlannedRequest) -> dict[str, str]:
     """Ids and filters that a request names, by field."""
     asked: dict[str, str] = {}
     if checks.path is not None and (match := checks.path.fullmatch(request.path)):
-        asked |= {name: unquote(value) for name, value in match.groupdict().items()}
+        asked |= zip(checks.path.groupindex, map(unquote, match.groups()), strict=True)
     if request.query:
         asked |= dict(parse_qsl(request.query))
     if checks.body and request.body:
         body = json.loads(request.body)
         asked |= {name: body[name] for name in checks.body if body.get(name) is not None}
     return asked
+
+
+def _sound_page(
+    model: type[Answer], body: bytes, *, expected: Mapping[str, str], prefix: str
+) -> Answer | None:
+    """A page read from its bytes in one go, or None where anything in it wants a second look."""
+    try:
+        page: Any = _page(cast("Any", model)).validate_json(body)
+    except ValidationError:
+        return None
+    info, rows = page.page, page.data
+    # Contract, Lists and pagination: null on the last page, and never left out.
+    if "next_cursor" not in info.model_fields_set or (info.has_more and not info.next_cursor):
+        return None
+    for name, value in expected.items():
+        if set(map(attrgetter(name), rows)) - {value}:
+            return None
+    if prefix:
+        ids = list(map(_ID, rows))
+        if len(set(ids)) != len(ids) or not all(map(str.startswith, ids, repeat(prefix))):
+            return None
+    # How many names the JSON has: counted from what was read, for the bytes are not parsed a second time.
+    parts = (page, info, *rows)
+    count = sum(map(len, map(_FIELDS_SET, parts)))
+    for extra in filter(None, map(_EXTRA, parts)):
+        count += tolerant_json.names(extra) - len(extra)
+    for name in _nesting(cast("Any", type(rows[0]))) if rows else ():
+        count += _names_in([value for value in map(attrgetter(name), rows) if value is not None])
+    # `":` counts names: more than there are if one came twice, or stands inside a text.
+    return cast("Answer", page) if count == body.count(b'":') else None
+
+
+def _names_in(values: Sequence[Any]) -> int:
+    """How many names the values of one field have; flat objects are counted without a look at each."""
+    if set(map(type, values)) == {dict}:
+        kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
+        # Flat objects, such as custom fields: their own names are all there are.
+        if kinds <= _NAMELESS:
+            return sum(map(len, values))
+    return sum(map(tolerant_json.names, values))
+
+
+#: Values without names, and never a number beyond every float.
+_NAMELESS: Final = frozenset({str, int, bool, type(None)})
+_FIELDS_SET: Final = attrgetter("__pydantic_fields_set__")
+_EXTRA: Final = attrgetter("__pydantic_extra__")
+_ID: Final = attrgetter("id")
+
+
+@cache
+def _nesting(model: type[BaseModel]) -> tuple[str, ...]:
+    """Fields whose values may have names of their own."""
+    return tuple(
+        name for name, info in model.model_fields.items() if not _is_flat(info.annotation)
+    )
+
+
+def _is_flat(annotation: Any) -> bool:
+    """Whether values of a type are text, numbers, flags or instants."""
+    if _is_union(annotation):
+        return all(_is_flat(option) for option in get_args(annotation))
+    if get_origin(annotation) is Annotated:
+        return _is_flat(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return True
+    # What is left (a model, a list, Any) may have names inside.
+    return annotation in (str, int, float, bool, datetime, type(None))
+
+
+@cache
+def _page(model: type[Answer]) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """A value of an open set that the contract does not name, and how often it came."""
+
+    operation: str
+    field: str
+    value: str
+    count: int
+
+
+class Novelties:
+    """How often each unknown value came, by operation and field."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def note(self, operation: str, answer: Answer) -> None:
+        """Count the unknown values of one answer or its rows; warn of each the first time."""
+        values: Sequence[BaseModel] = answer.data if isinstance(answer, Page) else (answer,)
+        if not values:
+            return
+        for name, known_values in _open_sets(type(values[0])):
+            for value in map(attrgetter(name), values):
+                # Versioning: a value that v1 gained since is kept, counted and said once.
+                if not isinstance(value, str) or value in known_values:
+                    continue
+                with self._lock:
+                    self._counts[operation, name, value] += 1
+                    first = self._counts[operation, name, value] == 1
+                if first:
+                    logger.warning(
+                        "%s: %s has the value %r, which the contract does not name; it is kept as it is",
+                        operation,
+                        name,
+                        redact(value),
+                    )
+
+    def seen(self) -> list[Novelty]:
+        """What came so far, in order of first sight."""
+        with self._lock:
+            return [Novelty(*novelty, count) for novelty, count in self._counts.items()]
+
+
+@cache
+def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]:
+    sets = []
+    for name, info in model.model_fields.items():
+        options = get_args(info.annotation) if _is_union(info.annotation) else ()
+        known_values = [
+            value
+            for option in options
+            if get_origin(option) is Literal
+            for value in get_args(option)
+        ]
+        if known_values:
+            sets.append((name, frozenset(known_values)))
+    return tuple(sets)
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, UnionType)
+
+
+def problem_error(
+    operation: Operation[Any, Any],
+    *,
+    status: int,
+    headers: Mapping[str, str],
+    body: Any,
+    key: str | None = None,
+    now: datetime | None = None,
+) -> ApiError:
+    """The error that an answer of status 400 or above stands for."""
+    document: dict[str, Any] = body if isinstance(body, dict) else {}
+    # Contract, Errors: clients branch on the status and `code`, never on `detail`.
+    code = _code(document.get("code"))
+    request_id = request_id_of(headers, _text(document.get("request_id")))
+    listed = document.get("errors")
+    fields = tuple(
+        FieldProblem(_text(entry.get("pointer")), _code(entry.get("code")))
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, dict)
+    )
+    refusal = f"{operation.name}: {status} {code or 'without a problem document'}"
+    request = f" (request {request_id})" if request_id else ""
+    next_step = advice(operation, status, code, fields)
+    # Contract, Endpoints, Leads: `dnc_screen_unavailable` wrote nothing, whatever its status says.
+    open_still = status >= 500 and code != "dnc_screen_unavailable"
+    if key and (open_still or code in ("conflict", "outcome_unknown")):
+        next_step += f": client.writes.settle({key!r})"
+    # A code with a status that is not its own is not believed: the status decides.
+    return FAMILIES[error_codes.family_of(code, status)](
+        f"{refusal}{request}: {next_step}",
+        operation=operation.name,
+        status=status,
+        code=code,
+        detail=_text(document.get("detail")),
+        request_id=request_id,
+        retry_after_s=retry_after_s(headers, now),
+        errors=fields,
+        key=key,
+    )
+
+
+def changed_since(error: PreconditionFailed, fresh: Answer | None) -> ChangedSince:
+    """The same error with the resource as it is now."""
+    richer = ChangedSince(str(error))
+    # A plain copy: the error keeps its text, and pickles.
+    richer.__dict__.update(error.__dict__)
+    richer.fresh = fresh
+    return richer
+
+
+def request_id_of(headers: Mapping[str, str], beside: str = "") -> str | None:
+    """`X-Request-ID`, or what the body gives for it; None where neither can be an id.
+
+    Whatever stands between may write this header, and it is shown to people and to assistants: words have
+    no place in it.
+    """
+    request_id = headers.get("x-request-id") or beside
+    return request_id if _REQUEST_ID.fullmatch(request_id) else None
+
+
+def _code(value: Any) -> str:
+    # Shown to people and to assistants, and whatever stands between may have written it.
+    return value if isinstance(value, str) and _CODE.fullmatch(value) else ""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,28 +1,39 @@
-"""An operation from its request to its answer, in steps: planned, put down, sent, read; the one way of every method."""
+"""An operation from its request to its answer: planned, put down, sent, sent again, read; the one way of every method.
+
+It is written once, as coroutines, for both kinds of client. What waits (a transport, a body, a sleep, the disk)
+goes through a runner: the one of threads has waited when it hands its result over, so that a coroutine never
+stops and is run by one `send`; the one of event loops hands over what is to be awaited.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import nullcontext
+from contextvars import ContextVar
+from copy import copy
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from dialframe.client import request_building, response_reading
 from dialframe.client.client_settings import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.pagination import ListPlan
-from dialframe.client.request_building import PlannedRequest, State, Write, checked, reach_of
+from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
+from dialframe.client.recorded_writes import recorded
+from dialframe.client.refusals import LONGEST_ASKED_S, Policy, Trail, wait_s
+from dialframe.client.request_building import Etags, PlannedRequest, Write, checked, reach_of
 from dialframe.client.response_reading import (
     ANSWER_BYTES,
     Answered,
     ListPage,
+    Novelties,
     changed_since,
     request_id_of,
 )
-from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
-from dialframe.client.step_runners import Note, OnDisk, Steps
-from dialframe.client.tolerant_json import Mismatch, Novelties, novel_values, row_model
+from dialframe.client.tolerant_json import Mismatch
+from dialframe.client.transport import AsyncTransport, Transport
 from dialframe.client.write_journal import Journal
 from dialframe.contract.models.base_models import Answer, ListQuery, Page, Request
 from dialframe.contract.operations import BY_NAME, Operation
@@ -31,9 +42,8 @@ from dialframe.errors import (
     ConfigError,
     ContractError,
     DialframeError,
-    OutcomeUnknown,
     PreconditionFailed,
-    StoreError,
+    RateLimited,
     TransportError,
 )
 
@@ -42,39 +52,251 @@ Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Answer)
 Query = TypeVar("Query", bound=ListQuery)
 Row = TypeVar("Row", bound=Answer)
+#: A call that is not run yet.
+Coro: TypeAlias = Coroutine[Any, Any, T]
 
 logger: Final = logging.getLogger("dialframe.client")
 
-#: States of a journal entry whose request may have arrived.
-_MAYBE: Final[tuple[State | None, ...]] = ("pending", "outcome_unknown", "answered")
+#: An answer that comes in slower than this, after its first `timeout_s`, counts as none.
+SLOWEST_BYTES_PER_S: Final = 1024
+#: A rate refusal without `Retry-After`: the bucket gives a token in a tenth of that.
+PAUSE_UNASKED_S: Final = 1.0
+#: A pause is longer by up to this.
+APART_S: Final = 0.1
+REPLAYED_HEADER: Final = "idempotency-replayed"
+#: The last answer of the call below `with_raw_response` that we are in, in a list of one.
+_last_answer: ContextVar[list[Answered[Any]] | None] = ContextVar(
+    "dialframe_last_answer", default=None
+)
+
+
+class Runner(Protocol):
+    """How a call waits: what its port gives goes through `finished`, whether it is a result or to be awaited."""
+
+    transport: Any
+    limiter: RateLimiter | None
+    clock: Clock
+    in_threads: bool
+    next_chunk: Callable[..., Any]
+    sleep: Callable[[float], Any]
+
+    async def finished(self, result: Any) -> Any:
+        """What there is to have."""
+
+    async def on_disk(self, work: Callable[[], T]) -> T:
+        """The result of what may block on a disk."""
+
+
+class Sync:
+    """Runs calls in the caller's thread; any number of threads may share it."""
+
+    #: A thread stands in the line of its lane; tasks of one loop ask one after the other anyway.
+    in_threads = True
+
+    def __init__(self, transport: Transport, limiter: RateLimiter | None, clock: Clock) -> None:
+        """Join a transport, a rate limit and a clock.
+
+        Args:
+            transport: What carries requests.
+            limiter: The rate limit; None for none.
+            clock: The time, and how to wait.
+        """
+        self.transport = transport
+        self.limiter = limiter
+        self.clock = clock
+        self.next_chunk: Callable[..., Any] = next
+        self.sleep: Callable[[float], Any] = clock.sleep
+
+    async def finished(self, result: T) -> T:
+        """Hand on what a function of the port gave, which has waited for it.
+
+        Args:
+            result: What it gave.
+
+        Returns:
+            The same.
+        """
+        return result
+
+    async def on_disk(self, work: Callable[[], T]) -> T:
+        """Do what may block on a disk.
+
+        Args:
+            work: What to do.
+
+        Returns:
+            Its result.
+        """
+        return work()
+
+    def run(self, call: Coro[T]) -> T:
+        """Run a call to its end.
+
+        Args:
+            call: The call.
+
+        Returns:
+            Its result.
+        """
+        try:
+            call.send(None)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        raise TypeError("a call in a thread waited for an event loop")
+
+
+class Async:
+    """Runs calls in an event loop; what is cancelled is cancelled where it waits, with its connection closed."""
+
+    in_threads = False
+
+    def __init__(
+        self, transport: AsyncTransport, limiter: RateLimiter | None, clock: Clock
+    ) -> None:
+        """Join a transport, a rate limit (None for none) and a clock."""
+        self.transport = transport
+        self.limiter = limiter
+        self.clock = clock
+        self.next_chunk: Callable[..., Any] = anext
+        self.sleep: Callable[[float], Any] = clock.sleep_async
+
+    async def finished(self, awaitable: Awaitable[T]) -> T:
+        """The result of what is to be awaited."""
+        return await awaitable
+
+    async def on_disk(self, work: Callable[[], T]) -> T:
+        """The result of what may block on a disk: it would hold up every other call of the loop."""
+        return await asyncio.to_thread(work)
+
+    def run(self, call: Coro[T]) -> Coro[T]:
+        """The call, for the loop to run."""
+        return call
+
+
+class RawSync:
+    """Runs calls like `Sync` and gives each result inside its last answer."""
+
+    def __init__(self, runner: Sync) -> None:
+        """Wrap a runner."""
+        self.runner = runner
+
+    def run(self, call: Coro[T]) -> Answered[T]:
+        """The last answer of a call, its result as `.value`."""
+        return self.runner.run(_within_answer(call))
+
+
+class RawAsync:
+    """Runs calls like `Async` and gives each result inside its last answer."""
+
+    def __init__(self, runner: Async) -> None:
+        """Wrap a runner."""
+        self.runner = runner
+
+    def run(self, call: Coro[T]) -> Coro[Answered[T]]:
+        """The last answer of a call, its result as `.value`, for the loop to run."""
+        wrapped = _within_answer(call)
+        # A task may be cancelled before its first step: the call inside has not begun then either.
+        weakref.finalize(wrapped, call.close)
+        return wrapped
+
+
+async def _within_answer(call: Coro[T]) -> Answered[T]:
+    answers: list[Answered[Any]] = []
+    token = _last_answer.set(answers)
+    try:
+        result = await call
+    finally:
+        _last_answer.reset(token)
+    if not answers:
+        # A list of results, or one that was read from the journal.
+        raise TypeError("this call has no single answer: use it without with_raw_response")
+    # What the method makes of the answer: of a Do-Not-Call check one result for each number.
+    return replace(answers[-1], value=result)
+
+
+class Body:
+    """The bytes of one answer as they arrive, with a bound on how slowly they may."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        request: PlannedRequest,
+        reply: Any,
+        policy: Policy,
+        until_s: float | None,
+    ) -> None:
+        """Read a reply of a request until a deadline (None for no end)."""
+        self._runner = runner
+        self._operation = request.operation
+        self._chunks = reply.chunks()
+        self._policy = policy
+        self._until_s = until_s
+        self._waited_s = 0.0
+        self._came = 0
+
+    async def next(self) -> bytes | None:
+        """The next bytes, None at the end."""
+        # What whoever takes the bytes does with them in between is no waiting.
+        asked_s = self._runner.clock.monotonic()
+        chunk: bytes | None = await self._runner.finished(
+            self._runner.next_chunk(self._chunks, None)
+        )
+        if chunk is None:
+            return None
+        now_s = self._runner.clock.monotonic()
+        self._waited_s += now_s - asked_s
+        too_slow = None
+        # A deadline is for the whole call, the body with it.
+        if self._until_s is not None and now_s >= self._until_s:
+            too_slow = "was still coming in at the deadline: raise deadline_s"
+        elif self._waited_s > self._policy.timeout_s + self._came / SLOWEST_BYTES_PER_S:
+            too_slow = "drips in and does not end: try again, or raise timeout_s"
+        if too_slow is not None:
+            raise TransportError(
+                f"{self._operation}: the answer {too_slow}", operation=self._operation
+            )
+        # Counted after the look: the first bytes may take the whole timeout.
+        self._came += len(chunk)
+        return chunk
+
+
+#: What is made of an answer; it raises the error that a refusal stands for.
+Consume = Callable[[Any, Body], Awaitable[T]]
 
 
 class Sender:
     """Plans, journals, sends, reads; shared by every resource of a client, its threads and tasks."""
 
-    def __init__(self, loop: RetryLoop, journal: Journal, clock: Clock, policy: Policy) -> None:
+    def __init__(self, runner: Runner, journal: Journal, policy: Policy) -> None:
         """Join the parts of one client; the policy is that of calls whose options say nothing."""
-        self._loop = loop
+        self.runner = runner
         self.journal = journal
-        self.clock = clock
         self.policy = policy
         self.etags = Etags()
         self.novelties = Novelties()
+        self.notes_answers = False
 
     def with_policy(self, policy: Policy) -> Sender:
         """The same sender with another policy; what it has seen is shared."""
-        other = Sender(self._loop, self.journal, self.clock, policy)
-        other.etags, other.novelties = self.etags, self.novelties
+        other = copy(self)
+        other.policy = policy
         return other
 
-    def ask(
+    def noting(self) -> Sender:
+        """The same sender, whose answers are those of the call below `with_raw_response` that it is in."""
+        other = copy(self)
+        other.notes_answers = True
+        return other
+
+    async def ask(
         self,
         operation: Operation[Req, Res],
         make: Callable[[], Req],
         options: Options | None = None,
-    ) -> Steps[Res]:
+    ) -> Res:
         """The answer of an operation to the request that `make` builds."""
-        answered = yield from self.ask_raw(operation, make, options)
+        answered = await self.ask_raw(operation, make, options)
         if answered.quarantined:
             first = answered.quarantined[0]
             raise ContractError(
@@ -85,49 +307,47 @@ class Sender:
             )
         return answered.value
 
-    def ask_raw(
+    async def ask_raw(
         self,
         operation: Operation[Req, Res],
         make: Callable[[], Req],
         options: Options | None = None,
-    ) -> Steps[Answered[Res]]:
+    ) -> Answered[Res]:
         """The same with status, headers, attempts and the JSON as it came."""
         if operation.streamed:
             raise ConfigError(f"{operation.name}: it streams bytes: use client.{operation.name}")
         chosen = options or DEFAULTS
         planned = self._planned(operation, checked(operation.name, make), chosen)
-        answered = yield from self._exchange(operation, planned, chosen)
-        # Below `with_raw_response` this is what a method gives, whatever it makes of the value.
-        yield Note(answered)
+        answered = await self._exchange(operation, planned, chosen)
+        # Below `with_raw_response` this is what a method gives, whatever it makes of the value. A listener
+        # inside that call may ask the plain client meanwhile, whose answers are none of its own.
+        if self.notes_answers and (answers := _last_answer.get()) is not None:
+            answers.append(answered)
         return answered
 
-    def listing(
+    async def page(
         self,
         operation: Operation[Query, Page[Row]],
-        make: Callable[[], Query],
-        options: Options | None = None,
-    ) -> ListPlan[Row]:
-        """A list of the service, to be walked; its filters are checked at once."""
-        query = checked(operation.name, make)
+        query: Query,
+        cursor: str | None,
+        options: Options | None,
+    ) -> ListPage[Row]:
+        """The page of a list at a cursor: a call of its own, with its own attempts and deadline."""
+        # The cursor is the service's own, whose bounds need not be looked at again.
+        request, chosen = query.model_copy(update={"cursor": cursor}), options or DEFAULTS
+        planned = self._planned(operation, request, chosen)
+        answered = await self._exchange(operation, planned, chosen)
+        return ListPage(
+            records=answered.value.data,
+            body=answered.body,
+            quarantined=answered.quarantined,
+            # Contract, Lists and pagination: a cursor has 1 character at least.
+            next_cursor=answered.value.page.next_cursor or None,
+            request_id=answered.request_id,
+            observed_at=answered.observed_at,
+        )
 
-        # Every page is a call of its own, with its own attempts and deadline.
-        def fetch(cursor: str | None) -> Steps[ListPage[Row]]:
-            # The cursor is the service's own, whose bounds need not be looked at again.
-            page_query = query.model_copy(update={"cursor": cursor})
-            answered = yield from self.ask_raw(operation, lambda: page_query, options)
-            return ListPage(
-                records=answered.value.data,
-                body=answered.body,
-                quarantined=answered.quarantined,
-                # Contract, Lists and pagination: a cursor has 1 character at least.
-                next_cursor=answered.value.page.next_cursor or None,
-                request_id=answered.request_id,
-                observed_at=answered.observed_at,
-            )
-
-        return ListPlan(operation.name, row_model(operation.response), fetch, query.cursor)
-
-    def stream(
+    async def stream(
         self,
         operation: Operation[Req, Any],
         make: Callable[[], Req],
@@ -135,37 +355,37 @@ class Sender:
         consume: Consume[T],
         *,
         keeps_open: bool = False,
-    ) -> Steps[T]:
+    ) -> T:
         """What `consume` makes of a streamed answer; a refusal is raised before it is asked."""
         chosen = options or DEFAULTS
         planned = self._planned(operation, checked(operation.name, make), chosen)
 
-        def checked_first(reply: Any, body: Body) -> Steps[T]:
+        async def checked_first(reply: Any, body: Body) -> T:
             # What is refused is JSON, whatever the answer would have been.
             if not 200 <= reply.status < 300:
-                yield from self._read(operation, planned, reply, body)
-            return (yield from consume(reply, body))
+                await self._read(operation, planned, reply, body)
+            return await consume(reply, body)
 
         policy = replace(self.policy.of_call(chosen), keeps_open=keeps_open)
-        return (yield from self._loop.send(planned, checked_first, policy, Trail()))
+        return await self._send(planned, checked_first, policy, Trail())
 
-    def resend(self, write: Write, options: Options) -> Steps[Answered[Any]]:
+    async def resend(self, write: Write, options: Options) -> Answered[Any]:
         """The answer to a journalled write, asked with its own bytes."""
         if write.request is None or write.operation not in BY_NAME:
             raise ConfigError(
                 f"{write.operation}: the write {write.key!r} cannot be sent again: its bytes are "
                 "gone, or another version of dialframe made it"
             )
-        return (yield from self._exchange(BY_NAME[write.operation], write.request, options))
+        return await self._exchange(BY_NAME[write.operation], write.request, options)
 
-    def or_fresh(self, steps: Steps[T], reread: Callable[[], Steps[Answer]]) -> Steps[T]:
+    async def or_fresh(self, ask: Callable[[], Coro[T]], reread: Callable[[], Coro[Answer]]) -> T:
         """The result of a call; where the resource has changed, its error carries what it says now."""
         try:
-            return (yield from steps)
+            return await ask()
         # Contract, Endpoints, Common request parts: 412 says that it changed, and not into what.
         except PreconditionFailed as error:
             try:
-                fresh = yield from reread()
+                fresh = await reread()
             except DialframeError:
                 # The change was refused, and that is the news; why it cannot be read now is not.
                 fresh = None
@@ -174,40 +394,37 @@ class Sender:
     def _planned(
         self, operation: Operation[Any, Any], request: Request, options: Options
     ) -> PlannedRequest:
-        key = options.idempotency_key
+        key, if_match = options.idempotency_key, options.if_match
         if key is None and operation.changes_data:
             # One key for one intent: made here, outside of every loop.
             # Contract, Idempotency 1 and Endpoints, Calls 7: a new key is a new call.
             # 122 random bits: no two intents ever share one (RFC 9562, 5.4).
             key = str(uuid.uuid4())
+        if if_match is not None and not isinstance(if_match, str):
+            # Endpoints, Common request parts: `If-Match` is the ETag of the last read.
+            etag = self.etags.of(if_match)
+            if etag is None:
+                raise ConfigError(
+                    f"{operation.name}: if_match: this {type(if_match).__name__} came without an "
+                    "ETag (rows of a list have none): read it by its id first"
+                )
+            if_match = etag
         return request_building.plan(
             operation,
             request,
             key=key,
-            correlation_id=options.correlation_id or current_correlation(),
-            if_match=self._if_match(operation, options),
+            correlation_id=options.correlation_id or current_correlation.get(),
+            if_match=if_match,
         )
 
-    def _if_match(self, operation: Operation[Any, Any], options: Options) -> str | None:
-        if_match = options.if_match
-        if if_match is None or isinstance(if_match, str):
-            return if_match
-        # Endpoints, Common request parts: `If-Match` is the ETag of the last read.
-        etag = self.etags.of(if_match)
-        if etag is None:
-            raise ConfigError(
-                f"{operation.name}: if_match: this {type(if_match).__name__} came without an ETag "
-                "(rows of a list have none): read it by its id first"
-            )
-        return etag
-
-    def _exchange(
+    async def _exchange(
         self, operation: Operation[Any, Res], planned: PlannedRequest, options: Options
-    ) -> Steps[Answered[Res]]:
-        trail = Trail()
+    ) -> Answered[Res]:
+        trail, clock = Trail(), self.runner.clock
 
-        def consume(reply: Any, body: Body) -> Steps[Answered[Res]]:
-            whole, parsed = yield from self._read(operation, planned, reply, body)
+        async def consume(reply: Any, body: Body) -> Answered[Res]:
+            whole, parsed = await self._read(operation, planned, reply, body)
+            self.novelties.note(operation.name, parsed.value)
             return Answered(
                 value=parsed.value,
                 body=whole,
@@ -222,34 +439,33 @@ class Sender:
                 quarantined=parsed.quarantined,
             )
 
-        policy = self.policy.of_call(options)
+        policy = self.policy if options is DEFAULTS else self.policy.of_call(options)
         if operation.changes_data:
-            reach = reach_of(planned, self.clock.now())
+            reach = reach_of(planned, clock.now())
             if reach is not None and reach.late_at is not None and not options.late:
                 # Nobody is called or texted by an attempt that comes when its moment is over.
-                window_s = (reach.late_at - self.clock.now()).total_seconds()
+                window_s = (reach.late_at - clock.now()).total_seconds()
                 policy = replace(policy, deadline_s=min(policy.deadline_s or window_s, window_s))
-            answered = yield from recorded(
+            answered = await recorded(
                 self.journal,
-                self.clock,
+                clock,
+                self.runner.on_disk,
                 planned,
                 trail,
-                lambda: self._loop.send(planned, consume, policy, trail),
+                lambda: self._send(planned, consume, policy, trail),
                 late=options.late,
             )
         else:
-            answered = yield from self._loop.send(planned, consume, policy, trail)
+            answered = await self._send(planned, consume, policy, trail)
         if answered.etag is not None:
             self.etags.remember(answered.value, answered.etag)
-        values = answered.value.data if isinstance(answered.value, Page) else (answered.value,)
-        self.novelties.note(operation.name, novel_values(values))
         return answered
 
-    def _read(
+    async def _read(
         self, operation: Operation[Any, Res], planned: PlannedRequest, reply: Any, body: Body
-    ) -> Steps[tuple[bytes, response_reading.Parsed[Res]]]:
+    ) -> tuple[bytes, response_reading.Parsed[Res]]:
         parts, length = [], 0
-        while (chunk := (yield from body.next())) is not None:
+        while (chunk := await body.next()) is not None:
             parts.append(chunk)
             length += len(chunk)
             if length > ANSWER_BYTES:
@@ -262,122 +478,117 @@ class Sender:
             status=reply.status,
             headers=reply.headers,
             body=whole,
-            now=self.clock.now(),
+            now=self.runner.clock.now(),
         )
         return whole, parsed
 
+    async def _send(
+        self, request: PlannedRequest, consume: Consume[T], policy: Policy, trail: Trail
+    ) -> T:
+        """Send a request until there is an answer that stays."""
+        clock = self.runner.clock
+        started_s = clock.monotonic()
+        until_s = None if policy.deadline_s is None else started_s + policy.deadline_s
+        while True:
+            turn = None
+            if self.runner.limiter is not None:
+                turn = await self._turn(self.runner.limiter, request, trail, until_s)
+            try:
+                return await self._attempt(request, consume, policy, trail, until_s, turn)
+            except (ApiError, TransportError) as error:
+                # Of the monotonic clock: the time of day may be set back while we wait.
+                elapsed_s = clock.monotonic() - started_s
+                after_s = wait_s(error, policy, trail, elapsed_s=elapsed_s, jitter=clock.jitter())
+                if after_s is None:
+                    raise
+            logger.info("%s: again in %.1f s", request.operation, after_s)
+            await self.runner.finished(self.runner.sleep(after_s))
 
-class Etags:
-    """ETags by the identity of the value that came with them.
+    async def _turn(
+        self, limiter: RateLimiter, request: PlannedRequest, trail: Trail, until_s: float | None
+    ) -> Turn:
+        runner, lane, now_s = self.runner, current_lane.get(), self.runner.clock.monotonic()
+        # Without a deadline nobody waits in a queue for longer than a refusal may ask.
+        latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
+        # One thread of a lane asks at a time; the others would all be told the same instant.
+        line = (
+            limiter.line(lane, latest_s - now_s)
+            if runner.in_threads
+            else nullcontext(enter_result=True)
+        )
+        with line as moved_up:
+            while moved_up:
+                asked_s = runner.clock.monotonic()
+                # The bucket's file is locked for microseconds: less than handing it to a thread would cost.
+                turn = limiter.reserve(asked_s, latest_s=latest_s, lane=lane)
+                if turn is None:
+                    break
+                if turn.at_s <= asked_s:
+                    return turn
+                await runner.finished(runner.sleep(turn.at_s - asked_s))
+                if limiter.stands(turn):
+                    return turn
+        raise TransportError(
+            f"{request.operation}: the rate limit leaves no room in the next "
+            f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
+            operation=request.operation,
+            sent=trail.maybe_sent,
+        )
 
-    Models compare by content, and two reads of one lead may be equal with different ETags, so
-    the value itself is the key and not what it says.
-    """
-
-    def __init__(self) -> None:
-        """Start with none."""
-        # By `id()`: weak keys would compare by content, as models do.
-        self._known: dict[int, tuple[weakref.ref[Answer], str]] = {}
-
-    def remember(self, value: Answer, etag: str) -> None:
-        """Keep the ETag for as long as the value lives."""
-        identity = id(value)
-
-        def forget(_: object) -> None:
-            self._known.pop(identity, None)
-
-        self._known[identity] = (weakref.ref(value, forget), etag)
-
-    def of(self, value: Answer) -> str | None:
-        """The ETag that the value came with, or None."""
-        reference, etag = self._known.get(id(value), (None, None))
-        # An id may be another object's by now: the reference says whose it was.
-        return etag if reference is not None and reference() is value else None
-
-
-def state_after(error: DialframeError, *, maybe_sent: bool) -> State:
-    """What is known of a write after an error."""
-    match error:
-        # Contract, Idempotency 7: never retry that operation with a new key.
-        case OutcomeUnknown():
-            return "outcome_unknown"
-        case TransportError():
-            return "pending" if maybe_sent else "failed"
-        case ContractError():
-            return "pending"
-        # Idempotency 6: the first request with the key still runs.
-        case ApiError(code="conflict"):
-            return "pending"
-        # Endpoints, Leads: nothing was written, and the same key may try again.
-        case ApiError(code="dnc_screen_unavailable"):
-            return "failed"
-        case ApiError(status=status) if status >= 500:
-            return "pending"
-        case ApiError(status=401 | 403 | 429):
-            # Answered ahead of the key: it says nothing of an attempt that came before.
-            return "pending" if maybe_sent else "failed"
-    return "failed"
-
-
-def recorded(
-    journal: Journal,
-    clock: Clock,
-    request: PlannedRequest,
-    trail: Trail,
-    sending: Callable[[], Steps[Answered[Res]]],
-    *,
-    late: bool = False,
-) -> Steps[Answered[Res]]:
-    """The answer to a write that is on disk before it is sent, and what became of it afterwards.
-
-    Whatever ends it early, a kill or a cancellation among them, leaves it pending.
-    """
-    earlier: State | None = yield OnDisk(lambda: journal.begin(request, clock.now(), late=late))
-    trail.maybe_sent = earlier in _MAYBE
-    try:
-        answered = yield from sending()
-    except DialframeError as error:
-        state = state_after(error, maybe_sent=trail.maybe_sent)
-        # A further attempt without an answer says less than what was known before it.
-        recorded_state = earlier if earlier and state == "pending" else state
-        status, code, request_id = None, None, None
-        if isinstance(error, ApiError):
-            status, code, request_id = error.status, error.code, error.request_id
-        yield OnDisk(lambda: _finish(journal, request, recorded_state, status, code, request_id))
-        if isinstance(error, TransportError) and state == "pending":
-            raise _open(error, request, clock) from None
-        raise
-    yield OnDisk(
-        lambda: _finish(journal, request, "answered", answered.status, None, answered.request_id)
-    )
-    return answered
-
-
-def _finish(
-    journal: Journal,
-    request: PlannedRequest,
-    state: State,
-    status: int | None,
-    code: str | None,
-    request_id: str | None,
-) -> None:
-    if request.key is None:
-        return
-    try:
-        journal.finish(request.key, state, status=status, code=code, request_id=request_id)
-    except StoreError as error:
-        # The answer is worth more than its entry, which stays pending and can be settled.
-        logger.warning("%s", error)
-
-
-def _open(error: TransportError, request: PlannedRequest, clock: Clock) -> TransportError:
-    reach = reach_of(request, clock.now())
-    consequence = ""
-    if reach is not None and reach.late_at is not None:
-        consequence = f", which {reach.what} now if it did not happen"
-    return TransportError(
-        f"{error}; whether the write happened is open: client.writes.settle({request.key!r}) sends "
-        f"it again with the same key{consequence}",
-        operation=error.operation,
-        sent=True,
-    )
+    async def _attempt(
+        self,
+        request: PlannedRequest,
+        consume: Consume[T],
+        policy: Policy,
+        trail: Trail,
+        until_s: float | None,
+        turn: Turn | None,
+    ) -> T:
+        runner, clock, limiter = self.runner, self.runner.clock, self.runner.limiter
+        began_s = clock.monotonic()
+        timeout_s = policy.timeout_s
+        if until_s is not None:
+            # Never zero, which would mean "no limit" to some and "at once" to others.
+            timeout_s = max(0.001, min(timeout_s, until_s - began_s))
+        trail.attempts += 1
+        trail.sent_at = clock.now()
+        try:
+            reply: Any = await runner.finished(runner.transport.send(request, timeout_s=timeout_s))
+            # A turn without `queued_s` says nothing of the way to the service.
+            if limiter is not None and turn is not None and turn.queued_s:
+                limiter.answered(turn, clock.monotonic())
+            # Contract, Idempotency 3.
+            trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
+            leave_open = False
+            try:
+                value = await consume(reply, Body(runner, request, reply, policy, until_s))
+                leave_open = policy.keeps_open
+            except GeneratorExit:
+                leave_open = True  # nobody runs the call any more: to wait would be an error
+                raise
+            finally:
+                if not leave_open:
+                    await runner.finished(reply.close())
+                logger.info(
+                    "%s: %d, request %s, %.0f ms",
+                    request.operation,
+                    reply.status,
+                    request_id_of(reply.headers),
+                    (clock.monotonic() - began_s) * 1000,
+                )
+        except TransportError as error:
+            # One attempt that may have arrived is enough, whatever became of the others.
+            trail.maybe_sent = trail.maybe_sent or error.sent
+            error.sent = trail.maybe_sent
+            raise
+        except RateLimited as error:
+            # Contract, Errors: daily_cap_reached and spend_cap_reached are 429 as well.
+            # A cap by another name is not the bucket's business, however it is called.
+            if limiter is not None and error.code in ("rate_limit_exceeded", ""):
+                asked_s = PAUSE_UNASKED_S if error.retry_after_s is None else error.retry_after_s
+                # Processes that pause together come back one by one.
+                asked_s += APART_S * clock.jitter()
+                # When it was sent tells whether it is news, or one of several refused together.
+                limiter.pause(clock.monotonic(), for_s=asked_s, sent_at_s=began_s)
+            raise
+        return value

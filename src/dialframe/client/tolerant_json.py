@@ -11,22 +11,13 @@ it is in, and the answer around it is still good. Such a value is an `Unreadable
 from __future__ import annotations
 
 import json
-import logging
-import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache
-from itertools import chain, repeat
 from math import isfinite
-from operator import attrgetter
-from types import UnionType
-from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from pydantic import (
-    BaseModel,
-    TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -36,7 +27,6 @@ from pydantic_core import from_json
 
 from dialframe.client.request_building import where
 from dialframe.contract.models.base_models import Answer
-from dialframe.privacy import redact
 
 #: Stands for a number that is not finite, in a count.
 NOT_FINITE: Final = -(2**62)
@@ -119,6 +109,7 @@ def _second_look(data: bytes) -> Tree:
             ),
             object_pairs_hook=_object,
         )
+    # RFC 8259, 9: a reader may set limits on the depth of nesting.
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     # A second look may find nothing: `":` stood in a text, or a name came twice with one value.
@@ -185,8 +176,6 @@ def _broken(text: str) -> bool:
         return True
     return False
 
-
-logger: Final = logging.getLogger("dialframe.client")
 
 Shape = TypeVar("Shape", bound=Answer)
 
@@ -269,87 +258,6 @@ def read_rows(
     return rows, tuple(set_aside)
 
 
-def sound_page(
-    model: type[Answer], body: bytes, *, expected: Mapping[str, str], prefix: str
-) -> Answer | None:
-    """A page read from its bytes in one go, or None where anything in it wants a second look."""
-    try:
-        page: Any = _page(cast("Any", model)).validate_json(body)
-    except ValidationError:
-        return None
-    info, rows = page.page, page.data
-    # Contract, Lists and pagination: null on the last page, and never left out.
-    if "next_cursor" not in info.model_fields_set or (info.has_more and not info.next_cursor):
-        return None
-    if any(getattr(row, name) != value for name, value in expected.items() for row in rows):
-        return None
-    if prefix:
-        ids = [row.id for row in rows]
-        if len(set(ids)) != len(ids) or not all(map(str.startswith, ids, repeat(prefix))):
-            return None
-    # `":` counts names: more than there are if one came twice, or stands inside a text.
-    return page if _names_of(page) == body.count(b'":') else None
-
-
-def _names_of(page: Any) -> int:
-    """How many names a page's JSON has, from what was read of it."""
-    # Counted from what was read, for the bytes are not parsed a second time.
-    count = _set(page) + _set(page.page)
-    rows = page.data
-    count += sum(map(len, map(_FIELDS_SET, rows)))
-    for extra in filter(None, map(_EXTRA, rows)):
-        count += names(extra) - len(extra)
-    for name in _nesting(cast("Any", type(rows[0]))) if rows else ():
-        count += _names_in([value for value in map(attrgetter(name), rows) if value is not None])
-    return count
-
-
-def _names_in(values: Sequence[Any]) -> int:
-    """How many names the values of one field have; flat objects are counted without a look at each."""
-    if set(map(type, values)) == {dict}:
-        kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
-        # Flat objects, such as custom fields: their own names are all there are.
-        if kinds <= _NAMELESS:
-            return sum(map(len, values))
-    return sum(map(names, values))
-
-
-#: Values without names, and never a number beyond every float.
-_NAMELESS: Final = frozenset({str, int, bool, type(None)})
-_FIELDS_SET: Final = attrgetter("__pydantic_fields_set__")
-_EXTRA: Final = attrgetter("__pydantic_extra__")
-
-
-def _set(value: BaseModel) -> int:
-    extra = value.model_extra or {}
-    return len(value.model_fields_set) + names(extra) - len(extra)
-
-
-@cache
-def _nesting(model: type[BaseModel]) -> tuple[str, ...]:
-    """Fields whose values may have names of their own."""
-    return tuple(
-        name for name, info in model.model_fields.items() if not _is_flat(info.annotation)
-    )
-
-
-def _is_flat(annotation: Any) -> bool:
-    """Whether values of a type are text, numbers, flags or instants."""
-    if _is_union(annotation):
-        return all(_is_flat(option) for option in get_args(annotation))
-    if get_origin(annotation) is Annotated:
-        return _is_flat(get_args(annotation)[0])
-    if get_origin(annotation) is Literal:
-        return True
-    # What is left (a model, a list, Any) may have names inside.
-    return annotation in (str, int, float, bool, datetime, type(None))
-
-
-@cache
-def _page(model: type[Answer]) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
-
-
 def _unexpected(
     raw: Sequence[Any], expected: Mapping[str, str], prefix: str
 ) -> dict[int, Mismatch]:
@@ -383,75 +291,6 @@ def row_model(page: type[Answer]) -> type[Answer]:
     if not (isinstance(row, type) and issubclass(row, Answer)):
         raise TypeError(f"{page.__name__} has no rows of a contract shape")
     return row
-
-
-def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Field and value wherever an open set has a value that the contract does not name."""
-    if not values:
-        return
-    for name, known_values in _open_sets(type(values[0])):
-        for read in [getattr(value, name, None) for value in values]:
-            # Versioning: a value that v1 gained since is kept, counted and said once.
-            if isinstance(read, str) and read not in known_values:
-                yield name, read
-
-
-@dataclass(frozen=True, slots=True)
-class Novelty:
-    """A value of an open set that the contract does not name, and how often it came."""
-
-    operation: str
-    field: str
-    value: str
-    count: int
-
-
-class Novelties:
-    """How often each unknown value came, by operation and field."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._counts: Counter[tuple[str, str, str]] = Counter()
-        self._lock = threading.Lock()
-
-    def note(self, operation: str, values: Iterable[tuple[str, str]]) -> None:
-        """Count fields and values that came with one answer; warn of each the first time."""
-        for name, value in values:
-            with self._lock:
-                self._counts[operation, name, value] += 1
-                first = self._counts[operation, name, value] == 1
-            if first:
-                logger.warning(
-                    "%s: %s has the value %r, which the contract does not name; it is kept as it is",
-                    operation,
-                    name,
-                    redact(value),
-                )
-
-    def seen(self) -> list[Novelty]:
-        """What came so far, in order of first sight."""
-        with self._lock:
-            return [Novelty(*novelty, count) for novelty, count in self._counts.items()]
-
-
-@cache
-def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]:
-    sets = []
-    for name, info in model.model_fields.items():
-        options = get_args(info.annotation) if _is_union(info.annotation) else ()
-        known_values = [
-            value
-            for option in options
-            if get_origin(option) is Literal
-            for value in get_args(option)
-        ]
-        if known_values:
-            sets.append((name, frozenset(known_values)))
-    return tuple(sets)
-
-
-def _is_union(annotation: Any) -> bool:
-    return get_origin(annotation) in (Union, UnionType)
 
 
 @cache

@@ -1,24 +1,47 @@
 """The ports that requests leave by, in a thread and in an event loop, and httpx behind both.
 
-The connections themselves, with proxies, certificates and the meaning of their failures, are in
-`network`.
+Log lines of the libraries, which hold whole URLs, are dropped for the requests that are ours.
+
+The HTTP library bounds each single wait for bytes. A service that sends a byte now and then, or one
+`103` after the other, would never be given up: the head of an answer is therefore given one bound as a
+whole, from the moment that the request was written.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import ssl
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from contextvars import ContextVar
+from typing import Any, Final, Literal, Protocol
 
 import httpcore
 import httpx
 
 from dialframe.client.client_settings import Address, Credential
-from dialframe.client.network import CAUGHT, Link, Network, as_ours, head_awaited
+from dialframe.client.network import CAUGHT, Link, Network
 from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import ConfigError
+
+#: What httpx calls the waits that a timeout is for.
+_WAITS: Final = ("connect", "read", "write", "pool")
+_FOREIGN_LOGGERS: Final = (
+    "httpx",
+    "httpcore.connection",
+    "httpcore.http11",
+    "httpcore.http2",
+    "httpcore.proxy",
+    "httpcore.socks",
+)
+#: What of a request of ours the HTTP library is at, in this thread or task; None for nothing of ours.
+# A variable of the context and not an argument: it passes through the library's own functions.
+phase: Final[ContextVar[Literal["head", "body"] | None]] = ContextVar(
+    "dialframe_phase", default=None
+)
 
 
 class Reply(Protocol):
@@ -123,6 +146,7 @@ class HttpxTransport:
         self._link = Link(address, credential, network or Network())
         self.http_client = http_client
         self._client = httpx.Client(transport=inner) if inner is not None else http_client
+        # Threads that send the first request together open one pool.
         self._lock = threading.Lock()
         self._pool: httpcore.ConnectionPool | httpx.Client | None = None
         self._process = 0
@@ -141,22 +165,21 @@ class HttpxTransport:
         Raises:
             TransportError: No answer came; `sent` says whether bytes may have arrived.
         """
-        pool = self._open()
+        pool, link = self._open(), self._link
+        token = phase.set("head")
         try:
-            # Both flags are of this thread, so that other users of httpx are not touched.
-            with as_ours(), head_awaited():
-                if isinstance(pool, httpcore.ConnectionPool):
-                    answer = pool.handle_request(self._link.outgoing_at_once(request, timeout_s))
-                    return _Reply(self._link, request, answer.status, answer.headers, answer)
-                response = pool.send(
-                    self._link.outgoing(request, timeout_s),
-                    stream=True,
-                    auth=None,
-                    follow_redirects=False,
-                )
+            if isinstance(pool, httpcore.ConnectionPool):
+                answer = pool.handle_request(_on_the_wire(link, request, timeout_s))
+                return _Reply(link, request, answer.status, answer.headers, answer)
+            # A client of the caller's: neither its redirects nor its authentication are ours.
+            response = pool.send(
+                _outgoing(link, request, timeout_s), stream=True, auth=None, follow_redirects=False
+            )
         except CAUGHT as error:
-            raise self._link.translated(error, request) from None
-        return _Reply(self._link, request, response.status_code, response.headers.raw, response)
+            raise link.translated(error, request) from None
+        finally:
+            phase.reset(token)
+        return _Reply(link, request, response.status_code, response.headers.raw, response)
 
     def close(self) -> None:
         """Close every connection; sending afterwards is an error."""
@@ -176,9 +199,9 @@ class HttpxTransport:
                 raise ConfigError("this client is closed: make a new one")
             if self._pool is None or self._process != process:
                 with self._link.set_up():
-                    self._link.prepare()
+                    _prepare(self._link)
                     # A client of the caller's has connections, and certificates that took 17 ms to read.
-                    pool = self._link.sync_pool() if self._client is None else self._client
+                    pool = self._client or self._link.sync_pool(BoundedBackend())
                     # After a fork both processes would read from the same sockets.
                     self._pool, self._process = pool, process
             return self._pool
@@ -202,46 +225,47 @@ class _Reply:
         self.headers: Mapping[str, str] = _named(headers)
 
     def chunks(self) -> Iterator[bytes]:
-        parts = self._parts()
+        answer = self._answer
+        if isinstance(answer, httpx.Response):
+            parts = answer.iter_bytes()
+        elif "content-encoding" not in self.headers:
+            # Nothing to unpack: the bytes are the body, without a layer of httpx.
+            parts = answer.iter_stream()
+        else:
+            packed = httpx.Response(
+                answer.status, headers=answer.headers, stream=_Packed(answer.iter_stream())
+            )
+            parts = packed.iter_bytes()
         while True:
+            token = phase.set("body")
             try:
-                with as_ours():
-                    part = next(parts, None)
+                part = next(parts, None)
             except CAUGHT as error:
                 raise self._link.translated(error, self._request) from None
+            finally:
+                phase.reset(token)
             if part is None:
                 return
             yield part
 
-    def _parts(self) -> Iterator[bytes]:
-        answer = self._answer
-        if isinstance(answer, httpx.Response):
-            return answer.iter_bytes()
-        # Nothing to unpack: the bytes are the body, without a layer of httpx.
-        if "content-encoding" not in self.headers:
-            return answer.iter_stream()
-        body = _Body(answer)
-        return httpx.Response(answer.status, headers=answer.headers, stream=body).iter_bytes()
-
     def close(self) -> None:
+        token = phase.set("body")
         try:
-            with as_ours():
-                self._answer.close()
+            self._answer.close()
         except CAUGHT:
             pass  # The answer is read or given up: how its connection ends no longer matters.
+        finally:
+            phase.reset(token)
 
 
-class _Body(httpx.SyncByteStream):
-    """A packed body of httpcore, for httpx to unpack."""
+class _Packed(httpx.SyncByteStream):
+    """A packed body, for httpx to unpack."""
 
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()
+        return self._chunks
 
 
 class AsyncHttpxTransport:
@@ -279,29 +303,31 @@ class AsyncHttpxTransport:
                 # One bound for the whole head, however it drips.
                 deadline.reschedule(loop.time() + timeout_s)
 
+        token = phase.set("head")
         try:
-            with as_ours():
-                async with deadline:
-                    outgoing = self._link.outgoing(request, timeout_s, trace=trace)
-                    if isinstance(pool, httpx.AsyncClient):
-                        # A client of the caller's: neither its redirects nor its authentication are ours.
-                        response = await pool.send(
-                            outgoing, stream=True, auth=None, follow_redirects=False
-                        )
-                    else:
-                        response = await pool.handle_async_request(outgoing)
+            async with deadline:
+                outgoing = _outgoing(self._link, request, timeout_s, trace=trace)
+                if isinstance(pool, httpx.AsyncClient):
+                    response = await pool.send(
+                        outgoing, stream=True, auth=None, follow_redirects=False
+                    )
+                else:
+                    response = await pool.handle_async_request(outgoing)
         except TimeoutError:
             # The row of the table for a read that takes too long says it all.
             late = httpx.ReadTimeout("the head of the answer did not end")
             raise self._link.translated(late, request) from None
         except CAUGHT as error:
             raise self._link.translated(error, request) from None
+        finally:
+            phase.reset(token)
         return _AsyncHttpxReply(self._link, request, response)
 
     async def close(self) -> None:
         """Close every connection; sending afterwards is an error."""
         self._closed = True
         pool, self._pool = self._pool, None
+        # Connections of a loop that is over went with it.
         if isinstance(pool, httpx.AsyncBaseTransport) and self._loop is asyncio.get_running_loop():
             await pool.aclose()
 
@@ -311,8 +337,8 @@ class AsyncHttpxTransport:
             raise ConfigError("this client is closed: make a new one")
         if self._pool is None or self._loop is not loop:
             with self._link.set_up():
-                self._link.prepare()
-                self._pool = self._link.async_transport() if self._client is None else self._client
+                _prepare(self._link)
+                self._pool = self._client or self._link.async_transport()
                 self._loop = loop
         return self._pool
 
@@ -330,21 +356,74 @@ class _AsyncHttpxReply:
     async def chunks(self) -> AsyncIterator[bytes]:
         parts = self._response.aiter_bytes()
         while True:
+            token = phase.set("body")
             try:
-                with as_ours():
-                    part = await anext(parts, None)
+                part = await anext(parts, None)
             except CAUGHT as error:
                 raise self._link.translated(error, self._request) from None
+            finally:
+                phase.reset(token)
             if part is None:
                 return
             yield part
 
     async def close(self) -> None:
+        token = phase.set("body")
         try:
-            with as_ours():
-                await self._response.aclose()
+            await self._response.aclose()
         except CAUGHT:
             pass  # The answer is read or given up: how its connection ends no longer matters.
+        finally:
+            phase.reset(token)
+
+
+def _prepare(link: Link) -> None:
+    for name in _FOREIGN_LOGGERS:
+        # Adding the same filter again changes nothing.
+        logging.getLogger(name).addFilter(_not_of_ours)
+    link.prepare()
+
+
+def _not_of_ours(record: logging.LogRecord) -> bool:
+    """Drop a foreign log line that is about a request of ours: it would hold the whole URL."""
+    del record
+    return phase.get() is None
+
+
+def _outgoing(
+    link: Link, request: PlannedRequest, timeout_s: float, **extensions: Any
+) -> httpx.Request:
+    """A request as httpx sends it."""
+    query = f"?{request.query}" if request.query else ""
+    return httpx.Request(
+        request.method,
+        link.address.url + request.path + query,
+        headers=[*link.headers, *request.headers.items()],
+        content=request.body,
+        extensions={"timeout": dict.fromkeys(_WAITS, timeout_s), **extensions},
+    )
+
+
+def _on_the_wire(link: Link, request: PlannedRequest, timeout_s: float) -> httpcore.Request:
+    """The same as httpcore sends it: nothing of a URL that stays the same is read again."""
+    base = link.base
+    target = f"{request.path}?{request.query}" if request.query else request.path
+    headers = [("Host", base.netloc.decode("ascii")), *link.headers, *request.headers.items()]
+    # RFC 9110, 8.6: a method that expects content says so, also when there is none.
+    if request.body is not None or request.method in ("POST", "PATCH"):
+        headers.append(("Content-Length", str(len(request.body or b""))))
+    return httpcore.Request(
+        method=request.method,
+        url=httpcore.URL(
+            scheme=base.raw_scheme,
+            host=base.raw_host,
+            port=base.port,
+            target=base.raw_path.rstrip(b"/") + target.encode("ascii"),
+        ),
+        headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers],
+        content=request.body,
+        extensions={"timeout": dict.fromkeys(_WAITS, timeout_s)},
+    )
 
 
 def _named(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -354,3 +433,49 @@ def _named(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
         # RFC 9110, 5.3: fields of one name are one list.
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+class BoundedBackend(httpcore.SyncBackend):
+    """Opens connections on which all reads of one head share one timeout."""
+
+    def connect_tcp(self, *where: Any, **how: Any) -> httpcore.NetworkStream:
+        """Open a TCP connection."""
+        return _Stream(super().connect_tcp(*where, **how))
+
+
+class _Stream(httpcore.NetworkStream):
+    """One connection."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+        self._awaited_since_s: float | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if timeout is not None and phase.get() == "head":
+            # The machine's clock and not the client's: this is about waiting for a real socket.
+            now_s = time.monotonic()
+            if self._awaited_since_s is None:
+                self._awaited_since_s = now_s
+            # What the reads before it took is gone, however little each of them was.
+            timeout -= now_s - self._awaited_since_s
+            if timeout <= 0:
+                raise httpcore.ReadTimeout("the head of the answer did not end")
+        return self._inner.read(max_bytes, timeout)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._awaited_since_s = None
+        self._inner.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)

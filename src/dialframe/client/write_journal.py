@@ -19,7 +19,7 @@ import json
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -27,7 +27,7 @@ from typing import Any, Final, get_args
 import platformdirs
 
 from dialframe import files
-from dialframe.chained_log import ORIGIN, ChainedLog, Mark, Witness
+from dialframe.chained_log import ORIGIN, ChainedLog, Heads, Mark, encoded
 from dialframe.client.request_building import (
     KEY_LIFE,
     Evidence,
@@ -270,7 +270,7 @@ class Journal:
             return []
         try:
             with self._transaction(whole=True) as database:
-                rows = _rows(database, "evidence")
+                rows = _evidence(database)
         except StoreError:
             rows, whole = self._logged()
             if not whole:
@@ -294,7 +294,7 @@ class Journal:
             return []
         try:
             with self._transaction(whole=True) as database:
-                rows, logged = _rows(database, "evidence"), _held(database)[3]
+                rows, logged = _evidence(database), _held(database)[3]
         except StoreError as error:
             return [f"{FILE_NAME}: {error}"]
         if not rows and not logged and not self._log.path.exists():
@@ -342,8 +342,7 @@ class Journal:
             evidence += [row for row in salvaged(self.file, "evidence") if row[:2] not in held]
         if self.file.exists():
             self.file.replace(self.file.with_name(f"{FILE_NAME}.aside"))
-        witnesses = (witness.path for witness in self._witnesses)
-        for left in (self.file.with_name(f"{FILE_NAME}-journal"), *witnesses):
+        for left in (self.file.with_name(f"{FILE_NAME}-journal"), *self._heads.paths):
             left.unlink(missing_ok=True)
         make_private(self.file)
         with self._transaction() as database:
@@ -362,12 +361,11 @@ class Journal:
 
     @property
     def _files(self) -> tuple[Path, ...]:
-        return (self.file, self._log.path, *(witness.path for witness in self._witnesses))
+        return (self.file, self._log.path, *self._heads.paths)
 
     @property
-    def _witnesses(self) -> tuple[Witness, Witness]:
-        # The second one stays where the whole folder is deleted, or an old copy of it brought back.
-        return Witness(self.file), Witness(self.file.parent.absolute())
+    def _heads(self) -> Heads:
+        return Heads(self.file)
 
     @property
     def _log(self) -> ChainedLog:
@@ -375,22 +373,21 @@ class Journal:
 
     def _logged(self) -> tuple[list[Sequence[Any]], bool]:
         """Wishes and consents of the second copy, and whether it is what was written."""
-        rows: list[Sequence[Any]] = []
-        lines = list(self._log.lines())
-        for line in lines:
-            with suppress(ValueError, KeyError):
-                content = json.loads(line.text) if line.whole else {}
-                rows += [tuple(row) for row in content["rows"]]
-        return rows, self._log.last() is not None and all(line.whole for line in lines)
+        records = list(self._log.records())
+        rows: list[Sequence[Any]] = [
+            tuple(row)
+            for record in records
+            if record.whole
+            for row in record.content.get("rows", ())
+        ]
+        return rows, self._log.last() is not None and all(record.whole for record in records)
 
     def _log_anew(self, database: sqlite3.Connection) -> None:
         """Begin the second copy anew with what the file has; it gets its name before the commit."""
         # Numbers only grow, so that an older log is never taken for the newer one.
         before = Mark(max(_held(database)[3], (self._log.last() or _NOWHERE).number), ORIGIN)
-        text = json.dumps(
-            {"before": ORIGIN, "rows": _rows(database, "evidence")}, separators=(",", ":")
-        )
-        mark, staged = self._log.stage([text.encode()], before)
+        text = encoded({"before": ORIGIN, "rows": _evidence(database)})
+        mark, staged = self._log.stage([text], before)
         files.publish({self._log.path: staged})
         database.execute("UPDATE held SET logged = ?", (mark.number,))
 
@@ -430,21 +427,16 @@ class Journal:
             if last is None or last.number != _held(database)[3]:
                 self._log_anew(database)
             else:
-                mark = self._log.append(json.dumps({"rows": [row]}).encode(), last)
+                mark = self._log.append({"rows": [row]}, last)
                 database.execute("UPDATE held SET logged = ?", (mark.number,))
 
     @contextmanager
     def _transaction(self, *, whole: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction; where all is read, all is compared with its hashes first."""
         try:
-            try:
-                notes = [
-                    note for witness in self._witnesses if (note := witness.last()) is not None
-                ]
-                # One of the two may be older: whoever wrote it was killed before the other, or may not write there.
-                noted = max(notes, default=None)
-            except ValueError as problem:
-                raise self._damaged(str(problem)) from None
+            noted, problems = self._heads.read()
+            for problem in problems:
+                raise problem if isinstance(problem, OSError) else self._damaged(str(problem))
             # The file was there before either of them.
             if (noted is not None or self._log.path.exists()) and not self.file.exists():
                 raise self._damaged("it is missing")
@@ -454,7 +446,7 @@ class Journal:
                 database.create_function("row_hash", -1, _hash, deterministic=True)
                 database.execute("BEGIN IMMEDIATE")
                 with database:
-                    if _prepare(database) and _rows(database, "evidence"):
+                    if _prepare(database) and _evidence(database):
                         self._log_anew(database)
                     before = _held(database)
                     # Another process may have noted more since the first look, and never less.
@@ -470,11 +462,7 @@ class Journal:
                     after = _held(database)
             if after != before or noted is None:
                 # After the commit: a note may lag behind its file, and never run ahead of it.
-                inside, beside = self._witnesses
-                inside.note(after[0], f"{after[2]:064x}")
-                # The folder may be all that may be written to.
-                with suppress(OSError):
-                    beside.note(after[0], f"{after[2]:064x}")
+                self._heads.note(after[0], f"{after[2]:064x}")
         except UnicodeDecodeError:
             # SQLite's own words of a damaged schema quote it.
             raise self._damaged("its tables are not those that were made") from None
@@ -559,8 +547,8 @@ def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
     return tuple(row)
 
 
-def _rows(database: sqlite3.Connection, table: str) -> list[Sequence[Any]]:
-    return [tuple(row) for row in database.execute(f"SELECT * FROM {table} NOT INDEXED")]
+def _evidence(database: sqlite3.Connection) -> list[Sequence[Any]]:
+    return [tuple(row) for row in database.execute("SELECT * FROM evidence NOT INDEXED")]
 
 
 def _bring(database: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dialframe.compliance import check_runner, hours, notes, sums_of_parts, voluntary_codes
 from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
-from dialframe.compliance.check_runner import Engine, Stored
+from dialframe.compliance.check_runner import Engine
 from dialframe.compliance.checks import consent, scrub_coverage
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, shaped
 from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
@@ -32,19 +32,6 @@ from dialframe.compliance.tables.query_tables import (
 )
 
 UNANSWERED: Final = FRAMES["unanswered"]
-
-
-def examine(
-    question: Question,
-    leads: pd.DataFrame | Stored,
-    calls: pd.DataFrame | Stored,
-    checks: pd.DataFrame | Stored,
-    callbacks: pd.DataFrame | None,
-) -> Engine:
-    """The tables with every check run on them."""
-    run = Engine(leads, calls, checks, callbacks, question)
-    run.run()
-    return run
 
 
 def audit(
@@ -108,8 +95,7 @@ def audit(
             there is consent; that there is none only a whole table (`consents`) can show.
         look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
         outcomes: Call id to `dropped`, `live` or `machine`, for the share of abandoned calls.
-        events: Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, and
-            `source` (`event`, `dnc.add`, `suppression`).
+        events: Requests not to be called beside those of calls, columns `tables.intake.EVENTS`.
         began_at: When the account began, as far as it is known.
         taxonomy: Version of the taxonomy behind `dnc_codes` and `outcomes`.
         data_version: What the frames were read from, in words.
@@ -142,7 +128,8 @@ def _answer(
     checks: pd.DataFrame,
     callbacks: pd.DataFrame | None,
 ) -> Audit:
-    run = examine(question, leads, calls, checks, callbacks)
+    run = Engine(leads, calls, checks, callbacks, question)
+    run.run()
     # A code binds no firm that did not join it: it is asked apart, of the calls that it reaches.
     near = voluntary_codes.reached(question.book.codes(), calls, run.view)
     advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
@@ -219,8 +206,9 @@ def assembled(
             *notes.about_not_asked(piece.not_asked),
             *notes.about_declared(book, question.declared),
             *advice_notes,
-            *notes.about_data(piece.records, checks),
+            *notes.about_data(piece.counts, checks),
             *notes.about_unmapped(piece.unmapped),
+            *notes.about_requests(question.events),
             *notes.about_states(question.states),
             *notes.about_consents(question.consents, question.recorded_consents),
         ),
@@ -229,13 +217,14 @@ def assembled(
         until=question.until,
         taxonomy=question.taxonomy,
         data_version=question.data_version,
-        gaps=_gaps(*piece.calls),
+        gaps=_gaps(piece.counts),
         engine=engine,
     )
 
 
 def _unanswered(piece: Piece, reported: Sequence[Check]) -> pd.DataFrame:
     """How many of each check are not evaluable, by the missing input."""
+    # What is missing most is what is worth bringing first.
     rows = [
         {"check": check.name, "missing": missing, "number": number}
         for check in reported
@@ -248,13 +237,15 @@ def _unanswered(piece: Piece, reported: Sequence[Check]) -> pd.DataFrame:
     return shaped(pd.DataFrame(rows), UNANSWERED)
 
 
-def _gaps(calls: int, stored: int) -> tuple[str, ...]:
+def _gaps(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Why an audit says less than it seems to, where it has no calls."""
-    if calls:
+    if counts["graded"]:
         return ()
-    if stored:
-        return ("there is no outbound call in the period",)
-    return ("there is no call in the store",)
+    return (
+        "there is no outbound call in the period"
+        if counts["stored"]
+        else "there is no call in the store",
+    )
 
 
 def _is_reported(name: str, tally: Tally) -> bool:

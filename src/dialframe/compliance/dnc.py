@@ -44,8 +44,6 @@ SUMMARY_COLUMNS: Final = FRAMES["coverage_summary"]
 POPULATIONS: Final = ("callable", "called", "callable or called")
 FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
 
-#: Contract, Lead: the statuses in which nobody dials it any more.
-_CLOSED: Final = ("dnc", "completed")
 _ZEROS: Final = dict.fromkeys(("numbers", "fresh", "screened", "stale", "never", "listed"), 0)
 
 SEVERAL: Final = "several"
@@ -126,6 +124,7 @@ def coverage(
         "numbers": numbers, "calls": in_time(engine.view),
         "summary": summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
     }  # fmt: skip
+    # 16 CFR 310.4(b)(3)(iv): 31 days, where no rule of the place says another number.
     days = DEFAULT_AGE.days if max_age_days is None else max_age_days
     return Coverage(frames=Parts(frames), as_of=question.now, max_age_days=days)
 
@@ -161,7 +160,8 @@ def dialed(view: View) -> pd.DataFrame:
 
 def callable_leads(leads: pd.DataFrame) -> pd.Series:
     """Whether each lead is neither dnc nor completed."""
-    return ~leads["status"].str.strip().str.lower().isin(_CLOSED)
+    # Contract, Lead: the statuses in which nobody dials it any more.
+    return ~leads["status"].str.strip().str.lower().isin(("dnc", "completed"))
 
 
 def summary(
@@ -184,6 +184,7 @@ def summary(
 
 def _counted(numbers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Numbers of each group by the state of their newest record, and the share of fresh ones."""
+    # Four states, of which each number has one: they add up to all numbers.
     states = {"fresh": FRESH, "screened": SCREENED, "stale": OLD, "never": UNCHECKED}
     flags = {name: (numbers["state"] == state).astype("int64") for name, state in states.items()}
     listed = numbers["listed"].fillna(value=False).astype("int64")
@@ -208,6 +209,7 @@ def _groups(leads: pd.DataFrame, called: pd.DataFrame, by: str | None) -> pd.Dat
 
 
 def _pairs(phones: pd.Series, groups: pd.Series | None, how: str) -> pd.DataFrame:
+    # One group for all where none was asked for.
     names = pd.Series(None, index=phones.index, dtype="str") if groups is None else groups
     return pd.DataFrame(
         {"phone": phones.astype("str"), "group": names.astype("str"), "how": how}

@@ -31,8 +31,7 @@ SUPPRESSION: Final = "suppression"
 VERDICTS: Final = FRAMES["verdicts"]
 
 #: What a record of a call holds shows only once there is one.
-_AFTER_THE_CALL: Final = ("records",)
-_BEFORE: Final = tuple(c for c in CHECKS if c.by_call and c.name not in _AFTER_THE_CALL)
+_BEFORE: Final = tuple(c for c in CHECKS if c.by_call and c.name != "records")
 
 
 def may_call(
@@ -186,6 +185,7 @@ def _verdicts(
     first: int,
 ) -> pd.DataFrame:
     """One row per number as it was given, the gravest check first."""
+    # One row for each check that holds: the first is shown, all are named.
     names = ["call", "severity", "check", "rule_id", "citation", "missing", "reason"]
     parts = [part.reindex(columns=names).astype("object") for part in holding if len(part)]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)

@@ -62,22 +62,17 @@ def audit(
         book = rulebook.load().select(["us", "us-fl"])
         hours.audit(account.calls(), rules=book)
     """
+    # No list, request or consent is asked about: rules on hours speak of the clock alone (47 CFR 64.1200(c)(1)).
     question = Question(
         now=_LAST, rulebook=rules, states=states, practice=practice, exemptions=exemptions, declared=declared
     )  # fmt: skip
     engine = Engine(leads, calls, None, callbacks, question)
     engine.run(("calling_hours",))
     graded = every_call(engine.view)
-    graded.attrs["excluded"] = left_out(engine.view)
+    graded.attrs["excluded"] = engine.view.left_out()
     return graded
 
 
 def every_call(view: View) -> pd.DataFrame:
     """Every graded call against the hours, columns `COLUMNS`."""
     return shaped(calling_hours.CHECK.rows(view, "true"), COLUMNS)
-
-
-def left_out(view: View) -> dict[str, int]:
-    """Reason to number of calls that are not graded."""
-    rows = view.con.execute("select reason, calls from left_out order by place").fetchall()
-    return {reason: int(calls) for reason, calls in rows}

@@ -13,6 +13,7 @@ from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.phones.zones import unknown_states
+from dialframe.privacy import E164
 
 #: What an audit of this data can never know, said with every result.
 LIMITS: Final = (
@@ -27,6 +28,7 @@ LIMITS: Final = (
 
 def about_book(book: RuleBook, at: pd.Timestamp) -> list[str]:
     """Version, age and reach of the rule book, and who changed it."""
+    # Law changes: a book of last year may hold calls against a rule that is gone.
     age = book.age_note(at.date())
     days = book.age_days(at.date())
     asked = ", ".join(each.lower() for each in book.jurisdictions) or "none"
@@ -69,9 +71,9 @@ def about_campaigns(practice: Practice, campaigns: Iterable[str]) -> list[str]:
     ]
 
 
-def about_data(records: tuple[int, int, int], rows: int) -> list[str]:
+def about_data(counts: Mapping[str, int], rows: int) -> list[str]:
     """What stands behind the records: import screens, callbacks that were due, rows that count for nothing."""
-    screened, due, used = records
+    screened, due, unused = counts["screened"], counts["due"], rows - counts["used"]
     notes = []
     if screened:
         notes.append(
@@ -83,9 +85,9 @@ def about_data(records: tuple[int, int, int], rows: int) -> list[str]:
             f"{counted(due, 'call')} outside the hours in some zone may have been asked for "
             "by the customer: a callback was due."
         )
-    if rows - used:
+    if unused:
         notes.append(
-            f"{counted(rows - used, 'row')} of the ledger of checks count for nothing: later than "
+            f"{counted(unused, 'row')} of the ledger of checks count for nothing: later than "
             "the audit, or without number, answer or time."
         )
     return notes
@@ -116,6 +118,20 @@ def about_unmapped(table: pd.DataFrame) -> list[str]:
     return [
         f"{counted(len(like), 'disposition')} read like a request not to be called and are not mapped ({names}): "
         "calls after them are uncertain until a file of codes (`--codes`) says what they mean."
+    ]
+
+
+def about_requests(requests: pd.DataFrame | None) -> list[str]:
+    """Requests not to be called of which nobody can tell whose they are."""
+    if requests is None:
+        return []
+    readable = requests["phone"].astype("str").str.fullmatch(E164).fillna(value=False)
+    unread = len(requests) - int(readable.sum())
+    if not unread:
+        return []
+    return [
+        f"{counted(unread, 'request')} not to be called given beside the calls have no E.164 number, so that no "
+        "call is held against them: find out whose they are."
     ]
 
 

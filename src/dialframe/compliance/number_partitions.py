@@ -21,7 +21,6 @@ from pyarrow import dataset
 
 from dialframe.compliance import pack, sums_of_parts, voluntary_codes
 from dialframe.compliance.auditing import assembled, federal_age, listed_in
-from dialframe.compliance.auditing import examine as examined
 from dialframe.compliance.check_runner import BY_NAME, Engine, Stored
 from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.result import Audit, Coverage, Parts
@@ -64,7 +63,6 @@ _REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
     "dnc_checks": (),
 }
 _FEW_VALUES: Final = 10_000
-_TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
 _NEEDED: Final = {**NEEDED, "calls": (*NEEDED["calls"], "answered_at")}
 #: The same, and those that are read where a table has them.
 _READ: Final = {
@@ -103,7 +101,7 @@ class Split:
     """The rows of an account in parts.
 
     Attributes:
-        folder: Where they lie: `000/calls.parquet/`, and so on.
+        folder: Where they lie: `calls/part=0/`, and so on.
         parts: How many there are.
         rows: Table to its number of rows.
         hashes: Table to a sum over the hashes of its rows; their order does not matter.
@@ -408,7 +406,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     Returns:
         Its sums; those by voluntary codes, where the book has any; and whether these reach a call.
     """
-    leads, calls, checks = (part.stored(name) for name in _TABLES_OF_PART)
+    leads, calls, checks = (part.stored(name) for name in ("leads", "calls", "dnc_checks"))
     question = part.question
     if part.meaning is not None:
         states, outcomes = part.meaning(
@@ -416,7 +414,8 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
             part.frame("calls", "id", "disposition", "answered_at"),
         )
         question = replace(question, states=states, outcomes=outcomes)
-    run = examined(question, leads, calls, checks, part.callbacks)
+    run = Engine(leads, calls, checks, part.callbacks, question)
+    run.run()
     piece = piece_of(run)
     # Words cost most: who wants counts alone does not pay for them.
     listed = _listed(piece) if part.worded else []
@@ -435,7 +434,8 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     every = every.assign(_superseded=every["_row"].isin(part.superseded).to_numpy(dtype=bool))
     near = voluntary_codes.reached(codes, every, run.view)
     near_calls = every.iloc[:0] if near is None else near
-    of_codes = examined(question.by_codes(), leads, near_calls, checks, part.callbacks)
+    of_codes = Engine(leads, near_calls, checks, part.callbacks, question.by_codes())
+    of_codes.run()
     code_piece = piece_of(of_codes)
     _keep_findings(
         of_codes, _listed(code_piece), part.target / "advice" / f"{part.number:04d}.parquet"
@@ -487,8 +487,8 @@ def in_parts(
         question = replace(question, outcomes=outcomes)
     # A part without a dropped call would else not know that the taxonomy has one.
     if question.outcomes is not None:
-        said = pd.Series(question.outcomes).dropna().unique()
-        question = replace(question, known_outcomes=frozenset(map(str, said)))
+        outcome_names = pd.Series(question.outcomes).dropna().unique()
+        question = replace(question, known_outcomes=frozenset(map(str, outcome_names)))
     question = replace(question, tells_answers=laid.answers)
     # Two rows of one id may lie in different parts, since their numbers may differ.
     later = _superseded(laid)

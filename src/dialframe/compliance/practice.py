@@ -6,11 +6,9 @@ knows says so here; what is not said is not assumed away: a rule that depends on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import date
-from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
@@ -18,11 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from dialframe.compliance.rules.rule_model import Rule, nowhere
 from dialframe.compliance.rules.toml_validation import read_form
 from dialframe.errors import ConfigError
-from dialframe.privacy import mask
+from dialframe.privacy import E164, mask
 
 SALES: Final = "telemarketing_sales"
-#: ITU-T E.164: a country code, which never begins with 0, and 15 digits at most in all.
-_E164: Final = re.compile(r"\+[1-9]\d{6,14}")
 #: Purposes that sell: a rule on sales reaches each of them, a rule on one branch that branch alone.
 SELLING: Final = (
     SALES, "telecom_sales", "payroll_credit_sales", "claims_management_sales", "pension_sales",
@@ -162,7 +158,7 @@ class Practice:
 
         Args:
             registry: Name of the list, as in the rule book.
-            by: How the list is consulted: `check` or `scrub`.
+            by: How the list is consulted: `check` or `screen`.
         """
         for each in self.covers:
             if each.by == by and each.registry.casefold() == registry.casefold():
@@ -196,6 +192,7 @@ class Setting:
 
 def speaks_artificially(mode: object) -> bool:
     """Whether an artificial voice speaks in a campaign, by the service's `dialer_mode`."""
+    # FCC 24-17 (2024): the TCPA's words on artificial voices cover voices that a model makes.
     return isinstance(mode, str) and _plain(mode) in _VOICES
 
 
@@ -249,19 +246,6 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
     return True, " and ".join(missing)
 
 
-def frozen(practice: Practice | None) -> Practice:
-    """The practice, or one that says nothing, with its mappings closed."""
-    given = practice or Practice()
-    return replace(
-        given,
-        purposes=MappingProxyType(dict(given.purposes)),
-        dialings=MappingProxyType(dict(given.dialings)),
-        line_types=MappingProxyType(dict(given.line_types)),
-        campaign_sectors=MappingProxyType(dict(given.campaign_sectors)),
-        conducts=MappingProxyType(dict(given.conducts)),
-    )
-
-
 def _one_of(allowed: Collection[str], what: str) -> AfterValidator:
     def known(value: str) -> str:
         if value not in allowed:
@@ -273,7 +257,7 @@ def _one_of(allowed: Collection[str], what: str) -> AfterValidator:
 
 def _whole_number(number: str) -> str:
     """Numbers are compared as text: another spelling would reach no call, or make each a violation."""
-    if _E164.fullmatch(number) is None:
+    if E164.fullmatch(number) is None:
         raise ValueError(f"{mask(number)} is no E.164 number; write it as +12125550142")
     return number
 
@@ -299,20 +283,18 @@ class _Form(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-class _Conduct(_Form):
+class _Campaign(_Form):
+    purpose: _Purpose | None = None
+    dialing: _Dialing | None = None
+    sectors: _Sectors
     recorded: bool | None = None
     recording_announced: bool | None = None
     artificial_voice: bool | None = None
     voice_announced: bool | None = None
 
+    @property
     def conduct(self) -> Conduct:
         return Conduct(**{each.name: getattr(self, each.name) for each in fields(Conduct)})
-
-
-class _Campaign(_Conduct):
-    purpose: _Purpose | None = None
-    dialing: _Dialing | None = None
-    sectors: _Sectors
 
 
 class _Covers(_Form):
@@ -325,10 +307,7 @@ class _Covers(_Form):
     on: date
 
 
-class _File(_Conduct):
-    purpose: _Purpose = SALES
-    dialing: _Dialing | None = None
-    sectors: _Sectors
+class _File(_Campaign):
     caller_ids: tuple[_Number, ...] | None = Field(default=None, strict=False)
     callers_in: tuple[_Place, ...] = Field(default=(), strict=False)
     campaigns: dict[str, _Campaign] = Field(default_factory=dict)
@@ -379,7 +358,7 @@ def read_practice(
     # What a campaign does not say goes by what the firm says.
     campaigns = form.campaigns.items()
     return Practice(
-        purpose=form.purpose,
+        purpose=form.purpose or SALES,
         purposes={c: v.purpose for c, v in campaigns if v.purpose is not None},
         dialing=form.dialing,
         dialings={c: v.dialing for c, v in campaigns if v.dialing is not None},
@@ -389,8 +368,8 @@ def read_practice(
         campaign_sectors={c: v.sectors for c, v in campaigns if v.sectors},
         caller_ids=None if form.caller_ids is None else frozenset(form.caller_ids),
         callers_in=form.callers_in,
-        conduct=form.conduct(),
-        conducts={c: v.conduct() for c, v in campaigns if v.conduct() != Conduct()},
+        conduct=form.conduct,
+        conducts={c: v.conduct for c, v in campaigns if v.conduct != Conduct()},
     )
 
 

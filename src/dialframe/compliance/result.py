@@ -5,7 +5,7 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
@@ -26,6 +26,7 @@ class Parts(Mapping[str, pd.DataFrame]):
     def __getitem__(self, name: str) -> pd.DataFrame:
         value = self._given[name]
         if not isinstance(value, pd.DataFrame):
+            # The function holds the tables of the audit; its frame replaces it, so that they can go.
             value = self._given[name] = value()
         return value
 
@@ -40,6 +41,7 @@ class Parts(Mapping[str, pd.DataFrame]):
         return Parts({**self._given, **more})
 
     def __reduce__(self) -> tuple[type[Parts], tuple[dict[str, pd.DataFrame]]]:
+        # Functions over a database stay in their process: what travels is made first.
         return Parts, (dict(self),)
 
 
@@ -80,6 +82,7 @@ class Coverage:
         return self.frames["summary"]
 
     def __repr__(self) -> str:
+        # A screen at import is no check: the service keeps no answer of it.
         fresh = int((self.numbers["state"] == "fresh").sum())
         return (
             f"Coverage({fresh:,} of {len(self.numbers):,} numbers have a check of at most "
@@ -141,6 +144,7 @@ class Audit:
     engine: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
+        # A connection belongs to one process too.
         return {**vars(self), "engine": None}
 
     @property
@@ -165,34 +169,6 @@ class Audit:
             more: Name of a part to its frame.
         """
         return replace(self, parts=self.parts.joined(more))
-
-    def with_inputs(
-        self, gaps: tuple[str, ...], inputs: Mapping[str, str], options: Mapping[str, object]
-    ) -> Audit:
-        """The same audit with why it says less than it seems to, what it was given, and what was asked for.
-
-        Args:
-            gaps: Sentences on what was missing.
-            inputs: Name of a file or table to its SHA-256.
-            options: Name of an option to its value.
-        """
-        return replace(self, gaps=gaps, inputs=dict(inputs), options=dict(options))
-
-    def with_notes(self, notes: Iterable[str]) -> Audit:
-        """The same audit with more that must be read with its counts.
-
-        Args:
-            notes: Sentences.
-        """
-        return replace(self, notes=(*self.notes, *notes))
-
-    def with_findings(self, findings: pd.DataFrame) -> Audit:
-        """The same audit with other findings.
-
-        Args:
-            findings: Frame with the columns of `findings`.
-        """
-        return replace(self, frames=self.frames.joined({"findings": findings}))
 
     @property
     def calls(self) -> int:
@@ -288,6 +264,7 @@ class Audit:
         # Stable: within a grade the order of the findings stays.
         gravest = self.findings["grade"].map(order).argsort(kind="stable")[:_SHOWN]
         first = self.masked(self.findings.iloc[gravest])[columns]
+        # Every check is shown, one without findings too: what was asked is part of the answer.
         counts = self.checks[["title", "unit", "checked", "violation", "uncertain"]].assign(
             **{"not evaluable": self.checks["not_evaluable"], "in words": self.checks["sentence"]}
         )

@@ -131,15 +131,13 @@ def run(book: RuleBook) -> list[Result]:
     # A voluntary code is graded as for a firm that adopted it.
     numbered = [(r, n, e) for r in book.rules for n, e in enumerate(r.examples, start=1)]
     phones = {place: cycle(_phones(place)) for place in {rule.jurisdiction for rule in book.rules}}
-    scenes = [
-        _scene_of(
-            str(row),
-            adopted(rule),
-            example,
-            _phone(rule, example) or next(phones[rule.jurisdiction]),
-        )
-        for row, (rule, _, example) in enumerate(numbered)
-    ]
+    scenes = []
+    for row, (rule, _, example) in enumerate(numbered):
+        usual = phone_of(rule.jurisdiction)
+        # An example names its number, as the called one or as the one that is shown to itself.
+        named = example.phone or (usual if example.from_number == usual else None)
+        phone = named or next(phones[rule.jurisdiction])
+        scenes.append(_scene_of(str(row), adopted(rule), example, phone))
     return [
         Result(rule.id, number, example, example.grade, *graded)
         for (rule, number, example), graded in zip(numbered, _grades_of(book, scenes), strict=True)
@@ -166,14 +164,15 @@ def _scene_of(name: str, rule: Rule, example: Example, phone: str) -> Scene:
     has_consents = bool(consents) or (
         rule.kind in _BY_CONSENTS and example.grade != "not evaluable"
     )
+    purposes = purposes_of(rule.applies_to[0])
+    purpose = example.purpose or (SALES if SALES in purposes else next(iter(purposes)))
     return Scene(
         rule, f"{name}-call", phone, campaign, utc(example.at) + timedelta(days=1),
         [call | {"id": f"{name}-{call['id']}", "campaign_id": campaign} for call in calls],
         {f"{name}-{call}": kind for call, kind in outcomes.items()},
         checks, consents if has_consents else None, look_ups or None,
         [request | {"call_id": f"{name}-call"} for request in requests], declared,
-        _purpose(rule, example), example.dialing or _DIALING.get(rule.dialing, rule.dialing),
-        example.announced,
+        purpose, example.dialing or _DIALING.get(rule.dialing, rule.dialing), example.announced,
     )  # fmt: skip
 
 
@@ -199,12 +198,6 @@ def phone_of(jurisdiction: str) -> str:
             f"there is no example number of {jurisdiction!r}; give the example a phone"
         )
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-
-
-def _phone(rule: Rule, example: Example) -> str | None:
-    """The number that an example names, as the called one or as the one that is shown to itself."""
-    usual = phone_of(rule.jurisdiction)
-    return example.phone or (usual if example.from_number == usual else None)
 
 
 def _phones(jurisdiction: str) -> Iterator[str]:
@@ -288,11 +281,6 @@ def _records(
 _OUTCOMES: Final = {"abandoned": "dropped", "machine": "machine", "conversation": "live"}
 
 
-def _purpose(rule: Rule, example: Example) -> str:
-    purposes = purposes_of(rule.applies_to[0])
-    return example.purpose or (SALES if SALES in purposes else next(iter(purposes)))
-
-
 #: How the firm of an example dials where its rule is on several ways of dialing.
 _DIALING: Final = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
 #: Kinds that one check asks: rules of them grade the same rows, so that they stand in each other's way.
@@ -360,13 +348,22 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
         for rule_id, days in scene.declared.items():
             declared.setdefault(rule_id, {}).update(days)
     requests = pd.DataFrame([request for scene in scenes for request in scene.requests])
+    registries = (s.rule.parameters.registry for s in scenes if isinstance(s.rule, FreshnessRule))
+    practice = Practice(
+        caller_ids=frozenset({CALLER}),
+        conducts={s.campaign: Conduct(None, s.announced, True, s.announced) for s in scenes},  # noqa: FBT003
+        purposes={scene.campaign: scene.purpose for scene in scenes},
+        dialings={scene.campaign: scene.dialing for scene in scenes},
+        line_types={scene.phone: scene.rule.line_types[0] for scene in scenes},
+        covers=tuple(Cover(registry) for registry in registries),
+    )
     return audit(
         frames.from_records(frames.LEADS, ()),
         frames.from_records(frames.CALLS, [call for scene in scenes for call in scene.calls]),
         frames.from_records(frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]),
         now=max(scene.now for scene in scenes), rules=list(rules),
         rulebook=replace(book, rules=tuple(rules.values())),
-        practice=_practice(scenes), declared=Declared(declared),
+        practice=practice, declared=Declared(declared),
         consents=_tables([s.consents for s in scenes], "granted_at", "revoked_at"),
         look_ups=_tables([s.look_ups for s in scenes], "checked_at", "ported_at"),
         exemptions=requests.astype({"from_at": "datetime64[us, UTC]"}) if len(requests) else None,
@@ -409,18 +406,6 @@ def _rows(audit: Audit, scene: Scene) -> pd.DataFrame | None:
         return audit.listed
     part_of = {check: part for part, check in PARTS.items()}
     return parts.get(part_of[CHECKS_OF[rule.kind][-1]])
-
-
-def _practice(scenes: Sequence[Scene]) -> Practice:
-    registries = (s.rule.parameters.registry for s in scenes if isinstance(s.rule, FreshnessRule))
-    return Practice(
-        caller_ids=frozenset({CALLER}),
-        conducts={s.campaign: Conduct(None, s.announced, True, s.announced) for s in scenes},  # noqa: FBT003
-        purposes={scene.campaign: scene.purpose for scene in scenes},
-        dialings={scene.campaign: scene.dialing for scene in scenes},
-        line_types={scene.phone: scene.rule.line_types[0] for scene in scenes},
-        covers=tuple(Cover(registry) for registry in registries),
-    )
 
 
 def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:

@@ -8,6 +8,7 @@ processes. `added` puts pieces together; the sums are those of one audit of all 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,9 +50,8 @@ class Piece:
         not_asked: Columns `NOT_ASKED`.
         unmapped: Columns `UNMAPPED`.
         excluded: Reason to number of calls that were left out, in the order of a report.
-        calls: Calls that were graded, and all that are stored.
-        records: Calls that only a screen at import speaks of, calls that a callback was due for, and
-            checks that count.
+        counts: `graded` and `stored` calls, calls that only a screen at import speaks of (`screened`),
+            calls that a callback was `due` for, and checks that count (`used`).
         days: Sums of calls by rule, campaign and day, for shares of abandoned calls.
         oldest_at: The oldest call that is stored, UTC; None without calls.
     """
@@ -61,8 +61,7 @@ class Piece:
     not_asked: pd.DataFrame
     unmapped: pd.DataFrame
     excluded: Mapping[str, int]
-    calls: tuple[int, int]
-    records: tuple[int, int, int]
+    counts: Mapping[str, int]
     days: Sequence[tuple[Any, ...]] | None
     oldest_at: datetime | None
 
@@ -70,18 +69,14 @@ class Piece:
 def piece_of(run: Engine) -> Piece:
     """What an audit comes to whose checks were run."""
     view = run.view
-    graded_calls, stored, oldest_at = view.con.execute("""
-        select (select count(*) from calls where graded), (select count(*) from calls_in), oldest_at
-        from settings""").fetchone() or (0, 0, None)
-    rows = view.con.execute("select reason, calls from left_out order by place").fetchall()
+    ((oldest_at,),) = view.con.execute("select oldest_at from settings").fetchall()
     return Piece(
         tallies=tallied([check for check in CHECKS if check.name in run.ran], view),
         by_rule=_by_rule(run),
         not_asked=_added_not_asked(_read(view, "not_asked_places")),
         unmapped=_added_unmapped(_read(view, "unmapped")),
-        excluded={reason: int(calls) for reason, calls in rows},
-        calls=(graded_calls, stored),
-        records=_records(run),
+        excluded=view.left_out(),
+        counts=_counts(run),
         days=view.con.execute(f"from {DAYS}").fetchall() if "abandonment" in run.ran else None,
         oldest_at=oldest_at,
     )
@@ -89,6 +84,7 @@ def piece_of(run: Engine) -> Piece:
 
 def added(pieces: Sequence[Piece]) -> Piece:
     """Several pieces as one."""
+    # One part is the whole.
     if len(pieces) == 1:
         return pieces[0]
     tallies: dict[str, Tally] = {}
@@ -106,21 +102,18 @@ def added(pieces: Sequence[Piece]) -> Piece:
     days = [each.days for each in pieces if each.days is not None]
     # How far back the account reaches is a matter of its oldest call, whichever part has it.
     starts = [each.oldest_at for each in pieces if each.oldest_at is not None]
-    calls, stored = (sum(values) for values in zip(*(each.calls for each in pieces), strict=True))
-    screened, due, used = (
-        sum(values) for values in zip(*(each.records for each in pieces), strict=True)
-    )
+    excluded: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for each in pieces:
+        excluded.update(each.excluded)
+        counts.update(each.counts)
     return Piece(
         tallies=tallies,
         by_rule=rules.astype({"rule_id": "str"}),
         not_asked=_added_not_asked(not_asked),
         unmapped=_added_unmapped(unmapped),
-        excluded={
-            reason: sum(each.excluded.get(reason, 0) for each in pieces)
-            for reason in dict.fromkeys(reason for each in pieces for reason in each.excluded)
-        },
-        calls=(calls, stored),
-        records=(screened, due, used),
+        excluded=dict(excluded),
+        counts=counts,
         days=[row for rows in days for row in rows] if days else None,
         oldest_at=min(starts, default=None),
     )
@@ -166,62 +159,61 @@ def _read(view: View, name: str) -> pd.DataFrame:
     return view.frame(f"from {name}") if view.db.rows[name] else pd.DataFrame()
 
 
-def _records(run: Engine) -> tuple[int, int, int]:
-    """Calls with a screen at import alone, calls near a callback that was due, checks that count."""
+def _counts(run: Engine) -> dict[str, int]:
+    """Calls that were graded and all that are stored, and what the records say of them; see `Piece.counts`."""
     near = """
           (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
             asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
             join calling_hours_graded g on g.call = c.call
             where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2)"""
-    screened, due, used = run.con.execute(f"""
-        select (select coalesce(sum(g.calls), 0)::bigint from scrub_at_call_situations g join scrub_at_call_verdicts v using (situation)
+    counts = (
+        run.con.execute(f"""
+        select (select count(*) from calls where graded), (select count(*) from calls_in),
+          (select coalesce(sum(g.calls), 0)::bigint from scrub_at_call_situations g join scrub_at_call_verdicts v using (situation)
             where g.screen_is_newer and (v.state <> 'checked in time'
               or g.case_id in (select case_id from weak_cases where check_name = 'scrub_at_call'))),
           {near if run.db.rows["due_callbacks"] else 0},
           (select count(*) from checks_in cross join settings s
             where phone is not null and listed is not null and checked_at <= s.as_of)
-        """).fetchone() or (0, 0, 0)
-    return screened, due, used
+        """).fetchone()
+        or ()
+    )
+    return dict(zip(("graded", "stored", "screened", "due", "used"), counts, strict=True))
+
+
+#: Checks in which a rule is counted by itself: the table that has a row where any is, and the calls of each grade by rule.
+_BY_RULE: Final = {
+    "calling_hours": ("hours_rules", """
+        select m.rule_id, m.severity, sum(g.calls) as calls from (
+          select h.situation, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
+        ) m join calling_hours_situations g using (situation) group by all"""),
+    "attempt_caps": ("attempt_caps_by_rule", """
+        select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
+        where b.graded group by all"""),
+    "consent": ("consent_given", """
+        select r.rule_id, b.severity, count(*) as calls from consent_by_rule b join rules r using (rule) group by all
+        union all
+        select r.rule_id, 2, sum(c.calls) from (
+          select case_id, count(*) as calls from calls
+          where graded and missing_input is null and call not in (select call from consent_asked) group by case_id
+        ) c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
+        where not k.lifted and g.missing is not null group by all"""),
+}  # fmt: skip
 
 
 def _by_rule(run: Engine) -> pd.DataFrame:
     """Calls of each rule by grade, where a rule is counted by itself."""
-    view = run.view
-    queries = {
-        "calling_hours": """
-            select m.rule_id, m.severity, sum(g.calls) as calls from (
-              select h.situation, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
-            ) m join calling_hours_situations g using (situation) group by all""",
-        "attempt_caps": """
-            select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
-            where b.graded group by all""",
-        "consent": """
-            select r.rule_id, b.severity, count(*) as calls from consent_by_rule b join rules r using (rule) group by all
-            union all
-            select r.rule_id, 2, sum(c.calls) from (
-              select case_id, count(*) as calls from calls
-              where graded and missing_input is null and call not in (select call from consent_asked) group by case_id
-            ) c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
-            where not k.lifted and g.missing is not null group by all""",
-    }  # fmt: skip
-    counts = []
-    held = {
-        "calling_hours": "hours_rules", "attempt_caps": "attempt_caps_by_rule", "consent": "consent_given",
-    }  # fmt: skip
-    for query in (q for name, q in queries.items() if name in run.ran and run.db.rows[held[name]]):
-        rows = view.frame(f"""
+    kinds = {"rule_id": "str"} | dict.fromkeys(RULES, "int64")
+    counts = [pd.DataFrame({name: [] for name in kinds}).astype(kinds)]
+    for name, (held, query) in _BY_RULE.items():
+        if name not in run.ran or not run.db.rows[held]:
+            continue
+        rows = run.view.frame(f"""
             select rule_id, sum(calls) filter (severity <= 1) as pass, sum(calls) filter (severity = 4) as violation,
               sum(calls) filter (severity = 3) as uncertain, sum(calls) filter (severity = 2) as not_evaluable
             from ({query}) group by rule_id order by rule_id""")
-        counts.append(rows.fillna(0).astype(dict.fromkeys(RULES, "int64") | {"rule_id": "str"}))
-    return (
-        pd.concat(counts, ignore_index=True)
-        if counts
-        else pd.DataFrame(
-            {"rule_id": pd.Series([], dtype="str")}
-            | {name: pd.Series([], dtype="int64") for name in RULES}
-        )
-    )
+        counts.append(rows.fillna(0).astype(kinds))
+    return pd.concat(counts, ignore_index=True)
 
 
 def findings(checks: Iterable[Check], view: View) -> pd.DataFrame:

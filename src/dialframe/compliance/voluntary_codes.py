@@ -36,6 +36,7 @@ def reached(codes: RuleBook, calls: pd.DataFrame, view: View) -> pd.DataFrame | 
     """
     if not codes.rules:
         return None
+    # The code asked today is of one country: numbers of others need no second audit.
     places = [rule.jurisdiction for rule in codes.rules]
     numbers = view.con.execute(
         """select distinct c.to_number from calls c join places p using (place)

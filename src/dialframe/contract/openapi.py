@@ -74,6 +74,7 @@ PROBLEM: Final[Schema] = {
 }
 
 
+# Contract, Errors names codes by condition and not by operation: which apply is derived here.
 def general_codes(row: Row) -> tuple[str, ...]:
     """Refusals that an operation shares with others of its kind (contract, Errors)."""
     return (
@@ -241,9 +242,11 @@ HEADERS: Final[dict[str, Schema]] = {
 def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     """The OpenAPI document, ready for JSON; the same for the same address."""
     shapes = definitions(ALL, (webhook_models.Envelope,))
+    # OpenAPI 3.1, Path Item Object: the methods of one path stand together.
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:
         paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
+    # OpenAPI 3.1, Server Variable Object: what is open in the address needs a default.
     server: Schema = {"url": base_url.rstrip("/")}
     if base_url == OPEN_ADDRESS:
         where = "The service's address; by default where `dialframe sandbox serve` listens."
@@ -320,6 +323,7 @@ def _pushed(kind: str) -> Schema:
         "operationId": f"events.{kind}",
         "summary": f"{kind} is delivered",
         "tags": ["webhooks"],
+        # Events, Delivery: no key comes along; the signature says who sent it.
         "security": [],
         "parameters": [
             _header(name, words, _text(), required=True) for name, words in headers.items()
@@ -327,6 +331,7 @@ def _pushed(kind: str) -> Schema:
         "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
         "responses": {
             "2XX": {"description": "Received, within ten seconds."},
+            # Events, Delivery 5.
             "default": {"description": "Sent again after 1, 5, 15, 60 and 240 minutes."},
         },
     }
@@ -354,6 +359,7 @@ def _operation(row: Row, request: Schema) -> Schema:
         "summary": row.summary.removesuffix("."),
         "description": _description(row),
         "tags": [_tag(row)],
+        # OpenAPI 3.1, Security Requirement Object: for `http` the list names roles, and ours are scopes.
         "security": [{"bearer": [row.scope] if row.scope else []}],
         "parameters": _parameters(row, request),
         **body,

@@ -40,6 +40,7 @@ FIELDS: Final[dict[str, Schema]] = {
 }
 
 #: Bounds between the fields of one request, which a single field's schema cannot say.
+#: Endpoints, Calls, CallCreateRequest: exactly one of the two names.
 BETWEEN_FIELDS: Final[dict[str, Schema]] = {
     "CallStart": {
         "oneOf": [{"required": ["agent_extension"]}, {"required": ["agent_email"]}],

@@ -18,7 +18,7 @@ import pandas as pd
 import dialframe
 from dialframe import compliance
 from dialframe.account import Account
-from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.analytics import Taxonomy
 from dialframe.compliance import Audit, Practice
 from dialframe.compliance import number_partitions as parts
 from dialframe.compliance.notes import about_campaigns
@@ -51,7 +51,7 @@ def audit(
     practice: Practice | None = None,
     max_age: str | None = None,
     state_field: str | None = None,
-    taxonomy: Taxonomy = DEFAULT,
+    taxonomy: Taxonomy | None = None,
     scope: Scope = EVERYTHING,
     as_of: datetime | None = None,
     on_progress: OnProgress = silent,
@@ -67,9 +67,9 @@ def audit(
         practice: What the firm declares of its calling, as in `scope`.
         max_age: If given, numbers whose newest check is older ("31d") are asked about first; the
             answers are kept as evidence.
-        state_field: Custom field that names the called party's state or ZIP code; it adds
-            candidate zones and the rules of the state.
-        taxonomy: Which dispositions are requests not to be called, dropped calls, machines.
+        state_field: Custom field that names the called party's state or ZIP code, as in `scope`; it
+            adds candidate zones and the rules of the state.
+        taxonomy: Which dispositions are requests not to be called, dropped calls, machines, as in `scope`.
         scope: Period, rules and records.
         as_of: The moment of the audit in place of the clock; the store is read as it was then.
         on_progress: Told of the checks.
@@ -84,7 +84,10 @@ def audit(
         with dialframe.connect() as account:
             found = dialframe.audit(account, rules=["us", "us-*"])
     """
-    scope = _with(scope, rules=rules, since=since, until=until, practice=practice)
+    scope = _with(
+        scope, rules=rules, since=since, until=until, practice=practice, state_field=state_field,
+        taxonomy=taxonomy,
+    )  # fmt: skip
 
     def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
         if max_age is not None and as_of is None:
@@ -92,10 +95,7 @@ def audit(
             numbers = worth_checking(leads, calls)
             account.check_dnc(numbers, max_age=max_age, on_progress=on_progress)
 
-    records = gather(
-        account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
-        taxonomy=taxonomy, state_field=state_field, before_checks=check,
-    )  # fmt: skip
+    records = gather(account, scope, now=now, as_of=as_of, before_checks=check)
     result = compliance.audit(
         records.leads,
         records.calls,
@@ -105,18 +105,19 @@ def audit(
         since=scope.since,
         until=scope.until,
         began_at=records.began_at,
-        taxonomy=taxonomy.version,
+        taxonomy=scope.taxonomy.version,
         data_version=_fingerprint(records.tables),
         **records.given(scope),
     )
     result = with_given(
         account, result, records, scope, now=now, as_of=as_of,
-        options={"check": max_age, "state_field": state_field},
+        options={"check": max_age, "state_field": scope.state_field},
     )  # fmt: skip
     calls, campaigns = records.calls, records.campaigns
+    # Calls after the moment of the audit are none of its business.
     seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    # Calls after the moment of the audit are none of its business.
+    # By campaign, with names: coverage is worked on campaign by campaign.
     board = compliance.dnc.dashboard(result.coverage, records.leads, seen, campaigns=names)
     return result.joined({"coverage_by": board.by, "next_checks": board.next})
 
@@ -146,16 +147,16 @@ def with_given(
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in options.items()
     }
-    result = result.with_inputs(gaps, _digests(scope, known), plain)
-    result = result.with_notes(about_campaigns(scope.practice, known.campaigns["id"]))
-    result = result.joined({"campaigns": known.campaigns[["id", "name"]]})
+    notes = about_campaigns(scope.practice, known.campaigns["id"])
+    result = replace(
+        result.joined({"campaigns": known.campaigns[["id", "name"]]}), gaps=gaps,
+        inputs=_digests(scope, known), options=plain, notes=(*result.notes, *notes),
+    )  # fmt: skip
     try:
         # Kept in a chain, so that nobody audits until the answer pleases.
         account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
     except StoreError as error:
-        result = result.with_inputs(
-            (*gaps, f"the store did not keep this audit: {error}"), result.inputs, result.options
-        )
+        result = replace(result, gaps=(*gaps, f"the store did not keep this audit: {error}"))
     return result
 
 
@@ -170,7 +171,7 @@ def may_call(
     rules: Sequence[str] | None = None,
     practice: Practice | None = None,
     state_field: str | None = None,
-    taxonomy: Taxonomy = DEFAULT,
+    taxonomy: Taxonomy | None = None,
     scope: Scope = EVERYTHING,
 ) -> pd.DataFrame:
     """Which numbers may be called, by everything that the store and the firm have on record.
@@ -187,8 +188,8 @@ def may_call(
         now: The clock, UTC.
         rules: Jurisdictions or rule ids to ask, as in `scope`.
         practice: What the firm declares of its calling, as in `scope`.
-        state_field: Custom field that names the called party's state or ZIP code.
-        taxonomy: What dispositions mean.
+        state_field: Custom field that names the called party's state or ZIP code, as in `scope`.
+        taxonomy: What dispositions mean, as in `scope`.
         scope: Rules and records; its period is not asked.
 
     Returns:
@@ -204,10 +205,10 @@ def may_call(
             verdicts = dialframe.may_call(account, ["+12125550142"], campaign="cmp_...")
     """
     moment = now() if at is None else at
-    scope = _with(scope, rules=rules, practice=practice)
-    records = gather(
-        account, scope, at=lambda: moment, as_of=None, taxonomy=taxonomy, state_field=state_field
+    scope = _with(
+        scope, rules=rules, practice=practice, state_field=state_field, taxonomy=taxonomy
     )
+    records = gather(account, scope, now=lambda: moment)
     return compliance.may_call(
         numbers,
         at=moment,
@@ -332,17 +333,12 @@ def write_pack(
 _SHOWN_EACH: Final = 500
 
 
-def room_of(path: Path) -> Path:
-    """The folder in which a pack will lie, made where it is missing: what it is made of is laid out there."""
-    make_folder(path.parent)
-    return path.parent
-
-
 def readable(result: Audit) -> Audit:
     """The audit as it is shown: of one in parts, the first findings of each check and grade, beside the counts of all."""
     if not isinstance(result.engine, parts.InParts):
         return result
-    return result.with_findings(result.engine.findings.first(_SHOWN_EACH))
+    first = result.engine.findings.first(_SHOWN_EACH)
+    return replace(result, frames=result.frames.joined({"findings": first}))
 
 
 def facts(result: Audit) -> dict[str, object]:
@@ -356,6 +352,7 @@ def facts(result: Audit) -> dict[str, object]:
         }
         for row in result.checks.to_dict("records")
     ]  # fmt: skip
+    # What was not asked is said as loudly as what was found.
     not_asked, unmapped = result.parts["not_asked"], result.parts["unmapped"]
     return {
         "as_of": result.as_of.isoformat(),
@@ -379,6 +376,7 @@ def facts(result: Audit) -> dict[str, object]:
 def _verdict(result: Audit) -> dict[str, object]:
     """What the store keeps of an audit: its counts and what they rest on, without anything of a person."""
     asked = json.dumps([result.inputs, result.options], sort_keys=True, default=str)
+    # Counts and hashes alone: a verdict is kept when a person is forgotten.
     counts = result.checks[["check", "checked", "pass", *_GRADES]].to_dict("records")
     return {
         "verdict": result.verdict,

@@ -102,6 +102,10 @@ READS: Final[tuple[tuple[Row, Callable[[Known], Request | None]], ...]] = (
 )
 
 
+#: What the newest row of a list lets later reads ask about.
+_SHOWS: Final = {rows.CAMPAIGNS_LIST.name: "campaign_id", rows.CALLS_LIST.name: "call_id"}
+
+
 def permissions(
     client: Client,
     me: Me,
@@ -125,6 +129,7 @@ def permissions(
     tried: dict[str | None, Finding] = {}
     known_so_far = Known(yesterday)
     for done, (row, make) in enumerate(READS, start=1):
+        # What a read asks about may have come from the one before it.
         request = make(known_so_far)
         if request is None and me.scopes is not None and row.scope not in me.scopes:
             tried[row.scope] = _not_granted(row.scope)
@@ -135,7 +140,9 @@ def permissions(
         else:
             answer = _ask(client, row, request, options)
             tried[row.scope] = _judged(row, answer, me)
-            known_so_far = _learned(row, answer, known_so_far)
+            if row.name in _SHOWS and answer.records:
+                newest = answer.records[0].id
+                known_so_far = replace(known_so_far, **{_SHOWS[row.name]: newest})
         on_progress(Progress("scopes", done, len(READS)))
     return [tried.get(scope.name) or _told(scope, me) for scope in SCOPES]
 
@@ -160,6 +167,7 @@ def _ask(client: Client, row: Row, request: Request, options: Options) -> _Answe
         answered = client.send_raw(row, request, options)
     except DialframeError as error:
         return _Answer(error)
+    # One record of each list is enough to see whether the scope was granted.
     records = answered.value.data if isinstance(answered.value, Page) else ()
     return _Answer(records=records, misfits=len(answered.quarantined))
 
@@ -179,16 +187,9 @@ def _begin(client: Client, call_id: str, options: Options) -> _Answer:
     return _Answer()
 
 
-def _learned(row: Row, answer: _Answer, known: Known) -> Known:
-    if not answer.records:
-        return known
-    if row is rows.CAMPAIGNS_LIST:
-        return replace(known, campaign_id=answer.records[0].id)
-    return replace(known, call_id=answer.records[0].id) if row is rows.CALLS_LIST else known
-
-
 def _judged(row: Row, answer: _Answer, me: Me) -> Finding:
     check, error = _check(row.scope), answer.error
+    # A sync sets such a row aside, too: it is said before it is missed.
     if error is None and answer.misfits:
         detail = f"{row.name} answered, and a row of it is not what the contract says"
         return Finding(
@@ -315,6 +316,7 @@ def diagnose(
         f"{name}: {'given' if origin == 'argument' else origin}"
         for name, origin in settings.origins.items()
     ]
+    # Where each setting came from, and never what the key is.
     sources = Finding("settings", "ok", ", ".join(origins) or "given by the program")
     local = (sources, *machine(settings))
     try:
@@ -328,6 +330,7 @@ def diagnose(
         credential = Credential(settings.api_key, where)
     except ConfigError as error:
         return Diagnosis((_address(where), Finding("key", "failed", str(error)), *local))
+    # Nobody else sees the first exchange, whose time the clock is compared with.
     watch = Watch(transport or HttpxTransport(where, credential), now)
     with Client(where.url, settings.api_key, transport=watch) as client:
         asked = _of_service(client, credential.shown, now, tell)
@@ -354,6 +357,7 @@ def _of_service(
     # A day that is over.
     yesterday = now().date() - timedelta(days=1)
     scopes = permissions(client, me, yesterday=yesterday, options=OPTIONS, on_progress=tell)
+    # The shape of `me` is assumed: what it lacks is left out.
     whose = me.client_name or me.client_id
     words = [f"{key} is accepted"]
     words += [f"client {whose}"] if whose else []
@@ -379,6 +383,7 @@ def _refused(error: DialframeError, key: str) -> list[Finding]:
 
 
 def _rate(watch: Watch) -> Finding:
+    # The innermost bucket is the key's (contract, Limits); the others are shared with keys unknown here.
     bucket = BUCKETS[0]
     detail = (
         f"a key may send {bucket.rate_per_s:.0f} requests a second and {bucket.burst} at once; "

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import resources
@@ -25,7 +25,7 @@ from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.suppression_import import beside_store, lines_named
 from dialframe.phones import normalize
-from dialframe.suppression import E164
+from dialframe.privacy import E164
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
@@ -59,6 +59,8 @@ class Scope:
         look_ups: Look-ups of reassigned numbers; None: not given.
         inputs: Name of every file that was given to the SHA-256 of its content.
         options: Further options of the run, for the manifest of its pack.
+        taxonomy: What dispositions mean: requests not to be called, dropped calls, machines.
+        state_field: Custom field that names the called party's state or ZIP code.
     """
 
     since: datetime | None = None
@@ -72,6 +74,8 @@ class Scope:
     look_ups: pd.DataFrame | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
+    taxonomy: Taxonomy = DEFAULT
+    state_field: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -141,10 +145,8 @@ def gather(
     account: Account,
     scope: Scope,
     *,
-    at: Callable[[], datetime],
-    as_of: datetime | None,
-    taxonomy: Taxonomy,
-    state_field: str | None = None,
+    now: Callable[[], datetime],
+    as_of: datetime | None = None,
     before_checks: Callable[[pd.DataFrame, pd.DataFrame], None] | None = None,
     large_tables: bool = True,
     given: Mapping[str, pd.DataFrame] | None = None,
@@ -154,10 +156,8 @@ def gather(
     Args:
         account: The account.
         scope: What the firm brings.
-        at: The moment up to which records count; asked once the tables are there.
-        as_of: The store as it was then; None: as it is.
-        taxonomy: What dispositions mean.
-        state_field: Custom field that names the called party's state or ZIP code.
+        now: The clock; asked once the tables are there, for nothing later counts.
+        as_of: The store as it was then, in place of the clock; None: as it is.
         before_checks: Called with leads and calls before the ledger of checks is read.
         large_tables: Whether rows of leads, calls and checks are read; else these frames are empty.
         given: Frames of campaigns, callbacks and events that are read in place of the store's; where
@@ -179,23 +179,23 @@ def gather(
     if before_checks is not None:
         before_checks(leads, calls)
     # After the checks were asked for: an answer that came later would not count.
-    moment = at()
+    moment = now() if as_of is None else as_of
+    taxonomy = scope.taxonomy
     campaigns, callbacks, events = (
         (given or {}).get(name, read(as_of=as_of))
         for name, read in (
             ("campaigns", account.campaigns), ("callbacks", account.callbacks), ("events", account.events),
         )
     )  # fmt: skip
-    requests = own_list(account, requests_of(events, taxonomy), moment)
     return Evidence(
         leads, calls, account.dnc_checks(as_of=as_of, since=since), callbacks, campaigns,
         events, moment,
-        states=None if state_field is None else known_states(leads, state_field),
+        states=known_states(leads, scope.state_field),
         dnc_codes=request_codes(calls, taxonomy),
         known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
         practice=dialed(scope.practice, campaigns),
         outcomes=outcomes(calls, taxonomy),
-        requests=told_to_the_service(account, requests, moment),
+        requests=_requests(account, events, taxonomy, moment),
         consents=scope.consents,
         recorded_consents=recorded_consents(account, moment),
     )  # fmt: skip
@@ -231,9 +231,28 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
     return known_outcome[~known_outcome.index.duplicated()]
 
 
-def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
-    """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
-    rows = []
+def _requests(
+    account: Account, events: pd.DataFrame, taxonomy: Taxonomy, at: datetime
+) -> pd.DataFrame | None:
+    """Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, `source`; None without any."""
+    rows = [
+        *_logged_requests(events, taxonomy),
+        *listed_requests(account, at),
+        *sent_requests(account, at),
+    ]
+    if not rows:
+        return None
+    requests = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
+    requests["at"] = pd.to_datetime(requests["at"], utc=True).astype("datetime64[us, UTC]")
+    return requests
+
+
+#: Phone, instant, reference, code or reason, and source of a request.
+_Request = tuple[str, datetime, str, str, str]
+
+
+def _logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Request]:
+    """Those among the events of the account."""
     for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
         content = json.loads(event.data) if isinstance(event.data, str) else {}
         code, phone = content.get("disposition_code"), content.get("phone")
@@ -241,30 +260,29 @@ def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None
             at = pd.to_datetime(content.get("logged_at"), utc=True, errors="coerce")
             # The instant at which the wish was logged; else when the event was made.
             at = event.created_at if pd.isna(at) else at
-            rows.append((phone, at, content.get("call_id") or event.id, code))
-    if not rows:
-        return None
-    requests = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
-    return requests.assign(at=requests["at"].astype("datetime64[us, UTC]"), source="event")
+            yield phone, at, content.get("call_id") or event.id, code, "event"
 
 
 #: Reasons of the firm's own list that are somebody's wish; a registry's entry is none.
 _WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
 
 
-def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> pd.DataFrame | None:
-    """The same requests with those of the firm's own list: who wished not to be called, since when, by whose word."""
+def listed_requests(account: Account, at: datetime) -> Iterator[_Request]:
+    """Those of the firm's own list: who wished not to be called, since when, by whose word."""
     # One list for all accounts of a machine: it lies beside their folders.
-    listed = beside_store(account.store.folder.parent)
-    rows = [
-        (entry.phone, entry.added_at, entry.source, entry.reason, "suppression")
-        for entry in listed.entries()
-        if entry.phone
-        and entry.added_at is not None
-        and entry.added_at <= at
-        and entry.reason in _WISHES
-    ]
-    return _with_requests(requests, rows)
+    for entry in beside_store(account.store.folder.parent).entries():
+        if entry.phone and entry.reason in _WISHES and entry.added_at and entry.added_at <= at:
+            yield entry.phone, entry.added_at, entry.source, entry.reason, "suppression"
+
+
+def sent_requests(account: Account, at: datetime) -> Iterator[_Request]:
+    """Those that went to the service (`dnc.add`), by the reason that they gave."""
+    for write in account.client.writes.evidence():
+        fields = write.fields
+        if write.operation == "dnc.add" and write.at <= at and fields.get("phone"):
+            yield (
+                fields["phone"], write.at, write.key, fields.get("reason") or "dnc.add", "dnc.add"
+            )  # fmt: skip
 
 
 def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
@@ -276,18 +294,6 @@ def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
         for phone, entry in zip(phones, listed.check(phones), strict=True)
         if entry is not None
     }
-
-
-def told_to_the_service(
-    account: Account, requests: pd.DataFrame | None, at: datetime
-) -> pd.DataFrame | None:
-    """The same requests with those that went to the service (`dnc.add`), by the reason that they gave."""
-    rows = [
-        (write.fields["phone"], write.at, write.key, write.fields.get("reason") or "dnc.add", "dnc.add")
-        for write in account.client.writes.evidence()
-        if write.operation == "dnc.add" and write.at <= at and write.fields.get("phone")
-    ]  # fmt: skip
-    return _with_requests(requests, rows)
 
 
 def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
@@ -310,16 +316,6 @@ def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
     return consents
 
 
-def _with_requests(
-    requests: pd.DataFrame | None, rows: Sequence[tuple[object, ...]]
-) -> pd.DataFrame | None:
-    if not rows:
-        return requests
-    listed = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
-    listed = listed.assign(at=listed["at"].astype("datetime64[us, UTC]"))
-    return listed if requests is None else pd.concat([requests, listed], ignore_index=True)
-
-
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     """Numbers that are callable or were called, each once, in order."""
     # Of the five statuses of a lead (contract, Lead) these two are not called again.
@@ -328,8 +324,10 @@ def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     return sorted({*open_leads.dropna(), *called.dropna()})
 
 
-def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
-    """State of each number where a lead's custom field names it; number to state, every lead's for itself."""
+def known_states(leads: pd.DataFrame, state_field: str | None) -> pd.Series | None:
+    """State of each number where a lead's custom field names it, every lead's for itself; None: not asked."""
+    if state_field is None:
+        return None
     named = frames.custom_field(leads, state_field).set_axis(pd.Index(leads["phone"]))
     return named[named.notna().to_numpy() & named.index.notna()]
 
@@ -352,6 +350,7 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
 
 def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
     """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
+    # What the firm declares goes before what a mode suggests.
     modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
     # The values of `dialer_mode` are not shown (contract, Campaign): an unknown one says nothing.
     dialings = {name: how for name, mode in modes if (how := dialing_of(mode))}
@@ -438,6 +437,7 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
     """
     if path is None:
         return Records(None)
+    # By the same reader as lists of leads: encodings, delimiters and header rows are found in one place.
     file = leads.read(path)
     _require_whole(file, path)
     texts = file.frame
@@ -463,16 +463,13 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
         if name != "phone":
             read[name] = _cells(file, header, name, path)
     frame = pd.DataFrame(read)
+    # Said, so that a column with another name does not go unread in silence.
     used = set(columns.values())
     return Records(frame, tuple(header for header in fields if header not in used))
 
 
 def _require_whole(file: leads.LeadFile, path: Path) -> None:
-    """Every record has to be read.
-
-    Raises:
-        ConfigError: One cannot be read whole, or was set aside.
-    """
+    """Every record has to be read: none is broken, and none was set aside."""
     skipped = file.skipped[file.skipped["_row"].notna()]
     lines = sorted(
         {*(int(file.lines[row]) for row in file.faults), *(int(n) for n in skipped["_line"])}

@@ -18,7 +18,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Final, Self
 
 import pandas as pd
@@ -33,7 +32,7 @@ from dialframe.background import Worker
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.frames import EVENTS
 from dialframe.privacy import redact
-from dialframe.serving import ServerThread, listen, timed_protocol, url_of
+from dialframe.serving import ServerThread, body_of, listen, timed_protocol, url_of
 from dialframe.webhooks import Delivery
 from dialframe.webhooks.verifying import record
 
@@ -125,12 +124,7 @@ class GateServer:
         """The gate itself, which answers already."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """End it."""
         self.close()
 
@@ -148,7 +142,7 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
         if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
             return _refused(401, "a token is needed: Authorization: Bearer ...")
         try:
-            body = await _body(request)
+            body = await body_of(request.stream(), MOST_BYTES)
             if body is None:
                 return _refused(413, f"a question has at most {MOST_BYTES:,} bytes")
             question = _read(body)
@@ -180,24 +174,8 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
     return application
 
 
-async def _body(request: Request) -> bytes | None:
-    """The raw body, or None when it is larger than any question may be."""
-    parts: list[bytes] = []
-    size_bytes = 0
-    async for part in request.stream():
-        size_bytes += len(part)
-        if size_bytes > MOST_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
 def _read(body: bytes) -> Question:
-    """A question from JSON text.
-
-    Raises:
-        ConfigError: It is none.
-    """
+    """A question from JSON text."""
     try:
         body_json = json.loads(body)
     except (ValueError, RecursionError):

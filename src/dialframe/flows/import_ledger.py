@@ -156,6 +156,7 @@ class Journal:
         Raises:
             OSError: The disk is full, or the file cannot be written.
         """
+        # Appended and flushed before the next request: what was sent is never forgotten.
         with self._opened(os.O_APPEND) as file:
             self._put(file, {"kind": kind, "at": at.isoformat(), **facts})
         self._witnessed()
@@ -188,6 +189,7 @@ class Journal:
         span = Span(self._end, len(line))
         self._end += len(line)
         self._digest.update(line)
+        # The newest line about a batch holds, so that reading the file is replaying it.
         match entry["kind"]:
             case "import":
                 self.head = entry
@@ -461,6 +463,7 @@ def _verdict(
         return "waiting", "not_sent", None
     if standing.outcome == "refused":
         return "refused", "batch_refused", answer.get("why")
+    # Duplicates and invalid leads are refusals for this campaign, whatever the word.
     if "status" in answer:
         outcome = "accepted" if answer["status"] == "accepted" else "refused"
         return outcome, answer["status"], answer.get("reason")

@@ -18,11 +18,11 @@ import pyarrow as pa
 from pyarrow.fs import LocalFileSystem
 
 from dialframe.account import Account
-from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit
 from dialframe.compliance import number_partitions as parts
 from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
+from dialframe.files import folder as make_folder
 from dialframe.flows.audit import EVERYTHING, NOW, with_given
 from dialframe.flows.firm_records import Scope, gather, known_states, outcomes, request_codes
 from dialframe.frames import (
@@ -52,11 +52,8 @@ def audit_in_parts(
     tables: str | None = None,
     partitions: int | None = None,
     scheduler: str | None = None,
-    room: Path | None = None,
-    packed: bool = True,
+    out: Path | None = None,
     pseudonyms: bytes | None = None,
-    state_field: str | None = None,
-    taxonomy: Taxonomy = DEFAULT,
     scope: Scope = EVERYTHING,
     as_of: datetime | None = None,
 ) -> Audit:
@@ -73,12 +70,10 @@ def audit_in_parts(
             `campaigns`, `callbacks` and `events` too where they are there.
         partitions: How many parts; None: as memory asks.
         scheduler: `threads`, `processes`, or the address of a Dask scheduler whose workers reach
-            the folder `room`; None: one part after another.
-        room: Where the parts are laid out; None: the folder for temporary files.
-        packed: Whether what an evidence pack needs is kept.
+            the parts; None: one part after another.
+        out: Where the evidence pack will be, beside which the parts are laid out; None: there will be
+            none, so that what it needs is not kept, and they go where temporary files go.
         pseudonyms: Key with which the numbers in it become pseudonyms.
-        state_field: Custom field that names the called party's state or ZIP code.
-        taxonomy: What dispositions mean.
         scope: Period, rules and records.
         as_of: The moment of the audit in place of the clock.
 
@@ -99,38 +94,35 @@ def audit_in_parts(
             for table, rows in files.items()
             if rows is not None
         }
-    records = gather(
-        account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
-        taxonomy=taxonomy, large_tables=False, given=small,
-    )  # fmt: skip
+    records = gather(account, scope, now=now, as_of=as_of, large_tables=False, given=small)
     rows = {table.name: _rows_of(account, table, tables, as_of) for table in _LARGE}
     if partitions is None:
         # So that one part with its tables fits the memory of this machine.
         partitions = parts.parts_for(sum(_count(account, table, tables) for table in _LARGE))
     # Beside the pack: linked into it instead of copied, on the same disk.
+    room = None if out is None else make_folder(out.parent)
     folder = Path(tempfile.mkdtemp(prefix=".audit-", dir=room))
     try:
         (folder / "rows").mkdir(mode=0o700)
         laid = parts.split(rows, folder / "rows", partitions)
 
         def meaning(leads: pd.DataFrame, calls: pd.DataFrame) -> tuple[Any, Any]:
-            states = None if state_field is None else known_states(leads, state_field)
-            return states, outcomes(calls, taxonomy)
+            return known_states(leads, scope.state_field), outcomes(calls, scope.taxonomy)
 
         data_version = "; ".join(
             f"{name} {laid.rows[name]:,} rows {laid.hashes[name]}" for name in sorted(laid.rows)
         )
         of_rows = {
-            "dnc_codes": request_codes(laid.words, taxonomy), "states": None, "outcomes": None
+            "dnc_codes": request_codes(laid.words, scope.taxonomy), "states": None, "outcomes": None
         }  # fmt: skip
         question = Question(
             now=records.at, since=scope.since, until=scope.until, began_at=records.began_at,
-            taxonomy=taxonomy.version, data_version=data_version, **records.given(scope) | of_rows,
+            taxonomy=scope.taxonomy.version, data_version=data_version, **records.given(scope) | of_rows,
         )  # fmt: skip
         with _workers(scheduler) as workers:
             result = parts.in_parts(
                 laid, question, folder=folder, callbacks=records.callbacks, meaning=meaning,
-                workers=workers, packed=packed, pseudonyms=pseudonyms,
+                workers=workers, packed=out is not None, pseudonyms=pseudonyms,
             )  # fmt: skip
         shutil.rmtree(folder / "rows", ignore_errors=True)
     except BaseException:
@@ -138,7 +130,7 @@ def audit_in_parts(
         raise
     # The findings are read from there for as long as the audit is held.
     finalize(result.engine, shutil.rmtree, folder, ignore_errors=True)
-    options = {"state_field": state_field, "tables": tables, "parts": partitions}
+    options = {"state_field": scope.state_field, "tables": tables, "parts": partitions}
     return with_given(account, result, records, scope, now=now, as_of=as_of, options=options)
 
 
@@ -179,11 +171,7 @@ def _count(account: Account, table: Table, tables: str | None) -> int:
 
 
 def _parquet(tables: str, table: Table) -> Dataset:
-    """The Parquet files of a table.
-
-    Raises:
-        ConfigError: There are none, or they cannot be read.
-    """
+    """The Parquet files of a table; a ConfigError where there are none."""
     files = _dataset(tables, table)
     if files is None:
         raise ConfigError(

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from dialframe.account import Account
 
-#: What does the work: one process, DuckDB for what is compared, or the workers of a Dask cluster.
-Engine = Literal["local", "duckdb", "dask"]
+#: What does the work: one process, or the workers of a Dask cluster.
+Engine = Literal["local", "dask"]
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbor of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
 #: Numbers that the service is asked about before their answers are written down.
@@ -147,6 +147,7 @@ class Screening:
         seen = [at for at in (self.oldest_at, self.newest_at) if at is not None]
         seen += [] if times.empty else [times.min(), times.max()]
         # What has no answer is not known to be free: it is set aside like what is listed.
+        # None is neither: `fillna` decides in favor of the person.
         barred = checks.loc[checks["listed"].fillna(value=True), "phone"]
         return Screening(
             self.numbers + len(checks),
@@ -245,6 +246,7 @@ def opened(
     if recipe.scheduler is not None and recipe.engine != "dask":
         raise ConfigError("a scheduler is of use to the engine dask alone; pass engine=dask")
     with ExitStack() as stack:
+        # The chooser keeps what was answered about a file, which is read in parts.
         workers, chooser = None, recipe.chooser()
         if recipe.engine == "dask":
             from dialframe.leads.dask_workers import dask_workers
@@ -254,15 +256,12 @@ def opened(
                 stack.enter_context(dask_workers(recipe.scheduler)),
                 chooser.silent(),
             )
+        # Answers of the service are held beside the records, so these get less memory.
         waiting: dict[str, Any] = {"memory_bytes": _WAITING_BYTES} if asks else {}
         pipeline = stack.enter_context(
-            Pipeline(
-                recipe.choices(chooser),
-                engine="duckdb" if recipe.engine == "duckdb" else "auto",
-                on_progress=on_progress,
-                **waiting,
-            )
+            Pipeline(recipe.choices(chooser), on_progress=on_progress, **waiting)
         )
+        # Each record by itself first, on as many workers as there are; then all against each other.
         pipeline.judge(paths, workers=workers)
         pipeline.compare(suppressed=recipe.suppressed)
         yield pipeline
@@ -277,6 +276,7 @@ def look(
         LeadFileError: A file cannot be read, or has no phone column.
         ConfigError: The engine is not installed, or no scheduler answers.
     """
+    # The whole way but the last step: counts are those that `clean` gives.
     with opened(paths, recipe, on_progress=on_progress) as pipeline:
         return Result(pipeline.write(None, show=recipe.reasons), {})
 
@@ -330,6 +330,7 @@ def screened(
 
     stem = leads.stem_in(out, pipeline.files, recipe.form)
     target = out / f"{stem}.{_CHECKS}.csv"
+    # Written as they come: a million answers need not fit into memory.
     answers: Screening | None = None
 
     def fill(file: Any) -> None:
@@ -427,6 +428,7 @@ def prepare(
 
 def read(path: str | Path, recipe: Recipe) -> list[LeadFile]:
     """The tables at a path: one, or those of a folder or an archive, of which nothing can be said beforehand."""
+    # How a table is read can be given for a file; a folder or an archive may hold tables of many kinds.
     options = recipe.options
     if options == ReadOptions():
         return leads.read_all(path)

@@ -266,11 +266,7 @@ def _begun(folder: Path) -> bool:
 
 
 def _read(path: Path) -> tuple[int, list[str]]:
-    """Bytes of one store, and what it has lost, in words; an older one is left alone.
-
-    Raises:
-        StoreError: It is damaged, another program's or of a newer dialframe.
-    """
+    """Bytes of one store, and what it has lost, in words; an older one is left alone."""
     # Read from the header: opening a database takes locks and may write.
     head = path.read_bytes()[: _LAYOUT_AT + 4] if path.exists() else b""
     whole = len(head) == _LAYOUT_AT + 4 and head.startswith(_MAGIC)

@@ -54,13 +54,17 @@ REQUEST: Final = "manifest.tsq"
 TOKEN: Final = "manifest.tsr"  # noqa: S105 - the name of a file
 FORMAT: Final = 2
 
+#: What cannot be named in the manifest: itself, and what is made from its hash.
 _BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
 #: What files are called among those that were written; others by their stem.
 _CALLED: Final = {SIGNATURE: "signature", REQUEST: "time_stamp_request"}
 _START: Final = "0" * 64
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
+#: 128 bits: numbers can all be tried, so the key alone keeps a pseudonym.
 _LEAST_KEY_BYTES: Final = 16
+#: Read and written so many bytes at a time: a pack of a large account is gigabytes.
 _CHUNK: Final = 2**20
+#: A manifest has some 300 bytes a file; 64 MiB are more than 200,000 files.
 _MOST_MANIFEST_BYTES: Final = 2**26
 #: What reading a mangled pack may raise; each of them is a fault of the pack and none of ours.
 _MANGLED: Final = (
@@ -140,6 +144,7 @@ def write(
     if pseudonyms is not None and len(pseudonyms) < _LEAST_KEY_BYTES:
         raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
     hide = _pseudonymiser(pseudonyms)
+    # A chain of packs is worth what its weakest link is: only a whole pack is followed, and signed by signed.
     before: dict[str, str] | None = None
     if after is not None:
         verified = verify(after)
@@ -149,6 +154,7 @@ def write(
             raise ConfigError(f"{after} was signed, so that what follows it has to be: give --key")
         before = {"head": verified.head, "public_key": verified.public_key}
     try:
+        # In a folder beside it, renamed when the last byte is there.
         with staged_folder(folder, replace=replace) as staging:
             rows = _fill(result, staging, summary, further or {}, hide, pseudonyms)
             manifest = _manifest(
@@ -203,6 +209,7 @@ def _fill(
                 with path.open("w", encoding="utf-8", newline="") as file:
                     path.chmod(0o600)
                     file.writelines(map(hide, lines))
+    # Sentences name numbers as well, so that what is hidden is hidden in the text.
     summary_text = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
     _put(staging / "summary.json", hide(summary_text).encode())
     for name, content in further.items():
@@ -326,6 +333,7 @@ def _verified(
     if raw is None or manifest is None:
         sentence = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
         return Verified(path, (*faults, sentence), 0, "", "no", "nothing")
+    # First the names, then the contents: what is missing or added is said by name.
     named = {str(entry["name"]): str(entry["sha256"]) for entry in manifest["files"]}
     faults += [f"{name} is missing" for name in named if name not in files]
     for name in sorted(set(files) - set(_BESIDE)):
@@ -387,6 +395,7 @@ def _signed(
         faults.append(
             "it was signed by another key than the pack before; name the one that you expect (--key)"
         )
+    # Anybody can make a key, sign with it and name it: that proves nothing of a person.
     if key is None:
         return "by its own key", (
             "whoever signed had the key that the pack itself names; whose it is, only a key that you "
@@ -471,6 +480,7 @@ def _parsed(raw: bytes) -> dict[str, Any] | None:
     """A manifest that is byte for byte as it was written, else None."""
     try:
         manifest = json.loads(raw)
+        # The chain is walked again, and the text compared: another order of keys is another manifest.
         body = {name: value for name, value in manifest.items() if name != "seal"}
         link = _START
         for entry in body["files"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import pandas as pd
 
-from dialframe import analytics, plots
+from dialframe import analytics
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
 from dialframe.analytics.claims_and_tables import campaign_names
@@ -19,8 +19,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
 from dialframe.frames.csv_safety import csv_bytes
-from dialframe.plots import Picture
-from dialframe.reports import render, result_sections
+from dialframe.reports import render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -97,6 +96,7 @@ def funnel(
     """
     if window is not None and window > _LONGEST:
         raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
+    # A funnel of nothing would be read as nobody reached.
     leads, calls = _synced("leads", account.leads()), _synced("calls", account.calls())
     return analytics.funnel(
         calls,
@@ -112,11 +112,6 @@ def funnel(
         campaigns=account.campaigns(),
         taxonomy=scope.taxonomy,
     )
-
-
-def readable(account: Account, result: Funnel) -> Funnel:
-    """The same funnel with campaigns by the names that people know."""
-    return result.named(account.campaigns())
 
 
 def drawable(path: Path) -> Path:
@@ -137,7 +132,7 @@ def picture(result: Funnel, path: Path) -> Path:
         ConfigError: The name ends in neither .png nor .svg.
         OSError: The disk is full or the folder cannot be written.
     """
-    drawn = plots.funnel(result) if result.by is None else plots.funnel_by(result)
+    drawn = result.plot()
     if drawable(path).suffix.lower() == ".svg":
         return write_bytes(drawn.svg().encode(), path)
     return write_bytes(drawn.png(), path)
@@ -161,6 +156,9 @@ def report(
         StoreError: Leads or calls were never synced.
         OSError: The disk is full or the folder cannot be written.
     """
+    # Only who wants pictures waits for matplotlib.
+    from dialframe.reports import result_sections
+
     # First: it refuses what was never synced or is unknown.
     whole = funnel(account, scope)
     tables = Tables(
@@ -172,6 +170,7 @@ def report(
         dispositions=account.dispositions(since=scope.since, until=scope.until),
         events=account.events(),
     )
+    # A campaign without rows may be new, or its id mistyped: an empty page would hide that.
     of_campaign = [
         (frame["campaign_id"] == scope.campaign).any() for frame in (tables.leads, tables.calls)
     ]
@@ -179,16 +178,16 @@ def report(
         raise ConfigError(
             f"campaign {scope.campaign} has no lead and no call yet: nothing to report"
         )
+    # Where leads came from is the split that most firms ask for; a campaign every lead has.
     has_source = custom_field(tables.leads, SOURCE).notna().any()
     by = scope.by or (SOURCE if has_source else "campaign_id")
     split = funnel(account, replace(scope, by=by))
     asked = _asked(tables, scope, by)
     sentences = []
-    names = campaign_names(tables.campaigns)
-    for number, (title, ask, draw) in enumerate(asked):
+    for number, (title, ask) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
         result = ask().named(tables.campaigns)
-        sentences.append(result_sections.Finding(title, result, draw(result)))
+        sentences.append(result_sections.Finding(title, result, result.plot()))
     on_progress(Progress("analyses", len(asked), len(asked)))
     metrics = analytics.metrics.compute(
         tables.calls, tables.leads, appointments=tables.appointments, callbacks=tables.callbacks,
@@ -199,48 +198,44 @@ def report(
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, metrics, sentences,
-        facts=_facts(scope, whole, tables, names, account.journal_problems()),
+        facts=_facts(scope, whole, tables, account.journal_problems()),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
     pictures = sum(len(section.figures) for section in page.sections)
     return Report(file, page.summary, len(page.sections), pictures)
 
 
-_Ask = Callable[[], Result]
-_Draw = Callable[[Result], Picture]
-
-
-def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, _Ask, _Draw]]:
-    """The analyses of the page in their order: title, question, picture."""
-    a, p, c, campaign, own = analytics, plots, t.calls, scope.campaign, scope.taxonomy
+def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, Callable[[], Result]]]:
+    """The analyses of the page in their order: title and question."""
+    a, c, campaign, taxonomy = analytics, t.calls, scope.campaign, scope.taxonomy
     of_source = SOURCE if by == SOURCE else "campaign_id"
     return [
-        ("From first to last outcome", lambda: a.outcome_flows(c, t.leads, campaign=campaign, taxonomy=own), p.outcome_flows),
-        ("Leads by the week of their import", lambda: a.cohorts(c, t.leads, campaign=campaign, taxonomy=own), p.cohorts),
-        ("Time to the first conversation", lambda: a.time_to_contact(c, t.leads, by=by, campaigns=t.campaigns, campaign=campaign, taxonomy=own), p.time_to_contact),
-        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=campaign, taxonomy=own), p.outcome_mix),
-        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=campaign, taxonomy=own), p.hours),
-        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=campaign, taxonomy=own), p.best_time),
-        ("How often to try", lambda: a.attempts(c, t.leads, campaign=campaign, taxonomy=own), p.attempts),
-        ("When to try again", lambda: a.recycle(c, t.leads, campaign=campaign, taxonomy=own), p.recycle),
-        ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=campaign, taxonomy=own), p.caller_ids),
-        ("Load of each caller ID", lambda: a.caller_load(c, campaign=campaign, taxonomy=own), p.caller_load),
-        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=campaign, taxonomy=own), p.local_presence),
-        ("Carriers", lambda: a.carriers(c, campaign=campaign, taxonomy=own), p.carriers),
-        ("Hangup causes", lambda: a.causes(c, campaign=campaign, taxonomy=own), p.causes),
-        ("Ringing", lambda: a.ring_times(c, campaign=campaign, taxonomy=own), p.ring_times),
-        ("Machines", lambda: a.machines(c, taxonomy=own), p.machines),
-        ("Sources", lambda: a.scorecard(c, t.leads, by=by, campaign=campaign, taxonomy=own), p.scorecard),
-        ("How far the lists are worked", lambda: a.penetration(c, t.leads, by=of_source, campaign=campaign, taxonomy=own), p.penetration),
-        ("Speed to lead", lambda: a.speed_to_lead(c, t.leads, campaign=campaign, taxonomy=own), p.speed_to_lead),
-        ("Callbacks", lambda: a.callbacks_kept(c, t.leads, callbacks=t.callbacks, campaign=campaign, taxonomy=own), p.callbacks_kept),
-        ("Appointments", lambda: a.appointments_kept(c, t.leads, appointments=t.appointments, taxonomy=own), p.appointments_kept),
-        ("Numbers in several campaigns", lambda: a.duplicates(c, t.leads, taxonomy=own), p.duplicates),
-        ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events, taxonomy=own), p.completeness),
-        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=campaign, taxonomy=own), p.missing_dispositions),
-        ("Contradictions", lambda: a.conflicts(c, campaign=campaign, taxonomy=own), p.conflicts),
-        ("What a duration means", lambda: a.durations(c, taxonomy=own), p.durations),
-        ("The service's report and this one", lambda: a.reconcile(c, report=t.dispositions, taxonomy=own), p.reconcile),
+        ("From first to last outcome", lambda: a.outcome_flows(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Leads by the week of their import", lambda: a.cohorts(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Time to the first conversation", lambda: a.time_to_contact(c, t.leads, by=by, campaigns=t.campaigns, campaign=campaign, taxonomy=taxonomy)),
+        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("How often to try", lambda: a.attempts(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("When to try again", lambda: a.recycle(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Load of each caller ID", lambda: a.caller_load(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Carriers", lambda: a.carriers(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Hangup causes", lambda: a.causes(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Ringing", lambda: a.ring_times(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Machines", lambda: a.machines(c, taxonomy=taxonomy)),
+        ("Sources", lambda: a.scorecard(c, t.leads, by=by, campaign=campaign, taxonomy=taxonomy)),
+        ("How far the lists are worked", lambda: a.penetration(c, t.leads, by=of_source, campaign=campaign, taxonomy=taxonomy)),
+        ("Speed to lead", lambda: a.speed_to_lead(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("Callbacks", lambda: a.callbacks_kept(c, t.leads, callbacks=t.callbacks, campaign=campaign, taxonomy=taxonomy)),
+        ("Appointments", lambda: a.appointments_kept(c, t.leads, appointments=t.appointments, taxonomy=taxonomy)),
+        ("Numbers in several campaigns", lambda: a.duplicates(c, t.leads, taxonomy=taxonomy)),
+        ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events, taxonomy=taxonomy)),
+        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=campaign, taxonomy=taxonomy)),
+        ("Contradictions", lambda: a.conflicts(c, campaign=campaign, taxonomy=taxonomy)),
+        ("What a duration means", lambda: a.durations(c, taxonomy=taxonomy)),
+        ("The service's report and this one", lambda: a.reconcile(c, report=t.dispositions, taxonomy=taxonomy)),
     ]  # fmt: skip
 
 
@@ -250,15 +245,14 @@ def _synced(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _facts(
-    scope: Scope, whole: Funnel, tables: Tables, names: Mapping[str, str], problems: Sequence[str]
-) -> dict[str, str]:
+def _facts(scope: Scope, whole: Funnel, tables: Tables, problems: Sequence[str]) -> dict[str, str]:
     def bound(at: datetime | None) -> str:
         return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
     frames = (tables.calls, tables.leads, tables.events)
     missing = [words for frame in frames for words in frame.attrs["dialframe"]["missing"]]
     missing += problems
+    names = campaign_names(tables.campaigns)
     return {
         "As of": bound(whole.as_of),
         "Period": f"{bound(scope.since)} until {bound(scope.until)}",
@@ -291,18 +285,13 @@ def exportable(table: str, path: Path) -> None:
         raise ConfigError(f"{path}: the file's name has to end in {', '.join(FORMATS)}")
 
 
-def stored_table(account: Account, table: str) -> pd.DataFrame:
-    """The current rows of a stored table, oldest first; its method has the table's name."""
-    frame: pd.DataFrame = getattr(account, TABLES[table].name)()
-    return frame
-
-
 def write_table(frame: pd.DataFrame, path: Path) -> Path:
     """Write the frame in the format that the file's name asks for, readable by its owner alone.
 
     Raises:
         OSError: The disk is full or the folder cannot be written.
     """
+    # The caller's frame keeps its attributes.
     plain = frame.copy()
     # What a frame says of its freshness is no part of the file's rows.
     plain.attrs = {}

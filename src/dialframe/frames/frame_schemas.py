@@ -133,9 +133,14 @@ def from_columns(
     """
     columns = [*table.columns, *extra]
     length = max((len(column) for column in values.values()), default=0)
-    return pd.DataFrame(
-        {c.name: _series(values.get(c.name, [None] * length), c.kind) for c in columns}
-    )
+    frame = {}
+    for column in columns:
+        cells = values.get(column.name, [None] * length)
+        if column.kind == "instant":
+            frame[column.name] = _instants(pd.Series(cells, dtype=object))
+        else:
+            frame[column.name] = pd.Series(cells, dtype=DTYPES[column.kind])
+    return pd.DataFrame(frame)
 
 
 def from_records(
@@ -188,8 +193,15 @@ def custom_field(leads: pd.DataFrame, name: str) -> pd.Series:
         >>> custom_field(leads, "lead_source").tolist()
         ['web', nan]
     """
-    cells = [_lookup(cell, name) for cell in leads["custom_fields"]]
-    return pd.Series(cells, index=leads.index, dtype="str", name=name)
+    texts = []
+    for cell in leads["custom_fields"]:
+        try:
+            fields = json.loads(cell) if isinstance(cell, str) else None
+        except ValueError:
+            fields = None
+        value = fields.get(name) if isinstance(fields, dict) else None
+        texts.append(None if value is None else str(value))
+    return pd.Series(texts, index=leads.index, dtype="str", name=name)
 
 
 def as_json(value: object) -> str:
@@ -207,12 +219,6 @@ def _cell(value: Any, kind: Kind) -> Any:
     if kind in ("text", "day"):
         return None if value is None else str(value)
     return value
-
-
-def _series(values: Sequence[Any], kind: Kind) -> pd.Series:
-    if kind == "instant":
-        return _instants(pd.Series(values, dtype=object))
-    return pd.Series(values, dtype=DTYPES[kind])
 
 
 def _instants(values: pd.Series) -> pd.Series:
@@ -235,12 +241,3 @@ def _instants(values: pd.Series) -> pd.Series:
             at = instants.parse(values.iloc[row])
         read.iloc[row] = pd.NaT if at is None else at
     return read
-
-
-def _lookup(cell: Any, name: str) -> str | None:
-    try:
-        fields = json.loads(cell) if isinstance(cell, str) else None
-    except ValueError:
-        return None
-    value = fields.get(name) if isinstance(fields, dict) else None
-    return None if value is None else str(value)

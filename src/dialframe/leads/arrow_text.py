@@ -57,9 +57,8 @@ def constant(text: str, rows: int) -> pa.Array:
 def of_series(series: pd.Series) -> pa.Array:
     """The column of a frame, without nulls."""
     # pandas keeps text as Arrow does, in offsets of 32 or 64 bits.
-    found = pc.cast(pa.array(series, from_pandas=True), TEXT)
-    whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-    return whole.fill_null("") if whole.null_count else whole
+    texts = whole(pc.cast(pa.array(series, from_pandas=True), TEXT))
+    return texts.fill_null("") if texts.null_count else texts
 
 
 def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
@@ -68,8 +67,8 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
-    found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -138,6 +137,18 @@ def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarr
     encoded = texts.dictionary_encode()
     values = [read(text) for text in encoded.dictionary.to_pylist()]
     return encoded.indices.to_numpy(zero_copy_only=False), values
+
+
+def mapped(texts: pa.Array, change: Callable[[str], str]) -> pa.Array:
+    """The column with `change` of each text in its place."""
+    which, values = by_distinct(texts, change)
+    return column(values).take(pa.array(which))
+
+
+def matches(texts: pa.Array, pattern: str) -> np.ndarray:
+    """Which texts have a match of a regular expression (RE2)."""
+    hits = pc.match_substring_regex(texts, pattern)
+    return np.asarray(hits.to_numpy(zero_copy_only=False, writable=True))
 
 
 def picked(values: Sequence[Any], codes: np.ndarray, dtype: Any) -> np.ndarray:

@@ -22,6 +22,7 @@ from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import SINGLE
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import read_number
+from dialframe.privacy import E164
 
 #: Name and version of the file's form.
 SCHEMA: Final = "dialframe.lead-origin/1"
@@ -30,7 +31,6 @@ SUFFIX: Final = ".origin"
 #: In the name of a list whose origin was lost on the way.
 _CLEAN: Final = ".clean."
 _PHONE: Final = "phone"
-_E164: Final = r"^\+[1-9][0-9]{6,14}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,26 @@ def path_of(file: Path) -> Path:
 
 
 def read_origin(file: Path) -> Origin | None:
-    """What stands beside a list, or None."""
-    return _read(path_of(file))
+    """What stands beside a list, or None where nothing readable does."""
+    try:
+        facts: Mapping[str, Any] = json.loads(path_of(file).read_text(encoding="utf-8"))
+        if facts["schema"] != SCHEMA or facts.get("seal", "") not in ("", _seal(facts)):
+            return None
+        return Origin(
+            columns={str(name): str(column) for name, column in facts["columns"].items()}
+            | {_PHONE: str(facts["e164_column"])},
+            region=facts["region"],
+            sources=tuple(
+                Source(source["name"], source["path"], source["sha256"], source["records"])
+                for source in facts["sources"]
+            ),
+            guarded=bool(facts["guarded"]),
+            rows=facts["rows"],
+            sha256=facts["sha256"],
+            one_lead_per=str(facts.get("one_lead_per", "record")),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def origin_of(file: LeadFile) -> Origin | None:
@@ -127,7 +145,7 @@ def origin_of(file: LeadFile) -> Origin | None:
     if origin is None and _CLEAN in file.name and names[:1] == [_PHONE]:
         # Its origin was lost on the way; its numbers tell what they are.
         filled = file.frame[_PHONE][file.frame[_PHONE] != ""]
-        if len(filled) and bool(filled.str.match(_E164).all()):
+        if len(filled) and bool(filled.str.fullmatch(E164).all()):
             mapped: dict[str, str] = {name: name for name in (_PHONE, *SINGLE) if name in names}
             origin = Origin(mapped, None, (), guarded=True, lost=True)
     return origin if origin is not None and origin.columns[_PHONE] in names else None
@@ -159,49 +177,23 @@ def as_they_stand(cells: pa.Array, region: str | None) -> pa.Array:
         readings = {read_number(f"+{text}", None).e164, read_number(text, region).e164} - {None}
         return str(readings.pop()) if len(readings) == 1 else cell
 
-    which, values = arrow_text.by_distinct(cells, read)
-    return arrow_text.column(values).take(pa.array(which))
+    return arrow_text.mapped(cells, read)
 
 
 def restored(columns: Mapping[str, pa.Array], origin: Origin) -> dict[str, pa.Array]:
     """The cells of a clean list as they were before it was written, numbers as they stand."""
     taken = {}
     for name, cells in columns.items():
-        plain = _unguarded(cells) if origin.guarded else cells
+        plain = cells
+        if origin.guarded:
+            rows = np.flatnonzero(pc.starts_with(cells, "'").to_numpy(zero_copy_only=False))
+            texts = arrow_text.take(cells, rows).to_pylist()
+            plain = arrow_text.put(cells, rows, [unescape(text) for text in texts])
         taken[name] = as_they_stand(plain, origin.region) if name in origin.numbers else plain
     return taken
-
-
-def _unguarded(cells: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(pc.starts_with(cells, "'").to_numpy(zero_copy_only=False))
-    return arrow_text.put(
-        cells, rows, [unescape(cell) for cell in arrow_text.take(cells, rows).to_pylist()]
-    )
 
 
 def _seal(facts: Mapping[str, Any]) -> str:
     """Digest of everything else in the file."""
     rest = {name: value for name, value in facts.items() if name != "seal"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def _read(path: Path) -> Origin | None:
-    try:
-        facts: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if facts["schema"] != SCHEMA or facts.get("seal", "") not in ("", _seal(facts)):
-            return None
-        return Origin(
-            columns={str(name): str(column) for name, column in facts["columns"].items()}
-            | {_PHONE: str(facts["e164_column"])},
-            region=facts["region"],
-            sources=tuple(
-                Source(source["name"], source["path"], source["sha256"], source["records"])
-                for source in facts["sources"]
-            ),
-            guarded=bool(facts["guarded"]),
-            rows=facts["rows"],
-            sha256=facts["sha256"],
-            one_lead_per=str(facts.get("one_lead_per", "record")),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None

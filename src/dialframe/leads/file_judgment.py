@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ from dialframe.leads.columns.list_region import (
 )
 from dialframe.leads.columns.region_signs import unnamed_countries
 from dialframe.leads.dedupe.duplicate_detection import Compared, Found
-from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.record_judgment import (
     Assessed,
     Judging,
@@ -40,20 +39,13 @@ from dialframe.leads.judging.record_judgment import (
     leads_of,
     tidied,
 )
-from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
 from dialframe.leads.names_and_emails import turns_names
-from dialframe.leads.reading.lead_file_reader import ReadOptions
-from dialframe.leads.reading.reading_in_blocks import (
-    Batch,
-    TakenIn,
-    sample_step,
-    take_in,
-)
-from dialframe.leads.reading.spilled_tables import Spool
+from dialframe.leads.reading.lead_file_reader import ReadOptions, take_in
+from dialframe.leads.reading.reading_in_blocks import Batch, Spool, TakenIn, sample_step
 from dialframe.leads.writing import outcome_rows
-from dialframe.phones import check_region, normalize
+from dialframe.phones import check_region
 from dialframe.privacy import terminal_safe
 
 _ENDINGS: Final = re.compile(
@@ -87,50 +79,6 @@ def sampled(file: LeadFile) -> LeadFile:
     """The file with at most 50,000 rows, spread over all of it."""
     step = sample_step(len(file.frame))
     return file if step == 1 else replace(file, frame=file.frame.iloc[::step])
-
-
-def listed_numbers(listed: Iterable[str], region: str | None) -> np.ndarray:
-    """Numbers in any form as integers, in order; what is none is left out."""
-    e164 = normalize(list(listed), region=region)["e164"].dropna()
-    return np.unique(numbers(arrow_text.of_series(e164)))
-
-
-def facts(
-    file: LeadFile,
-    name: str,
-    columns: ColumnMap,
-    records: int,
-    region: str | None,
-    decided: RegionDecision | None,
-    extra_leads: int | None,
-) -> CleanedFile:
-    """What is to be known of one file that was cleaned."""
-    return CleanedFile(
-        path=file.path,
-        name=name,
-        # Files are called after it: the name of an archive's member is a stranger's.
-        stem=terminal_safe(_ENDINGS.sub("", file.name) or file.name),
-        sha256=file.sha256,
-        records=records,
-        header=file.header,
-        names=tuple(map(str, file.frame.columns)),
-        decisions=file.decisions,
-        columns=columns,
-        region=region,
-        region_decision=decided,
-        extra_leads=extra_leads,
-    )
-
-
-def unique_file_names(names: Sequence[str]) -> list[str]:
-    """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
-    unique: list[str] = []
-    for name in names:
-        free, copy = name, 2
-        while free in unique:
-            free, copy = f"{name} ({copy})", copy + 1
-        unique.append(free)
-    return unique
 
 
 _NONE: Final = np.zeros(0, np.int64)
@@ -203,7 +151,7 @@ class Choices:
         Args:
             columns: The columns of the file.
             region: Region of numbers without `+`.
-            turned: Whether the file has one field to a line in place of one lead.
+            turned: Whether the file's whole names are written `Last, First`.
             frame: The file's rows, or a sample of them, where its numbers may have no country code.
         """
         blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
@@ -249,6 +197,29 @@ class JudgedFile:
     def extra_leads(self) -> int | None:
         """Leads beyond one of each record; None where a record is one lead."""
         return None if self.leads == "records" else sum(self.sizes) - self.taken.leads
+
+    def facts(self, name: str) -> CleanedFile:
+        """What is to be known of it once it was cleaned.
+
+        Args:
+            name: Its name as it stands in `_file`.
+        """
+        file = self.taken.file
+        return CleanedFile(
+            path=file.path,
+            name=name,
+            # Files are called after it: the name of an archive's member is a stranger's.
+            stem=terminal_safe(_ENDINGS.sub("", file.name) or file.name),
+            sha256=file.sha256,
+            records=self.taken.records,
+            header=file.header,
+            names=tuple(map(str, file.frame.columns)),
+            decisions=file.decisions,
+            columns=self.judging.columns,
+            region=self.judging.region,
+            region_decision=self.region,
+            extra_leads=self.extra_leads,
+        )
 
     @property
     def kept_names(self) -> dict[str, str]:
@@ -446,62 +417,54 @@ def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int
     return spool.put(fields), spool.put(findings, groups)
 
 
-class Kept(NamedTuple):
-    """What was judged of a block.
-
-    Attributes:
-        fields: Texts of `LEAD_COLUMNS`.
-        notes: Findings.
-        warnings: Warning codes, joined by `;`.
-        whereabouts: Country and line type of each number.
-    """
-
-    fields: dict[str, pa.Array]
-    notes: Notes
-    warnings: pa.Array
-    whereabouts: np.ndarray
-
-
-def kept(numbers: tuple[int, int], spool: Spool) -> Kept:
-    """What was judged of a block, from the spool."""
-    fields, _ = spool.get(numbers[0])
-    findings, groups = spool.get(numbers[1])
-    rows, ranks = findings.column("row").to_numpy(), findings.column("rank").to_numpy()
-    notes, at = Notes(), 0
-    for name, count in groups:
-        notes.rows.append(rows[at : at + count])
-        notes.ranks.append(ranks[at : at + count])
-        notes.fields.append(name)
-        notes.cells.append(findings.column("value").slice(at, count))
-        at += count
-    leads = {name: fields.column(name) for name in LEAD_COLUMNS}
-    return Kept(leads, notes, fields.column(_WARNINGS), fields.column(_WHEREABOUTS).to_numpy())
-
-
 def tables_of(
     names: Sequence[str],
     at: int,
     batch: Batch,
-    kept: Kept,
+    tables: tuple[int, int],
     judged: JudgedFile,
     findings: tuple[list[Found], np.ndarray],
     begins: Sequence[int],
+    spool: Spool,
 ) -> Iterator[outcome_rows.OutcomeRows]:
-    """Rows of the outcomes of one block, once all records have been compared."""
-    notes = kept.notes
+    """Rows of the outcomes of one block, once all records have been compared.
+
+    Args:
+        names: Names of all files.
+        at: Place of the block's file among them.
+        batch: The block's leads.
+        tables: Numbers of what was judged of it.
+        judged: Its file.
+        findings: What stands against its leads because of others, and whose second number is left out.
+        begins: First record of each file.
+        spool: Where the tables are.
+    """
+    fields, _ = spool.get(tables[0])
+    noted, groups = spool.get(tables[1])
+    ends = np.cumsum([count for _, count in groups])[:-1]
+    leads = {name: fields.column(name) for name in LEAD_COLUMNS}
     part = outcome_rows.Part(
         file=names[at],
         columns=batch.rows.columns,
         kept=judged.kept_names,
-        fields=kept.fields,
+        fields=leads,
         lines=batch.lines,
         rows=batch.ordinals,
-        warnings=kept.warnings,
-        whereabouts=kept.whereabouts,
+        warnings=fields.column(_WARNINGS),
+        whereabouts=fields.column(_WHEREABOUTS).to_numpy(),
         findings=outcome_rows.with_settled(
-            (notes.rows, notes.ranks, notes.fields, notes.cells), findings[0], kept.fields
+            (
+                np.split(noted.column("row").to_numpy(), ends) if groups else [],
+                np.split(noted.column("rank").to_numpy(), ends) if groups else [],
+                [name for name, _ in groups],
+                [noted.column("value")],
+            ),
+            findings[0],
+            leads,
         ),
-        others=outcome_rows.others(findings[0], names, begins),
+        settled=findings[0],
+        files=names,
+        begins=begins,
         raws=batch.rows.raws,
         silenced=findings[1],
     )
@@ -527,7 +490,11 @@ def newest_column(file: LeadFile) -> str | None:
 
     Only days written year first count: of `03/04/2026` nobody knows which of two it is.
     """
-    days = [str(name) for name in file.frame.columns if _holds_days(file.frame[name])]
+    days = []
+    for name, cells in file.frame.items():
+        filled = cells[cells.str.strip() != ""].head(1000)
+        if len(filled) and filled.str.fullmatch(_ISO.pattern).mean() >= _MOST:
+            days.append(str(name))
     for pattern in (_CHANGED, _MADE):
         named = [name for name in days if pattern.search(name)]
         if named:
@@ -561,8 +528,3 @@ def filled_cells(columns: Mapping[str, pa.Array], count: int) -> np.ndarray:
     for cells in columns.values():
         total += arrow_text.sizes(cells) > 0
     return total
-
-
-def _holds_days(cells: pd.Series) -> bool:
-    filled = cells[cells.str.strip() != ""].head(1000)
-    return len(filled) > 0 and bool(filled.str.fullmatch(_ISO.pattern).mean() >= _MOST)

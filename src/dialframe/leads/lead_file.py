@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -191,10 +192,10 @@ class Rows:
         """Some of these records, in order, perhaps several times each."""
 
         # Most blocks have no fault and no warning at all.
-        def each(found: Mapping[int, Any]) -> dict[int, Any]:
-            if not found:
+        def each(by_row: Mapping[int, Any]) -> dict[int, Any]:
+            if not by_row:
                 return {}
-            return {at: found[row] for at, row in enumerate(source.tolist()) if row in found}
+            return {at: by_row[row] for at, row in enumerate(source.tolist()) if row in by_row}
 
         # Arrow's texts are copied once, however many rows one record becomes.
         columns = {name: column.take(pa.array(source)) for name, column in self.columns.items()}
@@ -221,18 +222,21 @@ def unique_names(header: tuple[str, ...] | None, width: int) -> list[str]:
     """A name for each column: the header's, `column_3` for an empty one, ` (2)` behind a repeated one."""
     check_width(width)
     raw = [*(header or ()), *[""] * width][:width]
-    names: list[str] = []
+    # A line end inside a header would tear every file that is written with it.
+    named = [" ".join(text.replace("\ufeff", "").split()) for text in raw]
     # Columns of this package stand beside them in every file that is written.
-    taken = set(META)
-    for place, text in enumerate(raw, start=1):
-        # A line end inside a header would tear every file that is written with it.
-        wanted = " ".join(text.replace("\ufeff", "").split()) or f"column_{place}"
-        name, copy = wanted, 2
-        while name in taken:
-            name, copy = f"{wanted} ({copy})", copy + 1
-        taken.add(name)
-        names.append(name)
-    return names
+    return numbered([name or f"column_{at}" for at, name in enumerate(named, start=1)], META)
+
+
+def numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+    """The names; one that is repeated, or taken already, gets ` (2)` behind it, or the next free number."""
+    free: dict[str, None] = {}
+    for name in names:
+        wanted, copy = name, 2
+        while wanted in free or wanted in taken:
+            wanted, copy = f"{name} ({copy})", copy + 1
+        free[wanted] = None
+    return list(free)
 
 
 class Skipped(NamedTuple):
@@ -391,6 +395,12 @@ def split_lines(text: str) -> Lines:
         texts.pop()
         ends.pop()
     return Lines(texts, ends)
+
+
+def usual_width(widths: Iterable[int]) -> int:
+    """The most frequent number of cells, the larger one of two that are as frequent; 0 of none."""
+    counted = Counter(widths)  # which takes what was counted before as it is
+    return max(counted, key=lambda width: (counted[width], width), default=0)
 
 
 def has_many_digits(cell: str) -> bool:

@@ -96,12 +96,12 @@ def read_email(cell: str) -> EmailReading:
     bare = _AROUND_AT.sub("@", angle[1] if angle else text)
     parts = [part.strip(" .,;:<>()[]\"'") for part in _EMAIL_SEPARATOR.split(bare)]
     parts = [part.removeprefix("mailto:").removeprefix("MAILTO:") for part in parts]
-    found = [part for part in parts if _is_email(part)]
-    if len(found) > 1:
+    addresses = [part for part in parts if _is_email(part)]
+    if len(addresses) > 1:
         warnings = ("email_split",)
     # Words beside an address may say that it is not the lead's.
-    if found and len([part for part in parts if part]) == len(found):
-        return EmailReading(found[0], None, warnings)
+    if addresses and len([part for part in parts if part]) == len(addresses):
+        return EmailReading(addresses[0], None, warnings)
     too_long = len(text) > EMAIL_CHARS and "@" in text
     return EmailReading(reason="email_length" if too_long else "email_invalid")
 

@@ -33,7 +33,7 @@ from dialframe.leads.dedupe.duplicate_detection import (
     Settled,
     settle,
 )
-from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
+from dialframe.leads.dedupe.keys_on_disk import Partitions
 from dialframe.leads.file_judgment import (
     LINE,
     Choices,
@@ -42,22 +42,18 @@ from dialframe.leads.file_judgment import (
     Task,
     Workers,
     decided,
-    facts,
     judge_file,
-    kept,
-    listed_numbers,
     read_task,
     ship,
     tables_of,
-    unique_file_names,
     unpacked,
 )
 from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
+from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile, numbered
+from dialframe.leads.reading.file_discovery import expanded
 from dialframe.leads.reading.lead_file_reader import ReadOptions
-from dialframe.leads.reading.reading_in_blocks import expanded, take_in_all
-from dialframe.leads.reading.spilled_tables import MEMORY_BYTES, Spool
+from dialframe.leads.reading.reading_in_blocks import MEMORY_BYTES, Spool, take_in_all
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_list_columns import CleanColumns, CleanLayout
@@ -65,15 +61,15 @@ from dialframe.leads.writing.import_bodies import LeadInput, custom_fields, inpu
 from dialframe.leads.writing.outcome_counts import CleanedFiles, Tally
 from dialframe.leads.writing.outcome_rows import OutcomeRows
 from dialframe.leads.writing.output_files import Form, Outputs, Render, Target, outputs, targets_of
-from dialframe.phones import check_region
+from dialframe.phones import check_region, normalize
 
 _STEP: Final = "records cleaned"
 _NONE: Final = np.zeros(0, np.int64)
 _KEYS: Final = tuple(COUNT_KEYS.values())
 #: Records that are made what the service takes at once.
 _INPUT_ROWS: Final = 2_000
-#: What compares records: memory, parts on the disk, DuckDB out of core, or what suits their number.
-Engine = Literal["auto", "memory", "disk", "duckdb"]
+#: Where records are compared: in memory, in parts on the disk, or what suits their number.
+Engine = Literal["auto", "memory", "disk"]
 #: Records from which on the disk is used.
 MANY: Final = 1_000_000
 
@@ -94,7 +90,7 @@ class Pipeline:
         choices: What the caller decides.
         scratch: Folder for what does not fit into memory; the system's without it.
         memory_bytes: Bytes of leads that wait in memory before the disk is used; None for all.
-        engine: What compares the records with each other; the result is the same.
+        engine: Where the records are compared with each other; the result is the same.
         on_progress: Told of records.
     """
 
@@ -108,9 +104,8 @@ class Pipeline:
         on_progress: OnProgress = silent,
     ) -> None:
         check_region(choices.region)
-        choices.judging(
-            ColumnMap(()), choices.region
-        )  # says what is wrong before anything is read
+        # Says what is wrong before anything is read.
+        choices.judging(ColumnMap(()), choices.region)
         self._choices, self._engine, self._tell = choices, engine, on_progress
         self._scratch, self._memory_bytes = scratch, memory_bytes
         self._stack = ExitStack()
@@ -172,18 +167,7 @@ class Pipeline:
     @property
     def files(self) -> tuple[CleanedFile, ...]:
         """What is to be known of each file, in order."""
-        return tuple(
-            facts(
-                judged.taken.file,
-                name,
-                judged.judging.columns,
-                judged.taken.records,
-                judged.judging.region,
-                judged.region,
-                judged.extra_leads,
-            )
-            for judged, name in zip(self._judged, self._names, strict=True)
-        )
+        return tuple(map(JudgedFile.facts, self._judged, self._names))
 
     def compare(
         self, do_not_call: Iterable[str] = (), *, suppressed: Barring | None = None
@@ -196,7 +180,8 @@ class Pipeline:
             do_not_call: Numbers that must not be called, in any form (reason `on_dnc`).
             suppressed: The firm's own lists (reason `suppressed`).
         """
-        listed = [Listed("on_dnc", listed_numbers(do_not_call, self._choices.region))]
+        e164 = normalize(list(do_not_call), region=self._choices.region)["e164"].dropna()
+        listed = [Listed("on_dnc", np.unique(numbers(arrow_text.of_series(e164))))]
         if suppressed is not None:
             listed.append(Listed.of("suppressed", suppressed))
 
@@ -223,8 +208,9 @@ class Pipeline:
             for batch, tables in zip(judged.batches(self._spool), judged.tables, strict=True):
                 findings = settled.between(begin, begin + len(batch.lines))
                 begin += len(batch.lines)
-                found_before = kept(tables, self._spool)
-                yield from tables_of(names, at, batch, found_before, judged, findings, begins)
+                yield from tables_of(
+                    names, at, batch, tables, judged, findings, begins, self._spool
+                )
             columns = [str(name) for name in judged.taken.file.frame.columns]
             skipped = outcome_rows.skipped(judged.taken.file.skipped, names[at], columns)
             yield OutcomeRows("skipped", skipped)
@@ -299,10 +285,10 @@ class Pipeline:
         """
         custom = self.custom_fields(keep)
         several = any(judged.extra_leads is not None for judged in self._judged)
-        before = ""
+        before, order = "", self.orders["clean"]
         clean = (rows.table for rows in self.tables() if rows.key == "clean")
         for table in clean:
-            aligned = outcome_rows.aligned(table, self.orders["clean"])
+            aligned = outcome_rows.aligned(table, order)
             # Cells as Python has them take ten times the memory.
             for begin in range(0, len(aligned), _INPUT_ROWS):
                 cells = aligned.slice(begin, _INPUT_ROWS).to_pydict()
@@ -345,13 +331,14 @@ class Pipeline:
 
     def in_memory(self) -> Cleaned:
         """The outcomes as frames."""
+        orders = self.orders  # looks at every file, so once and not for each of their tables
         tables: dict[str, list[pa.Table]] = {key: [] for key in _KEYS}
         for key, table, _ in self.tables():
             tables[key].append(table)
         frames = {
             key: outcome_rows.frame(
-                [outcome_rows.aligned(table, self.orders[key]) for table in parts]
-                or [outcome_rows.empty(self.orders[key])]
+                [outcome_rows.aligned(table, orders[key]) for table in parts]
+                or [outcome_rows.empty(orders[key])]
             )
             for key, parts in tables.items()
         }
@@ -395,7 +382,7 @@ class Pipeline:
 
     @property
     def _names(self) -> list[str]:
-        return unique_file_names([judged.taken.file.name for judged in self._judged])
+        return numbered([judged.taken.file.name for judged in self._judged])
 
     def _judge_each(self, files: Sequence[JudgedFile]) -> None:
         """Judge every block by itself, and remember what is compared with others."""
@@ -419,10 +406,6 @@ class Pipeline:
         short = self._engine == "auto" and self._compared.count <= MANY
         if self._engine == "memory" or short or self._folder is None:
             return InMemory()
-        if self._engine == "duckdb":
-            repeats = OutOfCore(self._folder)
-            self._stack.callback(repeats.close)
-            return repeats
         return Partitions(self._folder)
 
 
@@ -480,7 +463,15 @@ def clean(
             f"clean takes files that were read, not a {type(unread).__name__}: pass "
             "dialframe.leads.read(PATH), or let clean_files read them (a frame is written first, as CSV)"
         )
-    mappings = _each(mapping, len(listed))
+    mappings: list[ColumnChoice]
+    if mapping is None or callable(mapping) or isinstance(mapping, ColumnMap | Mapping):
+        mappings = [mapping] * len(listed)
+    else:
+        mappings = list(mapping)
+    if len(mappings) != len(listed):
+        raise ConfigError(
+            f"there are {len(mappings)} mappings for {len(listed)} files; pass one each, or one for all"
+        )
     choices = Choices(
         region,
         None,
@@ -542,7 +533,7 @@ def clean_files(
         page: Makes a page of the report for people; None for no page.
         layout: What the clean list looks like.
         scratch: Folder for what does not fit into memory; the system's without it.
-        engine: What compares the records with each other; the result is the same.
+        engine: Where the records are compared with each other; the result is the same.
         memory_bytes: Bytes of leads that may wait in memory before the disk is used.
         workers: Reads and judges every file elsewhere, as `dask_workers.dask_workers` does; the result
             is the same.
@@ -582,16 +573,6 @@ def clean_files(
         pipeline.judge(paths, workers=workers)
         pipeline.compare(do_not_call, suppressed=suppressed)
         return pipeline.write(target, show=show)
-
-
-def _each(mapping: ColumnChoice | Sequence[ColumnChoice], files: int) -> list[ColumnChoice]:
-    if mapping is None or callable(mapping) or isinstance(mapping, ColumnMap | Mapping):
-        return [mapping] * files
-    if len(mapping) != files:
-        raise ConfigError(
-            f"there are {len(mapping)} mappings for {files} files; pass one each, or one for all"
-        )
-    return list(mapping)
 
 
 def _filled(file: LeadFile, column: str, count: int) -> list[str]:

@@ -10,7 +10,7 @@ said in the same breath weakens a finding: `not` before a state and `no` behind 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
@@ -55,6 +55,8 @@ _MARKS: Final = frozenset(".@:：+/,'’`´")
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
 _CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|mich|uns|ihn|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
+#: `DNC: no` is one piece, so that the answer stays beside its question.
+_DENIED: Final = re.compile(r"[:：](?=\s*\w{1,9}\s*(?:$|[,;|.]))")
 #: Letters that stand for words: `d/n/c`, `R.I.P.`, `C+D`.
 _SLASHED: Final = re.compile(r"\b[A-Za-z](?:[/.+][A-Za-z]\b){1,3}\.?")
 #: `Don't forget to call` asks for a call.
@@ -132,36 +134,36 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     if not is_suspect(cell[:LONGEST_CHARS], of_notes=counts_doubts(scope)):
         return None
     pieces = [(tokens, kinds_of(tokens)) for tokens in _pieces(cell)]
-    said = _said(cell, pieces, scope)
-    wished = scope == "wishes" and said & _DOUBTS and "unclear" not in said
-    if "refusal" in said or wished:
+    meanings = _meanings(cell, pieces, scope)
+    wished = scope == "wishes" and meanings & _DOUBTS and "unclear" not in meanings
+    if "refusal" in meanings or wished:
         return "opt_out"
     # `Di (deceased)`: of a name, its first or last word; `Mort` and `Tot` are names of people.
     beside_name = scope == "names" and any("dead" in kinds[0] | kinds[-1] for _, kinds in pieces)
-    if "deceased" in said and (scope in _OF_PEOPLE or beside_name):
+    if "deceased" in meanings and (scope in _OF_PEOPLE or beside_name):
         return "deceased"
-    if "wrong_number" in said and scope in _OF_PEOPLE:
+    if "wrong_number" in meanings and scope in _OF_PEOPLE:
         return "wrong_number"
     # `Landline is dead, call her mobile`: who goes on with an invitation has refused nothing.
-    doubted = scope in _OF_PEOPLE and said & _DOUBTS and "invitation" not in said
-    return "opt_out_unclear" if "unclear" in said or doubted else None
+    doubted = scope in _OF_PEOPLE and meanings & _DOUBTS and "invitation" not in meanings
+    return "opt_out_unclear" if "unclear" in meanings or doubted else None
 
 
-def _said(cell: str, pieces: Sequence[tuple[Sequence[str], Kinds]], scope: Scope) -> set[str]:
+def _meanings(cell: str, pieces: Sequence[tuple[Sequence[str], Kinds]], scope: Scope) -> set[str]:
     """What the rules say of the cell, as far as it counts in the column."""
-    said = said_unspaced(cell[:LONGEST_CHARS])
+    meanings = said_unspaced(cell[:LONGEST_CHARS])
     if not counts_doubts(scope):
-        said.discard("hint")
+        meanings.discard("hint")
     for tokens, kinds in pieces:
         if _has("invite", kinds):
-            said.add("invitation")
+            meanings.add("invitation")
         if scope == "wishes" and composed_answer(" ".join(tokens)) == "refuses":
-            said.add("refusal")
+            meanings.add("refusal")
         for finding in _findings(kinds, scope):
             if finding.stance != "no" and _counts(finding, cell, kinds, scope):
                 says = "refusal" if finding.says == "state" else finding.says
-                said.add("unclear" if finding.stance == "unclear" else says)
-    return said
+                meanings.add("unclear" if finding.stance == "unclear" else says)
+    return meanings
 
 
 def read_stance(cell: str) -> Stance | None:
@@ -178,9 +180,7 @@ def read_stance(cell: str) -> Stance | None:
     whole = _stance(plain(cell.replace(":", " ")).split())
     if whole == "no":
         return "no"
-    stances = [_stance(tokens) for tokens in _pieces(cell)]
-    wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
-    return next((stance for stance in wanted if stance in stances), None)
+    return _most_cautious({_stance(tokens) for tokens in _pieces(cell)})
 
 
 def counts_doubts(scope: Scope) -> bool:
@@ -228,6 +228,10 @@ def _stance(tokens: Sequence[str]) -> Stance | None:
         for finding in _findings(kinds_of(tokens), "any")
         if finding.says in ("refusal", "state")
     }
+    return _most_cautious(stances)
+
+
+def _most_cautious(stances: Set[Stance | None]) -> Stance | None:
     wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
     return next((stance for stance in wanted if stance in stances), None)
 
@@ -248,7 +252,7 @@ def _pieces(cell: str) -> Iterator[list[str]]:
     if "/" in marks:
         text = _DAY_OF.sub(" ", text)
     if marks:
-        text = _APOSTROPHE.sub(" ", _CLAUSE.sub(" ", _denials(text)))
+        text = _APOSTROPHE.sub(" ", _CLAUSE.sub(" ", _DENIED.sub(" ", text)))
     for piece in _PIECES.split(text):
         tokens = plain(piece).split()
         # `Do not hesitate to call` is the opposite.
@@ -261,21 +265,16 @@ def _joined(written: re.Match[str]) -> str:
     return ("" if len(letters) > 2 else " ").join(letters)
 
 
-def _denials(text: str) -> str:
-    """The text with `DNC: no` as one piece, so that the answer stays beside its question."""
-    return re.sub(r"[:：](?=\s*\w{1,9}\s*(?:$|[,;|.]))", " ", text)
-
-
 def _findings(kinds: Kinds, scope: Scope) -> Iterator[Finding]:
     """What the rules say of a piece, as far as it counts in so many words."""
-    found = list(fulfilled(kinds))
+    matches = list(fulfilled(kinds))
     # `Not on the do not call registry` holds a prohibition inside of what it takes back.
     back = [
         (begin, end)
-        for rule, begin, end in found
+        for rule, begin, end in matches
         if rule.says == "state" and _is_taken_back(rule, kinds, begin)
     ]
-    for rule, begin, end in found:
+    for rule, begin, end in matches:
         inside = any(first <= begin and end <= last for first, last in back)
         stance: Stance = "no" if inside else _weigh(rule, kinds, begin, end)
         # A street may be called `Stop`, and a person too.
@@ -300,16 +299,14 @@ def _counts(finding: Finding, cell: str, kinds: Kinds, scope: Scope) -> bool:
     if "doubtful" in finding.rule.named and _FIGURES.search(_DAY.sub("", cell)):
         return False
     # Where nobody said that the column holds notes, `Robinson Club`, `Greg Mort` and `Tot` are names.
-    if scope != "any" or not _is_in_capitals(cell):
+    # In names every word begins with a capital, and not all letters are capitals.
+    if scope != "any" or cell.isupper():
+        return True
+    if not all(word[0].isupper() for word in _WORD.findall(cell)):
         return True
     of_death = finding.says == "deceased" and finding.rule.named & {"dead", "dead_last"}
     alone = finding.rule.way == "alone" and "dead_last" not in finding.rule.named
     return alone if of_death else not _has("unlisted", kinds)
-
-
-def _is_in_capitals(cell: str) -> bool:
-    """Whether every word begins with a capital letter, as in names, and not all of them are capitals."""
-    return not cell.isupper() and all(word[0].isupper() for word in _WORD.findall(cell))
 
 
 def _weigh(rule: Rule, kinds: Kinds, begin: int, end: int) -> Stance:
@@ -317,12 +314,14 @@ def _weigh(rule: Rule, kinds: Kinds, begin: int, end: int) -> Stance:
     behind = kinds[end + 1 :]
     if _is_taken_back(rule, kinds, begin) or _is_denied(rule, behind):
         return "no"
-    if (
-        rule.named & _OF_CONTACT
-        and not rule.named & {"written", "legal"}
-        and _is_by_mail(rule, kinds)
-    ):
-        return "no"
+    if rule.named & _OF_CONTACT and not rule.named & {"written", "legal"}:
+        # Where other channels are named and calls are not; `opted out by sms` says how.
+        by_mail = any(
+            "mail" in kind and not (rule.says == "state" and at and "way_in" in kinds[at - 1])
+            for at, kind in enumerate(kinds)
+        )
+        if by_mail and not _has("calling", kinds):
+            return "no"
     if rule.says == "refusal" and behind and "condition" in behind[0]:
         return "unclear"
     return "yes"
@@ -332,7 +331,8 @@ def _is_taken_back(rule: Rule, kinds: Kinds, begin: int) -> bool:
     """`Not on DNC`, `may opt out`, `removed from DNC`, `could not be contacted`, `they never call back`."""
     before = list(kinds[max(begin - 3, 0) : begin])
     if rule.says == "refusal":
-        return _has("happened", before[-1:]) or _is_back(kinds, begin)
+        reported = "reported" in kinds[begin] and len(kinds) > begin + 2
+        return _has("happened", before[-1:]) or (reported and "back" in kinds[begin + 2])
     if rule.says not in ("state", "hint", "doubt") or rule.named & _NEGATED_INSIDE:
         return False
     if rule.says == "state" and (_has("offer", before[-2:]) or _has("taken", before)):
@@ -343,11 +343,6 @@ def _is_taken_back(rule: Rule, kinds: Kinds, begin: int) -> bool:
         if kind.isdisjoint({"light", "between"}):
             return False
     return False
-
-
-def _is_back(kinds: Kinds, begin: int) -> bool:
-    report = "reported" in kinds[begin]
-    return report and begin + 2 < len(kinds) and "back" in kinds[begin + 2]
 
 
 def _is_denied(rule: Rule, behind: Kinds) -> bool:
@@ -361,15 +356,6 @@ def _is_denied(rule: Rule, behind: Kinds) -> bool:
     answers = [kind for kind in behind if not kind & {"figure", "beside"} or "fine" in kind]
     weak = "not" if rule.says == "hint" else ""
     return bool(answers) and all("fine" in kind and weak not in kind for kind in answers)
-
-
-def _is_by_mail(rule: Rule, kinds: Kinds) -> bool:
-    """Whether other channels are named and calls are not; `opted out by sms` says how."""
-    mail = any(
-        "mail" in kind and not (rule.says == "state" and at and "way_in" in kinds[at - 1])
-        for at, kind in enumerate(kinds)
-    )
-    return mail and not _has("calling", kinds)
 
 
 def _has(name: str, kinds: Kinds) -> bool:

@@ -114,7 +114,7 @@ _DOUBLED: Final = re.compile(r"(.)\1+")
 
 
 class Rule(NamedTuple):
-    """Classes that mean something together; the columns are explained in `grammar.toml`."""
+    """Classes that mean something together, and all of them by name; see `grammar.toml`."""
 
     says: str
     way: Way
@@ -123,11 +123,7 @@ class Rule(NamedTuple):
     near: int
     least: int
     most: int
-
-    @property
-    def named(self) -> frozenset[str]:
-        """All classes that the rule names."""
-        return frozenset[str]().union(*self.classes)
+    named: frozenset[str]
 
 
 @cache
@@ -154,6 +150,7 @@ def rules() -> tuple[Rule, ...]:
             group.get("near", _NEAR_WORDS),
             group.get("least", 1),
             group.get("most", 99),
+            frozenset(line.replace("|", " ").split()),
         )
         for group in table()["rules"]
         for line in group["classes"].strip().splitlines()
@@ -245,9 +242,9 @@ def _next(wanted: frozenset[str], kinds: Kinds, at: int) -> int:
 
 
 def _at_end(rule: Rule, kinds: Kinds) -> Iterator[tuple[Rule, int, int]]:
-    for found in _in_row(rule, kinds):
-        if all("light" in kind for kind in kinds[found[2] + 1 :]):
-            yield found
+    for _, begin, end in _in_row(rule, kinds):
+        if all("light" in kind for kind in kinds[end + 1 :]):
+            yield rule, begin, end
 
 
 def _nearby(rule: Rule, kinds: Kinds) -> Iterator[tuple[Rule, int, int]]:
@@ -339,8 +336,15 @@ def said_unspaced(text: str) -> set[str]:
         return set()
     bare = plain(text).replace(" ", "")
     whole = "".join(unicodedata.normalize("NFKC", text).casefold().split())
-    said = {says for part, says in text_parts().items() if part in bare}
-    return said | {says for form, says in _text_forms() if form.search(whole)}
+    parts, forms = _unspaced()
+    # Of nine hundred parts few begin with a letter of the text.
+    by_parts = {
+        says
+        for at, letter in enumerate(bare)
+        for part, says in parts.get(letter, ())
+        if bare.startswith(part, at)
+    }
+    return by_parts | {says for form, says in forms if form.search(whole)}
 
 
 @cache
@@ -354,10 +358,13 @@ def text_parts() -> dict[str, str]:
 
 
 @cache
-def _text_forms() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """The same where other letters may stand between two parts."""
+def _unspaced() -> tuple[dict[str, list[tuple[str, str]]], list[tuple[re.Pattern[str], str]]]:
+    """Those parts by their first letter, and forms where other letters may stand between two parts."""
+    parts: dict[str, list[tuple[str, str]]] = {}
+    for part, says in text_parts().items():
+        parts.setdefault(part[:1], []).append((part, says))
     forms = read_table("unspaced.toml")["forms"]
-    return tuple((re.compile(group["form"]), group["says"]) for group in forms)
+    return parts, [(re.compile(group["form"]), group["says"]) for group in forms]
 
 
 def is_suspect(text: str, *, of_notes: bool = False) -> bool:
@@ -387,20 +394,17 @@ def is_suspect(text: str, *, of_notes: bool = False) -> bool:
 
 @cache
 def _anchors(*, of_notes: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Begins of telling words, and telling words too short to be looked for inside of others."""
-    words = {fold(word) for word in _telling_words(of_notes=of_notes)}
+    """Begins of telling words, and telling words too short to be looked for inside of others.
+
+    They are the words of the telling part of every rule; of words that are one together the longest.
+    """
+    rules_asked = (rule for rule in rules() if of_notes or rule.says not in ("hint", "wish"))
+    names = frozenset[str]().union(*map(telling, rules_asked))
+    listed = (word for name in names for word in table()["classes"][name]["words"].split())
+    words = {fold(max(word.rstrip("*").split("_"), key=len)) for word in listed}
     long = {word[:_ANCHOR_CHARS] for word in words if len(word) >= _ANCHOR_CHARS}
     short = {word for word in words if len(word) < _ANCHOR_CHARS}
     return frozenset(filter(str.isascii, long)), frozenset(filter(str.isascii, short))
-
-
-@cache
-def _telling_words(*, of_notes: bool) -> frozenset[str]:
-    """Of every rule the words of its telling part; of words that are one together the longest."""
-    rules_asked = (rule for rule in rules() if of_notes or rule.says not in ("hint", "wish"))
-    names = frozenset[str]().union(*map(telling, rules_asked))
-    words = (word for name in names for word in table()["classes"][name]["words"].split())
-    return frozenset(max(word.rstrip("*").split("_"), key=len) for word in words)
 
 
 _ANCHOR_CHARS: Final = 4
@@ -449,10 +453,14 @@ def composed_answer(word: str) -> str | None:
     if not tokens or len(tokens) > _LONGEST_ANSWER:
         return None
     denied = ["not" in classes_of(token) for token in tokens]
+    # Words that change nothing beside an answer: `on the register`, `calls allowed`.
+    beside = word_set("between") - answer_set("listed")
     meanings = {
         _meaning(token)
         for token, negates in zip(tokens, denied, strict=True)
-        if not negates and not _is_beside(token)
+        if not negates
+        and token not in beside
+        and classes_of(token).isdisjoint({"filler", "calling"})
     }
     if len(meanings) != 1 or None in meanings:
         return None
@@ -470,9 +478,3 @@ def _meaning(token: str) -> str | None:
                 return meaning
     classes = classes_of(token)
     return next((meaning for meaning, names in _BY_CLASS if names & classes), None)
-
-
-def _is_beside(token: str) -> bool:
-    """Whether a word beside an answer changes nothing: `on the register`, `calls allowed`."""
-    beside = word_set("between") - answer_set("listed")
-    return token in beside or bool({"filler", "calling"} & classes_of(token))

@@ -112,7 +112,14 @@ def read_consent(cell: str) -> Answer:
     if composed is None and read_remark(cell, "wishes") == "opt_out":
         return "no"
     first = _first_word(cell)
-    return _of_channels(word) if first == "unclear" else first
+    if first != "unclear":
+        return first
+    # `Phone; E-mail` allows calls, `SMS, E-mail` does not, anything else is unclear.
+    channels = [part.strip() for part in _CHANNELS.split(word) if part.strip()]
+    known = answer_set("consents") | answer_set("refuses")
+    if len(channels) < 2 or not known.issuperset(channels):
+        return "unclear"
+    return "no" if _CALL_CHANNELS.isdisjoint(map(plain, channels)) else "yes"
 
 
 def read_screening(cell: str) -> Answer:
@@ -238,16 +245,6 @@ def _first_word(cell: str) -> Answer:
     if not rest or len(word) < len("no") or others.intersection(plain(rest[0]).split()):
         return "unclear"
     return "yes" if _is_of(word, "yes") else "no" if _is_of(word, "no") else "unclear"
-
-
-def _of_channels(word: str) -> Answer:
-    """`Phone; E-mail` allows calls, `SMS, E-mail` does not, anything else is unclear."""
-    parts = [part.strip() for part in _CHANNELS.split(word) if part.strip()]
-    known = answer_set("consents") | answer_set("refuses")
-    if len(parts) < 2 or any(part not in known for part in parts):
-        return "unclear"
-    calls = {plain(part) for part in parts} & _CALL_CHANNELS
-    return "yes" if calls else "no"
 
 
 #: What an answer that is made of several words says in a column of opt-outs.

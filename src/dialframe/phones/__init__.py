@@ -86,7 +86,9 @@ def normalize(
     if region is None or isinstance(region, str):
         regions = check_region(region)
     else:
-        regions = [_region_or_none(each) for each in region]
+        # Out of data: what is no country is as good as none.
+        codes = (each.strip().upper() if isinstance(each, str) else None for each in region)
+        regions = [code if code in phonenumbers.SUPPORTED_REGIONS else None for code in codes]
     if isinstance(regions, list) and len(regions) != len(values):
         raise ConfigError(
             f"there are {len(regions)} regions for {len(values)} values; pass one each, or one for all"
@@ -118,12 +120,6 @@ def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
     except (UnicodeEncodeError, pa.ArrowInvalid):
         return None  # half of a surrogate pair
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
-def _region_or_none(region: object) -> str | None:
-    """A region out of data: what is no country is as good as none."""
-    known = region.strip().upper() if isinstance(region, str) else None
-    return known if known in phonenumbers.SUPPORTED_REGIONS else None
 
 
 def _text(value: object) -> str | None:

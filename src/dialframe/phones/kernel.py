@@ -160,20 +160,15 @@ def kernel(data, offsets, nulls, homes, stride, outcome, kind, region, possible,
 
 def loaded() -> Any:
     """The kernel, compiled with the tables of the installed metadata."""
-    if _probe() != _FINGERPRINT:
-        kernel.compile_anew()
-    return kernel
-
-
-def _probe() -> int:
     # Arrow's buffers are read-only, which is part of the types that code is compiled for.
     data, offsets = np.frombuffer(b"\0", np.uint8), np.frombuffer(bytes(8), np.int64)
     small, flags = np.zeros(0, np.uint8), np.zeros(0, np.bool_)
     places, starts = np.zeros(1, np.int16), np.zeros(1, np.int64)
-    return int(
-        kernel(data, offsets, flags, places, 0, small, small, places, flags,
-               starts, small, starts.copy(), small)
-    )  # fmt: skip
+    kept = kernel(data, offsets, flags, places, 0, small, small, places, flags,
+                  starts, small, starts.copy(), small)  # fmt: skip
+    if kept != _FINGERPRINT:
+        kernel.compile_anew()
+    return kernel
 
 
 @numba.njit(inline="always")

@@ -112,7 +112,14 @@ def compile_plan() -> Plan:
         plan.main[code] = places[0]
         for number, (place, meta) in enumerate(zip(places, metas, strict=True)):
             plan.bit[place], plan.code[place] = 1 << number, code
-            _add_place(plan, prefixes, place, meta)
+            plan.length[place] = [length_verdict(at, meta.general_desc) for at in range(LENGTHS)]
+            inserted = _inserted(meta)
+            plan.insert[place, : len(inserted) + 1] = [len(inserted), *inserted]
+            plan.international[place] = prefixes.add(meta.international_prefix, keeps_group=False)
+            plan.national[place] = prefixes.add(
+                meta.national_prefix_for_parsing,
+                keeps_group=bool(meta.national_prefix_transform_rule),
+            )
     outcomes = numbering.outcomes
     plan = plan._replace(
         step=_wide(numbering.steps),
@@ -171,17 +178,6 @@ def _metadata(code: int, region: str) -> PhoneMetadata:
     if meta is None:
         raise ValueError(f"the metadata has no plan of region {region} behind code {code}")
     return meta
-
-
-def _add_place(plan: Plan, prefixes: _Prefixes, place: int, meta: Any) -> None:
-    verdicts = [length_verdict(digits, meta.general_desc) for digits in range(LENGTHS)]
-    inserted = _inserted(meta)
-    plan.length[place] = verdicts
-    plan.insert[place, : len(inserted) + 1] = [len(inserted), *inserted]
-    plan.international[place] = prefixes.add(meta.international_prefix, keeps_group=False)
-    plan.national[place] = prefixes.add(
-        meta.national_prefix_for_parsing, keeps_group=bool(meta.national_prefix_transform_rule)
-    )
 
 
 class _Prefixes:

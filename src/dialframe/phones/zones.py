@@ -43,6 +43,8 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 from phonenumbers.timezone import time_zones_for_geographical_number, time_zones_for_number
 from phonenumbers.tzdata import TIMEZONE_DATA
 
+from dialframe.privacy import E164
+
 #: Regions where the federal rules hold: the states with the District, and the territories.
 US_REGIONS: Final = frozenset({"US", "PR", "VI", "GU", "MP", "AS"})
 
@@ -51,7 +53,6 @@ _ZIP: Final = re.compile(r"(\d{3})\d{2}(?:-?\d{4})?")
 Confidence = Literal["high", "medium", "low", "none"]
 
 NANP: Final = re.compile(r"\+1([2-9][0-9]{2})([0-9]{3})[0-9]{4}")
-E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 
 NO_NUMBER: Final = "to_number"
 NO_ZONE: Final = "the number's time zone"
@@ -127,8 +128,7 @@ def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
             return _united_states(area, match[1], match[2], named)
         return _neighbor(area, match[2])
     if E164.fullmatch(phone) and not phone.startswith("+1"):
-        # The library reads zones from at most nine digits, and the kind from the first and the length.
-        return _abroad(phone[:10], len(phone), phone)
+        return _abroad(phone)
     return Zones((), "none", "none", NO_NUMBER, "to_number is not a whole E.164 number")
 
 
@@ -212,8 +212,7 @@ def _neighbor(area: AreaCode, office: str) -> Zones:
 
 
 @lru_cache(maxsize=200_000)
-def _abroad_case(head: str, length: int, region: str, kind: int, names: tuple[str, ...]) -> Zones:
-    del head, length
+def _abroad_case(region: str, kind: int, names: tuple[str, ...]) -> Zones:
     regions = tuple(dict.fromkeys((_WITHIN.get(region, region), region))) if region else ()
     line = _LINES.get(kind, NO_LINE)
     if not names:
@@ -229,7 +228,7 @@ def _abroad_case(head: str, length: int, region: str, kind: int, names: tuple[st
     return Zones(names, source, level, "", "", regions, line_type=line)
 
 
-def _abroad(head: str, length: int, phone: str) -> Zones:
+def _abroad(phone: str) -> Zones:
     try:
         number = phonenumbers.parse(phone)
     except NumberParseException:
@@ -244,9 +243,9 @@ def _abroad(head: str, length: int, phone: str) -> Zones:
     if kind == PhoneNumberType.UNKNOWN and phonenumbers.is_possible_number(number):
         # Of the right length and in no block that is assigned: it may be anywhere in its country.
         zones = TIMEZONE_DATA.get(str(number.country_code), ())
-    more = _LEFT_OUT.get(head[:4], ()) if kind == PhoneNumberType.FIXED_LINE else ()
+    more = _LEFT_OUT.get(phone[:4], ()) if kind == PhoneNumberType.FIXED_LINE else ()
     names = tuple(sorted({*zones, *more} - {"Etc/Unknown"}))
-    return _abroad_case(head, length, region if region.isalpha() else "", kind, names)
+    return _abroad_case(region if region.isalpha() else "", kind, names)
 
 
 def _sentence(parts: Iterable[str]) -> str:

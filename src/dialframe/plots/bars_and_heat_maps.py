@@ -17,7 +17,7 @@ from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import BY_NAME, GOAL_WORDS, Family
 from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
-from dialframe.plots.picture import Kind, Picture, bar, draws, key, label, nothing, number
+from dialframe.plots.picture import Kind, Picture, draws, key, label, nothing, number
 from dialframe.plots.style import (
     BLUE,
     ORANGE,
@@ -303,7 +303,7 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         figure = canvas(theme, height, title, about, note, key(kinds, theme))
         axes = figure.subplots()
         for y, (name, n) in enumerate(rows):
-            bar(axes, y, n, FAMILIES[_family(name)], theme, height=0.66)
+            axes.barh(y, n, height=0.66, **FAMILIES[_family(name)].style(theme))
             axes.text(n + longest * 0.012, y, count(n), va="center", size=9.5, weight="bold")
             sure = interval(*(wilson(n, total) or (None, None)))
             axes.text(longest * 1.74, y, f"{share(n / total)}  ({sure})", va="center", ha="right",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from textwrap import fill as wrapped
 from typing import Any, Final
 
@@ -69,22 +70,42 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
     rows = result.table.to_dict("records")
     if not rows[0]["count"]:
         return nothing("leads", _ABOUT, look, result.table)
-    narrowest = _narrowest(rows)
-    with context(look) as theme:
-        figure = canvas(
-            theme,
-            0.5 + _ROW_IN * len(rows),
-            _title(rows),
-            _subtitle(rows, narrowest),
-            _foot(result),
+    # A stage that everybody passes is no narrow one.
+    narrower = [
+        y
+        for y, row in enumerate(rows)
+        if not pd.isna(row["of_previous"]) and row["of_previous"] < 1
+    ]
+    narrowest = min(narrower, key=lambda y: rows[y]["of_previous"], default=None)
+    subtitle = _ABOUT
+    if narrowest is not None:
+        before, after = (_LABELS[rows[y]["stage"]] for y in (narrowest - 1, narrowest))
+        subtitle = (
+            f"The narrowest step is from “{before}” to “{after}”: "
+            f"{share(rows[narrowest]['of_previous'])} go on"
         )
+    last = rows[-1]
+    title = (
+        f"{count(last['count'])} of {plural(int(rows[0]['count']), 'lead')} reached an appointment "
+        f"({share(last['of_loaded'])})"
+    )
+    calls_by_role = result.excluded.groupby("role")["count"].sum()
+    where = f" Campaign {result.campaign}." if result.campaign else ""
+    foot = (
+        f"{plural(int(calls_by_role.get('counted', 0)), 'call')} counted, "
+        f"{count(calls_by_role.get('set aside', 0))} set aside.{where} "
+        f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95 % intervals. "
+        f"Taxonomy {result.taxonomy_version}."
+    )
+    with context(look) as theme:
+        figure = canvas(theme, 0.5 + _ROW_IN * len(rows), title, subtitle, foot)
         axes = figure.subplots()
         _bars(axes, rows, narrowest, theme)
         details = "; ".join(
             f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
             for row in rows
         )
-        alt = f"{_title(rows)}. Lead funnel, bars from top to bottom: {details}."
+        alt = f"{title}. Lead funnel, bars from top to bottom: {details}."
         return Picture(settle(figure), alt, look, result.table)
 
 
@@ -115,18 +136,35 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
     }
     left_out = len(result.groups) - len(shown)
     more = f" {plural(left_out, 'smaller group')} not shown." if left_out else ""
+    # All groups together, those that are not drawn too.
+    counts = result.table.groupby("stage")["count"].sum()
+    reached, loaded = int(counts[STAGES[-1].name]), int(counts["loaded"])
+    title = (
+        f"{count(reached)} of {plural(loaded, 'lead')} reached an appointment "
+        f"({share(reached / loaded)}), by {_noun(result.by)}"
+    )
     with context(look) as theme:
         figure = canvas(
             theme,
             0.6 + _GROUP_IN * len(shown),
-            _title_by(result),
+            title,
             f"Share of the leads loaded that reach each stage, by {_noun(result.by)}, and how many they are",
             f"Each column has its own scale, which ends with its longest line. Lines: Wilson 95 % intervals; "
             f"nothing is adjusted. Taxonomy {result.taxonomy_version}.{more}",
         )
         axes = figure.subplots()
         _cells(axes, table, theme)
-        return Picture(settle(figure), _alt_by(table, result), look, result.table)
+        details = "; ".join(
+            f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
+            + ", ".join(
+                f"{stage_label} {share(rows[stage]['of_loaded'])}"
+                for stage, stage_label in _LABELS.items()
+                if stage != "loaded"
+            )
+            for group, rows in table.items()
+        )
+        alt = f"{title}. Lead funnel, share of loaded. {details}."
+        return Picture(settle(figure), alt, look, result.table)
 
 
 def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> None:
@@ -157,7 +195,14 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
     for x, stage in enumerate(stages):
         longest = max(_interval(rows, stage)[1] for rows in table.values())
         for y, rows in enumerate(table.values()):
-            _cell(axes, x, y, rows[stage], _interval(rows, stage), longest, theme)
+            # A share, its bar with its interval, and its leads, one below the other.
+            row, scale = rows[stage], _CELL / longest
+            ends = [x + end * scale for end in _interval(rows, stage)]
+            axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
+            axes.barh(y + 0.02, _CELL, height=0.18, left=x, color=theme.ghost)
+            axes.barh(y + 0.02, row["of_loaded"] * scale, height=0.18, left=x, color=theme.blue)
+            axes.plot(ends, [y + 0.02] * 2, color=theme.text, lw=1, solid_capstyle="butt")
+            axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)
         axes.text(x, -0.52, wrapped(_LABELS[stage], 11), va="bottom", size=8.5, color=theme.muted)
     bare(axes)
     labels = [
@@ -169,91 +214,14 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
     axes.set_ylim(len(labels) - 0.5, -1.05)
 
 
-def _cell(
-    axes: Axes, x: int, y: int, row: _Row, ends: tuple[float, float], longest: float, theme: Theme
-) -> None:
-    """A share, its bar with its interval, and its leads, one below the other."""
-    scale = _CELL / longest
-    low, high = ends
-    axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
-    axes.barh(y + 0.02, _CELL, height=0.18, left=x, color=theme.ghost)
-    axes.barh(y + 0.02, row["of_loaded"] * scale, height=0.18, left=x, color=theme.blue)
-    axes.plot([x + low * scale, x + high * scale], [y + 0.02] * 2, color=theme.text, lw=1,
-              solid_capstyle="butt")  # fmt: skip
-    axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)
-
-
 def _interval(rows: dict[str, _Row], stage: str) -> tuple[float, float]:
     """Wilson 95 % interval of the share of a group's loaded leads that reach a stage."""
     return wilson(rows[stage]["count"], rows["loaded"]["count"]) or (0.0, 1.0)
 
 
-def _narrowest(rows: list[_Row]) -> int | None:
-    """The stage that the smallest share of the stage before goes on to."""
-    # A stage that everybody passes is no narrow one.
-    known = [
-        y
-        for y, row in enumerate(rows)
-        if not pd.isna(row["of_previous"]) and row["of_previous"] < 1
-    ]
-    return min(known, key=lambda y: rows[y]["of_previous"], default=None)
-
-
-def _title(rows: list[_Row]) -> str:
-    last = rows[-1]
-    return (
-        f"{count(last['count'])} of {plural(int(rows[0]['count']), 'lead')} reached an appointment "
-        f"({share(last['of_loaded'])})"
-    )
-
-
-def _subtitle(rows: list[_Row], narrowest: int | None) -> str:
-    if narrowest is None:
-        return _ABOUT
-    before, after = (_LABELS[rows[y]["stage"]] for y in (narrowest - 1, narrowest))
-    return (
-        f"The narrowest step is from “{before}” to “{after}”: "
-        f"{share(rows[narrowest]['of_previous'])} go on"
-    )
-
-
-def _foot(result: Funnel) -> str:
-    aside = result.excluded.loc[result.excluded["role"] == "set aside", "count"].sum()
-    counted = result.excluded.loc[result.excluded["role"] == "counted", "count"].sum()
-    where = f" Campaign {result.campaign}." if result.campaign else ""
-    return (
-        f"{plural(int(counted), 'call')} counted, {count(aside)} set aside.{where} "
-        f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95 % intervals. "
-        f"Taxonomy {result.taxonomy_version}."
-    )
-
-
-def _title_by(result: Funnel) -> str:
-    """All groups together, those that are not drawn too."""
-    counts = result.table.groupby("stage")["count"].sum()
-    reached, loaded = int(counts[STAGES[-1].name]), int(counts["loaded"])
-    return (
-        f"{count(reached)} of {plural(loaded, 'lead')} reached an appointment "
-        f"({share(reached / loaded)}), by {_noun(str(result.by))}"
-    )
-
-
 def _noun(by: str) -> str:
     """What people call what the groups are of."""
     return "campaign" if by == "campaign_id" else by.replace("_", " ")
-
-
-def _alt_by(table: _Groups, result: Funnel) -> str:
-    details = [
-        f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
-        + ", ".join(
-            f"{_LABELS[stage]} {share(rows[stage]['of_loaded'])}"
-            for stage in _LABELS
-            if stage != "loaded"
-        )
-        for group, rows in table.items()
-    ]
-    return f"{_title_by(result)}. Lead funnel, share of loaded. {'; '.join(details)}."
 
 
 @draws
@@ -297,7 +265,10 @@ def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Them
         names = sorted(sizes, key=lambda name: (name == _OTHERS, -sizes[name], name))
         sides.append({name: sizes[name] for name in names})
     color = {name: _COLORS[i % len(_COLORS)] for i, name in enumerate(sides[0])}
-    tops = [_tops(side, total) for side in sides]
+    tops = [
+        dict(zip(side, accumulate((n / total + _GAP for n in side.values()), initial=0.0), strict=False))
+        for side in sides
+    ]  # fmt: skip
     labels: tuple[list[float], list[float]] = ([], [])
     for side, x, align, edge in ((0, -0.03, "right", -0.018), (1, 1.03, "left", 1.0)):
         for name, n in sides[side].items():
@@ -317,14 +288,6 @@ def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Them
     axes.set_xlim(-0.42, 1.42)
     axes.set_ylim(max(bottom, 1 + _GAP * _MOST + 0.03, *labels[0], *labels[1]) + 0.01, -0.03)
     axes.set_axis_off()
-
-
-def _tops(side: dict[str, int], total: int) -> dict[str, float]:
-    tops, y = {}, 0.0
-    for name, n in side.items():
-        tops[name] = y
-        y += n / total + _GAP
-    return tops
 
 
 def _free(y: float, taken: list[float]) -> float:

@@ -16,7 +16,7 @@ from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.claims_and_tables import count, plural, share
 from dialframe.errors import ConfigError
-from dialframe.plots.picture import Kind, Picture, bar, key, label, nothing
+from dialframe.plots.picture import Kind, Picture, key, label, nothing
 from dialframe.plots.style import (
     BLUE,
     GREEN,
@@ -69,6 +69,7 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
     strange = sorted(set(reasons["outcome"].astype("str")) - set(_KINDS))
     if strange:
         raise ConfigError(f"outcome {strange[0]!r} is not known here; use {', '.join(_KINDS)}")
+    # The greatest loss first: what took most away is what can be mended.
     steps = [
         (_KINDS[str(row["outcome"])], str(row["reason"]), int(row["records"]))
         for row in reasons.sort_values("records", ascending=False, kind="stable").to_dict(
@@ -76,6 +77,7 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
         )
     ]
     clean = records - sum(number for _, _, number in steps)
+    # Steps that go below zero are of another file, or count a record twice.
     if clean < 0:
         raise ConfigError(f"the reasons take away {records - clean:,} of {records:,} records")
     if not records:
@@ -101,6 +103,7 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
 
 def _together(steps: list[tuple[Kind, str, int]]) -> list[tuple[Kind, str, int]]:
     """The steps that are drawn: the rare reasons of a long list as one step for each outcome."""
+    # A reason of one record each would take a page: rare ones are a step together.
     rest = steps[_MOST:]
     others = [
         (kind, "other reasons", sum(n for each, _, n in rest if each is kind))
@@ -120,7 +123,7 @@ def _steps(
         left = left if whole else start
         # A single record of thousands still has a mark.
         width = number if whole else max(number, records * _LEAST)
-        bar(axes, y, width, kind, theme, height=0.7, left=start)
+        axes.barh(y, width, height=0.7, left=start, **kind.style(theme))
         caption = count(number) if whole else f"\N{MINUS SIGN}{count(number)}"
         axes.text(
             records * 1.02, y, caption, va="center", size=9.5, weight="bold" if whole else None
@@ -189,6 +192,7 @@ def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
     total = sum(sum(numbers) for _, numbers in rows)
     if not total:
         return nothing("numbers", _COVERAGE_ABOUT, look)
+    # In the order of COVERAGE.
     fresh, stale, never = (sum(numbers[i] for _, numbers in rows) for i in range(3))
     title = (
         f"{share(fresh / total)} of {plural(total, 'number')} were checked in time, "
@@ -233,6 +237,7 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     if not int(calls_of.sum()):
         return nothing("calls", _GRADES_ABOUT, look)
     grade_names = {kind.name for kind in GRADES}
+    # A grade of a later audit is drawn under its own name, and not dropped.
     others = [
         Kind(str(g), str(g).replace("_", " ").capitalize(), BLUE, "..") for g in calls_of.index
     ]
@@ -265,7 +270,7 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
     for y, (_, numbers) in enumerate(rows):
         left = 0
         for kind, number in zip(COVERAGE, numbers, strict=True):
-            bar(axes, y, number, kind, theme, height=0.6, left=left)
+            axes.barh(y, number, height=0.6, left=left, **kind.style(theme))
             if number / longest >= _ROOM:
                 # On a patch of the background, so that the hatch does not cross the number.
                 axes.text(left + number / 2, y, count(number), ha="center", va="center", size=9,
@@ -286,7 +291,7 @@ def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme
     for y, (kind, number) in enumerate(rows):
         axes.text(0, y - 0.36, kind.label, va="center", size=10)
         axes.barh(y + 0.06, scale, height=0.36, color=theme.ghost)
-        bar(axes, y + 0.06, min(number, scale), kind, theme, height=0.36)
+        axes.barh(y + 0.06, min(number, scale), height=0.36, **kind.style(theme))
         if number > scale:
             axes.text(scale * 0.94, y + 0.06, "//", ha="center", va="center", size=15,
                       weight="bold", color=theme.background)  # fmt: skip
@@ -375,6 +380,7 @@ def calling_hours(
         )
     minute = frame["local_minute"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
     day = _weekday(frame)
+    # In rows by weekday a call without a day has no row to stand in.
     if day is not None:
         minute[day < 0] = np.nan
     signs = [(sign, int((grade == sign.grade).sum())) for sign in _SIGNS]
@@ -485,6 +491,7 @@ def _hours_title(grade: pd.Series) -> str:
     """How many calls were outside the hours, among those that could be judged."""
     judged = int((grade != _OPEN).sum())
     bad, either = (int((grade == name).sum()) for name in ("violation", "uncertain"))
+    # Nothing judged is not all well.
     if not judged:
         return f"None of {plural(len(grade), 'call')} could be judged"
     if not bad and not either:

@@ -222,9 +222,6 @@ def _palette(colors: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.array(kept[:COLORS])
 
 
-_WIDE: Final = ("W", "F")
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of thing in a picture: name in the data, label, color and hatch."""
@@ -234,47 +231,20 @@ class Kind:
     color: str
     hatch: str = ""
 
-
-def bar(
-    axes: Axes,
-    y: float,
-    width: float,
-    kind: Kind,
-    theme: Theme,
-    *,
-    height: float,
-    left: float = 0,
-) -> None:
-    """A horizontal bar of a kind; its hatch is drawn in the background's color."""
-    axes.barh(
-        y,
-        width,
-        left=left,
-        height=height,
-        facecolor=kind.color,
-        hatch=kind.hatch,
-        edgecolor=theme.background,
-        linewidth=1.0,
-    )
+    def style(self, theme: Theme) -> dict[str, Any]:
+        """How bars and signs of the kind are drawn; the hatch is of the background's color."""
+        return {"facecolor": self.color, "hatch": self.hatch, "edgecolor": theme.background}
 
 
 def key(kinds: Iterable[Kind], theme: Theme) -> list[Artist]:
     """What each kind looks like, for the legend of `canvas`."""
-    return [
-        Patch(
-            label=kind.label,
-            facecolor=kind.color,
-            hatch=kind.hatch,
-            edgecolor=theme.background,
-        )
-        for kind in kinds
-    ]
+    return [Patch(label=kind.label, **kind.style(theme)) for kind in kinds]
 
 
 def label(name: object, length: int) -> str:
     """A name from the data in one line of about `length` letters; wide letters count twice."""
     text = " ".join(str(name).split())
-    wide = sum(east_asian_width(letter) in _WIDE for letter in text)
+    wide = sum(east_asian_width(letter) in ("W", "F") for letter in text)
     return shortened(text, max(6, length - min(wide, length) // 2) if wide else length)
 
 
@@ -300,16 +270,8 @@ def nothing(
         figure = canvas(theme, 1.6, f"Too few {what}" if few else f"No {what}", about)
         axes = figure.subplots()
         axes.set_axis_off()
-        axes.text(
-            0.5,
-            0.5,
-            f"There are {lack} {what} to show.",
-            ha="center",
-            va="center",
-            size=12,
-            color=theme.muted,
-            transform=axes.transAxes,
-        )
+        axes.text(0.5, 0.5, f"There are {lack} {what} to show.", ha="center", va="center", size=12,
+                  color=theme.muted, transform=axes.transAxes)  # fmt: skip
         return Picture(settle(figure), f"{about}: {lack} {what}.", look, table)
 
 

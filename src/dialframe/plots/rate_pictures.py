@@ -440,9 +440,17 @@ def _known(value: Any) -> float | None:
 
 
 def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: bool) -> None:
-    places, heads = _places(rows)
-    for y, row in zip(places, rows, strict=True):
+    # Where each row stands, and where the headings of the groups do.
+    places: list[float] = []
+    heads: list[tuple[float, str]] = []
+    y = 0.0
+    for i, row in enumerate(rows):
+        if row.group and (not i or rows[i - 1].group != row.group):
+            heads.append((y, row.group))
+            y += 1
+        places.append(y)
         _row(axes, y, row, theme, unit)
+        y += 1
     if zero or unit == ODDS:
         axes.axvline(0 if zero else 1, color=theme.muted, lw=1, zorder=1)
     names = [*zip(places, (label(row.label, 26) for row in rows), strict=True),
@@ -454,20 +462,6 @@ def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: boo
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     _scaled(axes, rows, unit)
-
-
-def _places(rows: Sequence[Row]) -> tuple[list[float], list[tuple[float, str]]]:
-    """Where each row stands, and where the headings of the groups do."""
-    places: list[float] = []
-    heads: list[tuple[float, str]] = []
-    y = 0.0
-    for i, row in enumerate(rows):
-        if row.group and (not i or rows[i - 1].group != row.group):
-            heads.append((y, row.group))
-            y += 1
-        places.append(y)
-        y += 1
-    return places, heads
 
 
 def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:

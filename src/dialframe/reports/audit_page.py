@@ -94,13 +94,17 @@ def first(result: Audit) -> pd.DataFrame:
     Returns:
         Columns `order, grade, check` (in words), `number, do`.
     """
-    rows = [
-        (grade, title_of(name), int(row[grade]), _what_to_do(name, grade))
-        # What could not be evaluated has a section of its own.
-        for grade in ("violation", "uncertain")
-        for name, row in _ordered(result).iterrows()
-        if row[grade]
-    ]
+    checks = _ordered(result)
+    rows = []
+    # What could not be evaluated has a section of its own.
+    for grade in ("violation", "uncertain"):
+        for name, row in checks[checks[grade] != 0].iterrows():
+            advice = texts()[name].advice
+            if grade == "uncertain" and name in ("listed_number", "calling_hours", "attempt_caps"):
+                advice = (
+                    "read what decides in each row; more records (checks, states) can settle it"
+                )
+            rows.append((grade, title_of(name), int(row[grade]), advice))
     table = pd.DataFrame(rows, columns=["grade", "check", "number", "do"])
     table.insert(0, "order", pd.array(range(1, len(table) + 1), dtype="Int64"))
     return table.astype({"grade": "str", "check": "str", "number": "Int64", "do": "str"})
@@ -169,14 +173,14 @@ def to_check(result: Audit) -> dict[str, object]:
 def to_check_sentence(result: Audit) -> str:
     """The same in words."""
     # Checking is paid for: what it takes stands beside what is to be checked.
-    left = to_check(result)
-    if not left["numbers"]:
+    numbers = len(result.parts.get("next_checks", ()))
+    if not numbers:
         return "Every number that is callable or was called has a recent check."
-    requests, minutes = cost(int(str(left["numbers"])))
+    requests, minutes = cost(numbers)
     # The service counts requests (contract, Limits), so that the time is known.
     took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
     return (
-        f"{counted(int(str(left['numbers'])), 'number')} to check next: "
+        f"{counted(numbers, 'number')} to check next: "
         f"{counted(requests, 'request')}, {took} at the service's rate."
     )
 
@@ -185,12 +189,6 @@ def _ordered(result: Audit) -> pd.DataFrame:
     table = result.checks.set_index("check")
     positions = in_order(pd.Series(table.index)).to_numpy()
     return table.iloc[positions.argsort(kind="stable")]
-
-
-def _what_to_do(check: str, grade: str) -> str:
-    if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
-        return "read what decides in each row; more records (checks, states) can settle it"
-    return texts()[check].advice
 
 
 def _lower(text: str) -> str:
@@ -330,7 +328,7 @@ def _advice(result: Audit) -> tuple[Section, ...]:
     # An account that no code reaches has no such section.
     if checks is None or findings is None or checks.empty:
         return ()
-    rows = result.with_findings(findings.drop(columns="force")).masked()
+    rows = result.masked(findings.drop(columns="force"))
     rows = rows.assign(force=findings["force"])
     shown = _in_words(result, rows)
     rows = pd.concat([rows[["force", "grade"]], shown], axis="columns")

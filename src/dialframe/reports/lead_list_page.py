@@ -256,10 +256,12 @@ def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, st
     """What was decided about a file: question, answer, confidence, the next best answer."""
     decisions = file["decisions"]
     dialect = decisions["dialect"]
-    rows: list[tuple[str, str, float | None, str]] = [("Format", _form(decisions), None, "")]
+    form = str(decisions["format"]) + (", gzipped" if decisions["gzipped"] else "")
+    rows: list[tuple[str, str, float | None, str]] = [("Format", form, None, "")]
     if decisions["encoding"]:
+        mark = ", with a byte order mark" if decisions["bom"] else ""
         rows.append(
-            ("Encoding", _encoding(decisions), decisions["encoding_confidence"],
+            ("Encoding", f"{decisions['encoding']}{mark}", decisions["encoding_confidence"],
              decisions["encoding_runner_up"] or "")
         )  # fmt: skip
     if dialect:
@@ -280,14 +282,8 @@ def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, st
     if decisions["doubt"]:
         rows.append(("Look at this", decisions["doubt"], None, ""))
     if decisions["dropped_columns"]:
-        rows.append(
-            (
-                "Columns of an earlier run, dropped",
-                ", ".join(decisions["dropped_columns"]),
-                None,
-                "",
-            )
-        )
+        dropped = ", ".join(decisions["dropped_columns"])
+        rows.append(("Columns of an earlier run, dropped", dropped, None, ""))
     return rows
 
 
@@ -300,11 +296,3 @@ def delimiter(text: str) -> str:
 def header(line: int | None) -> str:
     """Where the header is, in words."""
     return "none" if line is None else f"line {line:,}"
-
-
-def _form(decisions: Mapping[str, Any]) -> str:
-    return str(decisions["format"]) + (", gzipped" if decisions["gzipped"] else "")
-
-
-def _encoding(decisions: Mapping[str, Any]) -> str:
-    return str(decisions["encoding"]) + (", with a byte order mark" if decisions["bom"] else "")

@@ -83,7 +83,7 @@ def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str
 def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
     """A funnel, the same funnel by group, and the outcomes behind it."""
     table = _staged(result.table)[list(FUNNEL_HEADINGS)]
-    figures = [_figure(plots.funnel(result))]
+    figures = [_figure(result.plot())]
     meaning = pd.DataFrame(
         [(_STAGES.get(stage, stage), words) for stage, words in result.definitions.items()],
         columns=["Stage", "What is counted"],
@@ -93,7 +93,7 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
         Sheet("What each stage counts", meaning),
     ]
     if by is not None:
-        figures.append(_figure(plots.funnel_by(by)))
+        figures.append(_figure(by.plot()))
         names = [str(by.by), *FUNNEL_HEADINGS]
         sheets.append(
             Sheet(
@@ -140,6 +140,7 @@ def audit(result: Audit) -> tuple[Section, ...]:
     Args:
         result: The audit, with its `coverage_by`.
     """
+    # Coverage comes by campaign, by list and as a whole: the picture is of campaigns.
     by = result.parts["coverage_by"]
     pictures = Section(
         title="Compliance audit",
@@ -219,11 +220,26 @@ def page(
         facts: Small print.
     """
     first = campaigns(whole, split, mix)
-    headlines = (_headline(t) for t in findings if t.result.name in HEADLINES)
+    headlines = (
+        f"{finding.title}: {_sentence(finding.result.answer)}"
+        for finding in findings
+        if finding.result.name in HEADLINES
+    )
+    sections = [first]
+    # Each once, however many analyses warn of it.
+    warnings = dict.fromkeys(_plain(w) for finding in findings for w in finding.result.warnings)
+    if warnings:
+        sections.append(
+            Section(
+                title="Before these numbers are used",
+                finding="What must be known first, with what to do about it.",
+                notes=tuple(warnings),
+            )
+        )
     return Page(
         title="What the calls say",
         summary=(first.finding, *headlines),
-        sections=(first, *_first_known(findings), *map(section, findings), _measures(measured)),
+        sections=(*sections, *map(section, findings), _measures(measured)),
         facts=facts,
     )
 
@@ -231,19 +247,27 @@ def page(
 def section(finding: Finding) -> Section:
     """One analysis as a part of a page: finding, picture, numbers, how they are counted."""
     result, name = finding.result, finding.result.name
+    # Lists of single calls or leads (`each`) are for `dialframe export`: a page is for rates.
     further = [
         (f"{key.replace('_', ' ').capitalize()} ({name.replace('_', ' ')})", frame)
         for key, frame in result.tables.items()
         if key != "each" and len(frame)
     ]
+    # What was counted is the result itself; what was not stands below how it was counted.
+    excluded = result.excluded
+    excluded = excluded[(excluded["count"] > 0) & (excluded["role"] != "counted")]
+    left_out = (
+        f"{str(row['role']).capitalize()}: {int(row['count']):,} {row['unit']}, {row['meaning']}"
+        for row in excluded.to_dict("records")
+    )
     return Section(
         title=finding.title,
         finding=_sentence(result.answer),
-        figures=(Figure(finding.picture.png(), finding.picture.alt),),
+        figures=(_figure(finding.picture),),
         sheets=tuple(
             sheet(caption, frame) for caption, frame in [("The numbers", result.table), *further]
         ),
-        counted=(_sentence(result.definition), *_left_out(result)),
+        counted=(_sentence(result.definition), *left_out),
     )
 
 
@@ -253,6 +277,7 @@ def sheet(caption: str, frame: pd.DataFrame) -> Sheet:
     if "phone" in shown.columns:
         masked = [None if pd.isna(p) else mask(str(p)) for p in shown["phone"]]
         shown = shown.assign(phone=pd.array(masked, dtype="str"))
+    # Bounds have the unit of what they are of: beside a ratio they are no percentages.
     bounds = ("low", "high") if _RATES & set(shown.columns) else ()
     headings = _headings(shown.columns)
     return Sheet(caption, shown, headings, (*_PERCENT, *bounds), rows=SHOWN, folded=True)
@@ -262,20 +287,6 @@ def _headings(names: Iterable[str]) -> dict[str, str]:
     return {n: _HEADINGS.get(n, words(n)) for n in map(str, names)}
 
 
-def _first_known(findings: Sequence[Finding]) -> tuple[Section, ...]:
-    """What must be known before the numbers are used, each once; no part where there is nothing."""
-    warnings = tuple(dict.fromkeys(_plain(w) for each in findings for w in each.result.warnings))
-    if not warnings:
-        return ()
-    return (
-        Section(
-            title="Before these numbers are used",
-            finding="What must be known first, with what to do about it.",
-            notes=warnings,
-        ),
-    )
-
-
 def _measures(measured: metrics.Metrics) -> Section:
     """Every metric with numerator, denominator, interval and definition."""
     rows = measured.table
@@ -283,6 +294,7 @@ def _measures(measured: metrics.Metrics) -> Section:
     shown = rows[[name for name in names if name in rows.columns]].rename(
         columns={"definition": "counted"}
     )
+    # Asked for often, and not to be had: the page says why, so that nobody looks further.
     missing = metrics.not_available()
     lacking = [f"{name}: {why}" for name, why in measured.not_computed.items()]
     return Section(
@@ -294,21 +306,6 @@ def _measures(measured: metrics.Metrics) -> Section:
         ),
         counted=tuple(lacking),
     )
-
-
-def _left_out(result: Result) -> list[str]:
-    rows = result.excluded
-    # What was counted is the result itself; here stands what was not.
-    counts = rows[(rows["count"] > 0) & (rows["role"] != "counted")].to_dict("records")
-    return [
-        f"{str(row['role']).capitalize()}: {int(row['count']):,} {row['unit']}, {row['meaning']}"
-        for row in counts
-    ]
-
-
-def _headline(finding: Finding) -> str:
-    """A finding of the top of the page, after what it is about."""
-    return f"{finding.title}: {_sentence(finding.result.answer)}"
 
 
 def _plain(warning: str) -> str:

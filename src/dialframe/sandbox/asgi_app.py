@@ -9,11 +9,12 @@ import json
 import logging
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -138,32 +139,6 @@ class MadeLater:
             await asyncio.Event().wait()
 
 
-class Hosts:
-    """Names that the service answers to: any address in digits, names of this machine, its own name.
-
-    What is refused is a name with a dot: whoever owns one can make it lead here, so that a page that
-    a browser got from there could talk to the service. Nobody owns a name without a dot.
-
-    Args:
-        listening: The name or address that it listens at.
-    """
-
-    def __init__(self, listening: str) -> None:
-        self._names = {listening.lower(), socket.gethostname().lower()}
-
-    def answers_to(self, host: bytes) -> bool:
-        """Whether a `Host` header names it; a request without one comes from no browser."""
-        # RFC 9110, 7.2: a port may follow; a trailing dot names the same host.
-        name = re.sub(r":[0-9]*$", "", host.decode("latin-1").lower()).strip("[]").rstrip(".")
-        if "." not in name or name in self._names:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
-
-
 class Disconnected(Exception):
     """The sender hung up before its request was whole: nothing is done about it."""
 
@@ -173,17 +148,20 @@ class Edge:
 
     The app behind it finds `request_id` and `body` in the scope's state. Apps beside it, by path, get
     their requests as they came.
+
+    Args:
+        listening: The name or address that the service listens at; without one it answers to any name.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         beside: Mapping[str, ASGIApp] = NOTHING_BESIDE,
-        hosts: Hosts | None = None,
+        listening: str | None = None,
     ) -> None:
         self._app = app
         self._beside = beside
-        self._hosts = hosts
+        self._names = {listening.lower(), socket.gethostname().lower()} if listening else set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -202,23 +180,21 @@ class Edge:
         send = _marked(send, request_id, begun)
         try:
             body = await self._body(scope, receive)
+            scope["state"] |= {"request_id": request_id, "body": body}
+            await self._app(scope, receive, send)
         except Disconnected:
             return
-        except Refusal as refusal:
-            await send_reply(refused(scope, refusal, request_id), send)
-            return
-        scope["state"] |= {"request_id": request_id, "body": body}
-        try:
-            await self._app(scope, receive, send)
         except asyncio.CancelledError:
             # The sandbox ends while this answer is being made: nobody can say what became of it.
             await cut(scope, receive)
+        except Refusal as refusal:
+            await _send_refusal(refusal, scope, request_id, send)
         except Exception:  # the last line: a face shows no traceback
             LOGGER.exception("the sandbox failed at request %s", request_id)
             if begun.is_set():
                 raise
             failed = Refusal("internal_error", "The sandbox failed at this request.")
-            await send_reply(refused(scope, failed, request_id), send)
+            await _send_refusal(failed, scope, request_id, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The body of a request that is for the service."""
@@ -226,7 +202,8 @@ class Edge:
             # A page in a browser whose name was made to lead here must not reach the service.
             raise invalid("/Host", "not_allowed", "The service does not answer to this name.")
         # Limits: request body 1,048,576 bytes; the console is no part of the contract.
-        limit = CONSOLE_BODY_BYTES if on_console(scope["path"]) else limits.BODY_BYTES
+        on_console = f"{scope['path']}/".startswith(f"{CONSOLE}/")
+        limit = CONSOLE_BODY_BYTES if on_console else limits.BODY_BYTES
         body = await _body(scope, receive, limit)
         if body is None:
             raise Refusal("payload_too_large", f"The body is longer than {limit} bytes.")
@@ -237,20 +214,21 @@ class Edge:
         return body
 
     def _answers_to_host(self, scope: Scope) -> bool:
-        return self._hosts is None or self._hosts.answers_to(_header(scope, b"host"))
+        """Any address in digits, names of this machine, its own name; who sends none is no browser.
 
-
-def on_console(path: str) -> bool:
-    """Whether a path belongs to the console."""
-    return path == CONSOLE or path.startswith(CONSOLE + "/")
-
-
-def by_method(choices: Mapping[str, Choice], method: str) -> Choice:
-    """What a path has for a method."""
-    if method not in choices:
-        # Contract, Conventions: a known path with another method answers 405 and says which it takes.
-        raise Refusal("method_not_allowed", headers=(("Allow", ", ".join(sorted(choices))),))
-    return choices[method]
+        What is refused is a name with a dot: whoever owns one can make it lead here, so that a page
+        that a browser got from there could talk to the service. Nobody owns a name without a dot.
+        """
+        host = _header(scope, b"host").decode("latin-1").lower()
+        # RFC 9110, 7.2: a port may follow; a trailing dot names the same host.
+        name = re.sub(r":[0-9]*$", "", host).strip("[]").rstrip(".")
+        if not self._names or "." not in name or name in self._names:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
 
 
 def inbound_of(scope: Scope) -> Inbound:
@@ -270,10 +248,10 @@ def inbound_of(scope: Scope) -> Inbound:
     )
 
 
-def refused(scope: Scope, refusal: Refusal, request_id: str) -> Reply:
-    """The answer that a refusal becomes where no operation is known."""
+async def _send_refusal(refusal: Refusal, scope: Scope, request_id: str, send: Send) -> None:
     docs_base = scope["state"]["docs_base"]
-    return refusal_answer(refusal, request_id=request_id, docs_base=docs_base)
+    reply = refusal_answer(refusal, request_id=request_id, docs_base=docs_base)
+    await send_reply(reply, send)
 
 
 async def send_reply(reply: Reply, send: Send) -> None:
@@ -362,19 +340,26 @@ def _header(scope: Scope, wanted: bytes) -> bytes:
 WORKERS = 6
 
 
-class Endpoint:
-    """One path of the service with its operations, by method."""
+class Endpoint(Generic[Choice]):
+    """One path with what it has for each method, and what answers a request with one of them."""
 
     def __init__(
-        self, world: World, pool: ThreadPoolExecutor, handlers: dict[str, Handler]
+        self,
+        choices: Mapping[str, Choice],
+        answer: Callable[[Choice, Inbound], Awaitable[Outcome]],
     ) -> None:
-        self._world = world
-        self._pool = pool
-        self._bounds = handlers
+        self._choices = choices
+        self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or cut its connection."""
-        outcome = await self._outcome(scope, by_method(self._bounds, scope["method"]))
+        choice = self._choices.get(scope["method"])
+        if choice is None:
+            # Contract, Conventions: a known path with another method answers 405 and says which it takes.
+            allowed = ", ".join(sorted(self._choices))
+            raise Refusal("method_not_allowed", headers=(("Allow", allowed),))
+        # The edge has read the body already.
+        outcome = await self._answer(choice, inbound_of(scope))
         if outcome.reply is None:
             await cut(scope, receive)
         elif outcome.half:
@@ -382,29 +367,30 @@ class Endpoint:
         else:
             await send_reply(outcome.reply, send)
 
-    async def _outcome(self, scope: Scope, handler: Handler) -> Outcome:
-        world, inbound = self._world, inbound_of(scope)
 
-        def at_once() -> AcceptedRequest | Outcome:
-            step = request_handling.prepare(world, inbound, handler)
-            if isinstance(step, AcceptedRequest) and not step.delay_s:
-                return request_handling.perform(world, step)
-            return step
+async def answer_of(
+    world: World, pool: ThreadPoolExecutor, handler: Handler, inbound: Inbound
+) -> Outcome:
+    """What an operation of the service answers; handlers run in threads."""
 
-        # One hop to a thread for most requests; only a delay that was asked for waits outside.
-        loop = asyncio.get_running_loop()
-        step = await loop.run_in_executor(self._pool, at_once)
-        try:
-            await asyncio.sleep(step.delay_s)
-        except asyncio.CancelledError:
-            if isinstance(step, AcceptedRequest) and step.reserved is not None:
-                world.running.release(step.reserved)
-            raise
-        if isinstance(step, Outcome):
-            return step
-        return await loop.run_in_executor(
-            self._pool, lambda: request_handling.perform(world, step)
-        )
+    def at_once() -> AcceptedRequest | Outcome:
+        step = request_handling.prepare(world, inbound, handler)
+        if isinstance(step, AcceptedRequest) and not step.delay_s:
+            return request_handling.perform(world, step)
+        return step
+
+    # One hop to a thread for most requests; only a delay that was asked for waits outside.
+    loop = asyncio.get_running_loop()
+    step = await loop.run_in_executor(pool, at_once)
+    try:
+        await asyncio.sleep(step.delay_s)
+    except asyncio.CancelledError:
+        if isinstance(step, AcceptedRequest) and step.reserved is not None:
+            world.running.release(step.reserved)
+        raise
+    if isinstance(step, Outcome):
+        return step
+    return await loop.run_in_executor(pool, request_handling.perform, world, step)
 
 
 def build(
@@ -412,7 +398,7 @@ def build(
     pool: ThreadPoolExecutor,
     *,
     console: ASGIApp,
-    hosts: Hosts,
+    listening: str,
     beside: Mapping[str, Callable[[], Starlette]] = NOTHING_BESIDE,
 ) -> Starlette:
     """The whole app; it delivers webhooks while it runs."""
@@ -432,16 +418,17 @@ def build(
     for row in sorted(operations.ALL, key=lambda row: row.path.count("{")):
         if row.name in HANDLERS:
             paths.setdefault(row.path, {})[row.method] = HANDLERS[row.name]
+    answer = partial(answer_of, world, pool)
     routes = [
-        *(Route(path, Endpoint(world, pool, handlers)) for path, handlers in paths.items()),
+        *(Route(path, Endpoint(handlers, answer)) for path, handlers in paths.items()),
         *_documents(world),
         Route(CONSOLE, console),
         Route(CONSOLE + "/{rest:path}", console),
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Edge, beside=later, hosts=hosts)],
-        exception_handlers={HTTPException: _refusal, Refusal: _refusal},
+        middleware=[Middleware(Edge, beside=later, listening=listening)],
+        exception_handlers={HTTPException: _unknown},
         lifespan=lifespan,
     )
     # Conventions: an unknown path answers 404; a redirect to another path would be an answer to it.
@@ -449,12 +436,10 @@ def build(
     return app
 
 
-async def _refusal(request: Request, error: Exception) -> Response:
+async def _unknown(request: Request, error: Exception) -> Response:
+    del request, error
     # Contract, Conventions: an unknown path answers 404.
-    unknown = Refusal("route_not_available", "No operation has this path.")
-    refusal = error if isinstance(error, Refusal) else unknown
-    reply = refused(request.scope, refusal, request.scope["state"]["request_id"])
-    return Response(reply.body, reply.status, dict(reply.headers))
+    raise Refusal("route_not_available", "No operation has this path.")
 
 
 DOCS: Final = "/docs"

@@ -10,9 +10,8 @@ import datetime as dt
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -25,6 +24,7 @@ from pydantic import (
     RootModel,
     StringConstraints,
     ValidationError,
+    create_model,
 )
 
 from dialframe.contract.models.base_models import E164, CallId, CampaignId, LeadId
@@ -32,18 +32,19 @@ from dialframe.contract.models.webhook_models import EventType
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.sandbox import request_handling
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
-from dialframe.sandbox.world import clients_and_keys, clock, events, sandbox_database
+from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
     CAMPAIGN,
     Json,
     Refusal,
-    Resource,
+    Transaction,
     invalid,
 )
 from dialframe.sandbox.world.clients_and_keys import Address, Number, Settings
-from dialframe.sandbox.world.runtime_state import Rule, World
+from dialframe.sandbox.world.runtime_state import FIRST, Rule, World, load_account
+from dialframe.sandbox.world.sandbox_database import write_meta
 
 
 def _scope(name: str) -> str:
@@ -91,12 +92,6 @@ class NewClient(Body):
     sending: bool = False
     ip_allow: tuple[Address, ...] = ()
     size: Size = "empty"
-
-
-class NewKey(Body):
-    """A further key."""
-
-    sending: bool = False
 
 
 class ClientChange(Body):
@@ -163,81 +158,58 @@ class AnyCall(Body):
     agent_extension: Name | None = None
 
 
-class Leads(RootModel[list[AnyLead]]):
-    """A list of leads."""
+Leads = RootModel[list[AnyLead]]
+Calls = RootModel[list[AnyCall]]
 
 
-class Calls(RootModel[list[AnyCall]]):
-    """A list of calls."""
+def _body(**fields: Any) -> type[Body]:
+    """A body that is kept as it comes: names to types, or to a type and what it is without one."""
+    made: type[Body] = create_model("Body", __base__=Body, **fields)
+    return made
 
 
-class NewAgent(Body):
-    """An agent; one with the same extension is replaced."""
-
-    extension: Name
-    email: Annotated[str, Field(min_length=3, max_length=254)]
-    state: Name = "ready"
-
-
-class NewCallerId(Body):
-    """A verified number of the account."""
-
-    number: E164
-
-
-class NewLeadSource(Body):
-    """A source that leads may name."""
-
-    code: Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class NewFieldRule(Body):
-    """What a lead's field has to be."""
-
-    # Resources, Lead outcome objects: a rule names the field as a request sends it.
-    field: Annotated[
+#: An agent; one with the same extension is replaced.
+NewAgent = _body(
+    extension=Name,
+    email=Annotated[str, Field(min_length=3, max_length=254)],
+    state=(Name, "ready"),
+)
+#: What a lead's field has to be; Resources, Lead outcome objects: named as a request sends it.
+NewFieldRule = _body(
+    field=Annotated[
         str,
         StringConstraints(
             pattern=r"^(phone|external_id|first_name|last_name|full_name|email|custom_fields\..+)$"
         ),
-    ]
-    required: bool = False
-    pattern: Annotated[str, Field(max_length=500), AfterValidator(_regular_expression)] | None = (
-        None
-    )
-
-
-class Phones(Body):
-    """Numbers for the Do-Not-Call list."""
-
-    phones: list[E164]
+    ],
+    required=(bool, False),
+    pattern=(
+        Annotated[str, Field(max_length=500), AfterValidator(_regular_expression)] | None,
+        None,
+    ),
+)
+NewCallerId = _body(number=E164)
+NewLeadSource = _body(code=Annotated[str, Field(min_length=1, max_length=100)])
+NoBody = _body()
 
 
 class CallbackStatus(Body):
-    """A state of a callback."""
+    """A callback in another state (States, Callback)."""
 
-    # States, Callback: pending, completed, cancelled.
     status: Literal["pending", "completed", "cancelled"]
 
 
 class AppointmentStatus(Body):
-    """A state of an appointment."""
+    """An appointment in another state (States, Appointment): the names seen; the complete set is not shown."""
 
-    # States, Appointment: the names seen; the complete set is not shown.
     status: Literal["scheduled", "confirmed", "cancelled", "completed", "no-show"]
 
 
 class NewEvent(Body):
-    """A webhook event."""
+    """What happened."""
 
     type: EventType
     data: dict[str, Any]
-
-
-class Reconciled(Body):
-    """What became of a write that could not be confirmed."""
-
-    outcome: Literal["done", "not_done"]
 
 
 class Advance(Body):
@@ -246,8 +218,22 @@ class Advance(Body):
     advance_seconds: Annotated[Number, Field(ge=0, le=315_360_000)]
 
 
-class NoBody(Body):
-    """No body at all."""
+class NewKey(Body):
+    """A further key, and whether it may send."""
+
+    sending: bool = False
+
+
+class Phones(Body):
+    """Numbers for the Do-Not-Call list."""
+
+    phones: list[E164]
+
+
+class Reconciled(Body):
+    """What became of a write whose outcome nobody knew."""
+
+    outcome: Literal["done", "not_done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,15 +241,13 @@ class Visit:
     """Where a call of the console acts: in one transaction, everything played until now.
 
     Attributes:
+        tx: For the client that the path names, or the first one where it names none.
         path: What stands in the path's `{names}`.
-        client: Number of the client that it names; 0 where it names none.
     """
 
     world: World
-    db: sqlite3.Connection
-    now_us: int
+    tx: Transaction
     path: Mapping[str, str]
-    client: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,49 +284,43 @@ class Call:
             reason = f"The body is not valid at {pointer or 'its root'}: {first['msg']}."
             raise unprocessable(invalid(pointer, first["type"], reason)) from None
         numbers = {client.client_id: client.number for client in world.access.clients.values()}
-        client = numbers.get(path["client_id"]) if "client_id" in path else 0
+        client = numbers.get(path["client_id"]) if "client_id" in path else FIRST
         if client is None:
             raise Refusal("not_found", "No client has this id.")
-        with self._opened(world) as (db, now_us):
-            return self.run(Visit(world, db, now_us, path, client), body)
-
-    @contextmanager
-    def _opened(self, world: World) -> Iterator[tuple[sqlite3.Connection, int]]:
+        caller = world.access.service(client)
         # Nested writes would wait for themselves: those calls take the writer on their own.
         if self.method == "GET" or self.alone:
             with world.database.read() as db:
-                yield db, world.clock.now_us()
-        else:
-            with automatic_dialing.up_to_now(world) as opened:
-                yield opened
+                tx = Transaction(db, world.clock.now_us(), caller)
+                return self.run(Visit(world, tx, path), body)
+        with automatic_dialing.up_to_now(world) as (db, now_us):
+            return self.run(Visit(world, Transaction(db, now_us, caller), path), body)
 
 
 def create_client(visit: Visit, body: NewClient) -> Json:
     """A client of its own data set, with its first key."""
     # The account of a further client ends on the day on which the first one's does.
-    first_start = visit.world.first_start
-    as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(visit.now_us))
     client = clients_and_keys.add_client(
-        visit.db, name=body.name, scopes=body.scopes, ip_allow=body.ip_allow, now_us=visit.now_us
+        visit.tx.db,
+        name=body.name,
+        scopes=body.scopes,
+        ip_allow=body.ip_allow,
+        now_us=visit.tx.now_us,
     )
     key = clients_and_keys.add_key(
-        visit.db, client.number, sending=body.sending, now_us=visit.now_us
+        visit.tx.db, client.number, sending=body.sending, now_us=visit.tx.now_us
     )
-    account = sandbox_database.account_of(
-        seed=first_start.seed, size=body.size, as_of=as_of, client=client.number
-    )
-    if account is not None:
-        sandbox_database.load(visit.db, account, client.number)
-    visit.world.access = clients_and_keys.load(visit.db)
+    first_start = replace(visit.world.first_start, size=body.size)
+    load_account(visit.tx.db, first_start, client.number)
+    visit.world.access = clients_and_keys.load(visit.tx.db)
     return {"client_id": client.client_id, "api_key": key}
 
 
 def create_key(visit: Visit, body: NewKey) -> Json:
     """A further key of a client."""
-    key = clients_and_keys.add_key(
-        visit.db, visit.client, sending=body.sending, now_us=visit.now_us
-    )
-    visit.world.access = clients_and_keys.load(visit.db)
+    tx = visit.tx
+    key = clients_and_keys.add_key(tx.db, tx.client, sending=body.sending, now_us=tx.now_us)
+    visit.world.access = clients_and_keys.load(visit.tx.db)
     return {"api_key": key}
 
 
@@ -354,11 +332,11 @@ def update_client(visit: Visit, body: ClientChange) -> Json:
         "enabled": int(body.enabled),
     }
     for name in body.model_fields_set:
-        visit.db.execute(
-            f"UPDATE clients SET {name} = ? WHERE number = ?", (columns[name], visit.client)
+        visit.tx.db.execute(
+            f"UPDATE clients SET {name} = ? WHERE number = ?", (columns[name], visit.tx.client)
         )
-    visit.world.access = clients_and_keys.load(visit.db)
-    client = visit.world.access.clients[visit.client]
+    visit.world.access = clients_and_keys.load(visit.tx.db)
+    client = visit.world.access.clients[visit.tx.client]
     keys = [key for key in visit.world.access.credentials.values() if key.client == client.number]
     return {
         "client_id": client.client_id,
@@ -373,18 +351,18 @@ def update_client(visit: Visit, body: ClientChange) -> Json:
     }
 
 
-def revoke_key(visit: Visit, _: NoBody) -> None:
+def revoke_key(visit: Visit, _: object) -> None:
     """Make a key worthless."""
-    changed = visit.db.execute(
+    changed = visit.tx.db.execute(
         "UPDATE credentials SET revoked = 1 WHERE credential_id = ?",
         (visit.path["credential_id"],),
     )
     if not changed.rowcount:
         raise Refusal("not_found", "No key has this credential id.")
-    visit.world.access = clients_and_keys.load(visit.db)
+    visit.world.access = clients_and_keys.load(visit.tx.db)
 
 
-def read_account(visit: Visit, _: NoBody) -> Json:
+def read_account(visit: Visit, _: object) -> Json:
     """All switches and settings."""
     return visit.world.access.settings.model_dump(mode="json")
 
@@ -392,14 +370,15 @@ def read_account(visit: Visit, _: NoBody) -> Json:
 def update_account(visit: Visit, body: Settings) -> Json:
     """Change the switches and settings that are given."""
     changes = body.model_dump(mode="json", exclude_unset=True)
-    before = clients_and_keys.load(visit.db).settings.model_dump(mode="json")
+    before = clients_and_keys.load(visit.tx.db).settings.model_dump(mode="json")
     dialer = {**before["dialer"], **changes.get("dialer", {})}
     # Parts of `dialer` are merged one by one, every other setting is replaced as a whole.
     whole = {**before, **changes, "dialer": dialer}
-    clients_and_keys.save_settings(visit.db, Settings.model_validate_json(json.dumps(whole)))
+    settings = Settings.model_validate_json(json.dumps(whole))
+    write_meta(visit.tx.db, "settings", settings.model_dump_json())
     # What was refused for the account's sake may be allowed by what was just set.
-    automatic_dialing.release_holds(visit.db)
-    visit.world.access = clients_and_keys.load(visit.db)
+    visit.tx.db.execute("DELETE FROM holds")
+    visit.world.access = clients_and_keys.load(visit.tx.db)
     return read_account(visit, NoBody())
 
 
@@ -408,15 +387,12 @@ def create_campaign(visit: Visit, body: NewCampaign) -> Json:
     # States, Campaign: what is paused or completed has run before.
     started = body.status in ("running", "paused", "completed")
     values = {
-        "id": clients_and_keys.new_id(visit.db, visit.client, "campaign"),
         **body.model_dump(),
-        "created_at": visit.now_us,
-        "updated_at": visit.now_us,
-        "started_at": visit.now_us if started else None,
-        "completed_at": visit.now_us if body.status == "completed" else None,
+        "updated_at": visit.tx.now_us,
+        "started_at": visit.tx.now_us if started else None,
+        "completed_at": visit.tx.now_us if body.status == "completed" else None,
     }
-    sandbox_database.insert(visit.db, "campaigns", visit.client, values)
-    return CAMPAIGN.find(visit.db, visit.client, str(values["id"]))
+    return visit.tx.find(CAMPAIGN, visit.tx.add("campaigns", "campaign", values))
 
 
 def add_leads(visit: Visit, body: Leads) -> Json:
@@ -435,7 +411,7 @@ def putting(table: str) -> Callable[[Visit, BaseModel], Json]:
     def put(visit: Visit, body: BaseModel) -> Json:
         values = body.model_dump()
         # As it stands: the names of its fields are those of the columns.
-        sandbox_database.insert(visit.db, table, visit.client, values, replace=True)
+        visit.tx.insert(table, values, replace=True)
         return values
 
     return put
@@ -449,61 +425,71 @@ add_field_rule = putting("field_rules")
 
 def add_dnc(visit: Visit, body: Phones) -> Json:
     """Numbers for the Do-Not-Call list."""
-    # A number that is listed already keeps the instant of its first listing (OR IGNORE).
-    rows = [(visit.client, phone, visit.now_us) for phone in body.phones]
-    visit.db.executemany("INSERT OR IGNORE INTO dnc VALUES (?, ?, ?, 'console', NULL)", rows)
+    for phone in body.phones:
+        contact_checks.list_number(visit.tx, phone, "console")
     return {"phones": list(body.phones)}
 
 
-def remove_dnc(visit: Visit, _: NoBody) -> None:
+def remove_dnc(visit: Visit, _: object) -> None:
     """Take a number off the Do-Not-Call list."""
-    deleted = visit.db.execute(
-        "DELETE FROM dnc WHERE client = ? AND phone = ?",
-        (visit.client, visit.path["phone"]),
-    )
-    if not deleted.rowcount:
+    phone = visit.path["phone"]
+    deleted = visit.tx.row("DELETE FROM dnc WHERE client = ? AND phone = ? RETURNING 1", phone)
+    if deleted is None:
         raise Refusal("not_found", "The number is not on the list.")
 
 
 def set_callback(visit: Visit, body: CallbackStatus) -> Json:
     """Move a callback to any state."""
-    return _changed(visit, CALLBACK, visit.path["callback_id"], body.model_dump())
+    # Looked for first: an id of nobody's is refused, not passed over.
+    callback = visit.tx.find(CALLBACK, visit.path["callback_id"])
+    return visit.tx.change(CALLBACK, callback["id"], status=body.status)
 
 
 def set_appointment(visit: Visit, body: AppointmentStatus) -> Json:
     """Move an appointment to any state; no event reports it."""
-    changes = {**body.model_dump(), "updated_at": visit.now_us}
-    return _changed(visit, APPOINTMENT, visit.path["appointment_id"], changes)
+    booked, now_us = visit.tx.find(APPOINTMENT, visit.path["appointment_id"]), visit.tx.now_us
+    return visit.tx.change(APPOINTMENT, booked["id"], status=body.status, updated_at=now_us)
 
 
 def emit_event(visit: Visit, body: NewEvent) -> Json:
     """Let something have happened."""
-    event_id = events.emit(visit.db, visit.client, body.type, body.data, visit.now_us)
-    return {"event_id": event_id}
+    return {"event_id": events.emit(visit.tx, body.type, body.data)}
 
 
-def read_outbox(visit: Visit, _: NoBody) -> Json:
-    """What would have been sent by now."""
-    return {"data": contact_checks.outbox(visit.db, visit.client, visit.now_us)}
+def read_outbox(visit: Visit, _: object) -> Json:
+    """What would have been sent by now, in the order of its time."""
+    rows = visit.tx.rows(
+        "SELECT kind, recipient, at, about, detail FROM outbox"
+        " WHERE client = ? AND at <= ? ORDER BY at, number",
+        visit.tx.now_us,
+    )
+    entries = [
+        {"kind": kind, "to": to, "at": clock.text(at), "id": about, **json.loads(detail)}
+        for kind, to, at, about, detail in rows
+    ]
+    return {"data": entries}
 
 
-def read_refusals(visit: Visit, _: NoBody) -> Json:
-    """What a check at dial time refused."""
-    return {"data": contact_checks.refusals(visit.db, visit.client)}
-
-
-def _changed(visit: Visit, resource: Resource, identifier: str, changes: Json) -> Json:
-    resource.find(visit.db, visit.client, identifier)
-    return resource.change(visit.db, visit.client, identifier, changes)
+def read_refusals(visit: Visit, _: object) -> Json:
+    """What a check at dial time refused, in the order of its time."""
+    rows = visit.tx.rows(
+        "SELECT kind, recipient, at, code, reason, about FROM refusals"
+        " WHERE client = ? ORDER BY at, number"
+    )
+    entries = [
+        {"kind": kind, "to": to, "at": clock.text(at), "code": code, "reason": reason, "id": about}
+        for kind, to, at, code, reason, about in rows
+    ]
+    return {"data": entries}
 
 
 def _insert_all(visit: Visit, kind: str, rows: Sequence[AnyLead] | Sequence[AnyCall]) -> list[str]:
     # In one step: thousands of rows would otherwise cost a counter update each.
-    ids = clients_and_keys.new_ids(visit.db, visit.client, kind, len(rows)) if rows else []
-    values = [_values(kind, row, new, visit.now_us) for row, new in zip(rows, ids, strict=True)]
+    ids = visit.tx.new_ids(kind, len(rows)) if rows else []
+    values = [_values(kind, row, new, visit.tx.now_us) for row, new in zip(rows, ids, strict=True)]
     try:
         for row in values:
-            sandbox_database.insert(visit.db, f"{kind}s", visit.client, row)
+            visit.tx.insert(f"{kind}s", row)
     except sqlite3.IntegrityError:
         # Ids are unique by client; with a unique index nobody has to look first.
         refusal = invalid("/id", "duplicate_id", "An id is there already, or given twice.")
@@ -541,16 +527,16 @@ def reconcile(visit: Visit, body: Reconciled) -> Json:
 
 def arm_fault(visit: Visit, body: Rule) -> Json:
     """Have the next matching requests fail."""
-    visit.db.execute(
+    visit.tx.db.execute(
         "INSERT INTO faults (rule, after, times) VALUES (?, ?, ?)",
         (body.model_dump_json(), body.after, body.times),
     )
     return body.model_dump(mode="json")
 
 
-def clear_faults(visit: Visit, _: NoBody) -> None:
+def clear_faults(visit: Visit, _: object) -> None:
     """Have nothing fail any more."""
-    visit.db.execute("DELETE FROM faults")
+    visit.tx.db.execute("DELETE FROM faults")
 
 
 _MINE: Final = "/console/clients/{client_id}"

@@ -15,9 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import console_actions, request_checks
-from dialframe.sandbox.asgi_app import by_method, inbound_of, send_reply
+from dialframe.sandbox.asgi_app import Endpoint, inbound_of
 from dialframe.sandbox.console_actions import Call
 from dialframe.sandbox.handlers.requests_and_replies import Inbound, Reply, answer
+from dialframe.sandbox.request_handling import Outcome
 from dialframe.sandbox.world.api_objects import Json, Refusal
 from dialframe.sandbox.world.runtime_state import Drop, World
 
@@ -57,9 +58,6 @@ class Console:
             sending: Whether the key is one of the guided sending setup.
             ip_allow: Addresses or networks that it may call from; all where there are none.
             size: Its synthetic account: `empty`, `tiny`, `small`, `medium` or `large`.
-
-        Returns:
-            `client_id` and `api_key`.
         """
         return self._call(console_actions.create_client, locals())
 
@@ -90,9 +88,6 @@ class Console:
             scopes: Scopes of the contract that it holds.
             ip_allow: Addresses or networks that it may call from; all where there are none.
             enabled: Whether it may call at all.
-
-        Returns:
-            The client as it is then, with the ids of its keys.
         """
         return self._call(console_actions.update_client, locals())
 
@@ -105,11 +100,7 @@ class Console:
         self._call(console_actions.revoke_key, locals())
 
     def account(self) -> Json:
-        """All switches and settings of the account.
-
-        Returns:
-            Every switch and setting by its name.
-        """
+        """All switches and settings of the account."""
         return self._call(console_actions.read_account, locals())
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
@@ -117,9 +108,6 @@ class Console:
 
         Args:
             settings: Names of settings to new values; of `dialer` any part.
-
-        Returns:
-            Every switch and setting as it is then.
         """
         return self._call(console_actions.update_account, locals(), settings)
 
@@ -144,34 +132,25 @@ class Console:
             max_attempts: Attempts on a lead.
             retry_gap_minutes: Shortest time between two attempts on a lead, in minutes.
             calls_per_minute: Calls of this campaign in a minute.
-
-        Returns:
-            The campaign.
         """
         return self._call(console_actions.create_campaign, locals())
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
-        """Leads with any of their fields: their ids.
+        """Leads with any of their fields: their ids, in order.
 
         Args:
             client_id: The client whose data set it is.
             leads: Lead objects of the contract, any field.
-
-        Returns:
-            The leads' ids, in their order.
         """
         return list(self._call(console_actions.add_leads, locals(), leads)["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
-        """Calls with any of their fields: their ids.
+        """Calls with any of their fields: their ids, in order.
 
         Args:
             client_id: The client whose data set it is.
             records: Call records of the contract, any field, and `lead_id` and
                 `agent_extension`.
-
-        Returns:
-            The calls' ids, in their order.
         """
         return list(self._call(console_actions.add_calls, locals(), records)["ids"])
 
@@ -185,9 +164,6 @@ class Console:
             extension: The agent's extension.
             email: The agent's e-mail address.
             state: `ready`, or anything else for one that takes no call.
-
-        Returns:
-            The agent.
         """
         return self._call(console_actions.add_agent, locals())
 
@@ -197,9 +173,6 @@ class Console:
         Args:
             client_id: The client whose data set it is.
             number: E.164.
-
-        Returns:
-            The number.
         """
         return self._call(console_actions.add_caller_id, locals())
 
@@ -209,9 +182,6 @@ class Console:
         Args:
             client_id: The client whose data set it is.
             code: The code.
-
-        Returns:
-            The source.
         """
         return self._call(console_actions.add_lead_source, locals())
 
@@ -225,9 +195,6 @@ class Console:
             field: `phone`, `full_name`, `email`, `external_id` or `custom_fields.<name>`.
             required: Whether it has to be there.
             pattern: Regular expression that is searched for in it.
-
-        Returns:
-            The rule.
         """
         return self._call(console_actions.add_field_rule, locals())
 
@@ -237,9 +204,6 @@ class Console:
         Args:
             client_id: The client whose data set it is.
             phones: E.164 numbers.
-
-        Returns:
-            The numbers.
         """
         return self._call(console_actions.add_dnc, locals())
 
@@ -259,9 +223,6 @@ class Console:
             client_id: The client whose data set it is.
             callback_id: The callback.
             status: `pending`, `completed` or `cancelled`.
-
-        Returns:
-            The callback.
         """
         return self._call(console_actions.set_callback, locals())
 
@@ -272,9 +233,6 @@ class Console:
             client_id: The client whose data set it is.
             appointment_id: The appointment.
             status: `scheduled`, `confirmed`, `cancelled`, `completed` or `no-show`.
-
-        Returns:
-            The appointment.
         """
         return self._call(console_actions.set_appointment, locals())
 
@@ -285,9 +243,6 @@ class Console:
             client_id: The client whose data set it is.
             kind: An event type of the contract.
             data: The event's data.
-
-        Returns:
-            The event's id.
         """
         event = {"type": kind, "data": data}
         return str(self._call(console_actions.emit_event, locals(), event)["event_id"])
@@ -317,13 +272,10 @@ class Console:
         return list(self._call(console_actions.read_refusals, locals())["data"])
 
     def advance_clock(self, seconds: float) -> str:
-        """Move the clock forward and play what falls into it: what it shows then.
+        """Move the clock forward and play what falls into it: the instant that it shows then.
 
         Args:
             seconds: How far; 0 only asks what it shows.
-
-        Returns:
-            What the clock shows then, as the contract writes an instant.
         """
         advance = {"advance_seconds": seconds}
         return str(self._call(console_actions.advance_clock, locals(), advance)["now"])
@@ -340,7 +292,7 @@ class Console:
         drop: Drop | None = None,
         body: str | None = None,
     ) -> Json:
-        """Have the next matching requests fail; `faults.Rule` says how.
+        """Have the next matching requests fail: the failure as it is kept.
 
         Args:
             operation: Name of an operation such as `calls.list`, or `*` for any.
@@ -351,9 +303,6 @@ class Console:
             delay_seconds: Real seconds that the operation takes longer.
             drop: Where the connection is cut: `before`, `during` or `after-commit`.
             body: What is answered instead of JSON.
-
-        Returns:
-            The failure as it is kept.
         """
         return self._call(console_actions.arm_fault, locals())
 
@@ -414,7 +363,12 @@ class ConsoleEndpoint:
         paths: dict[str, dict[str, Call]] = {}
         for call in console_actions.CALLS:
             paths.setdefault(call.path, {})[call.method] = call
-        routes = [Route(path, ConsolePath(world, pool, calls)) for path, calls in paths.items()]
+
+        async def answer(call: Call, inbound: Inbound) -> Outcome:
+            loop = asyncio.get_running_loop()
+            return Outcome(await loop.run_in_executor(pool, _run, world, call, inbound))
+
+        routes = [Route(path, Endpoint(calls, answer)) for path, calls in paths.items()]
         self._router = Router(routes, redirect_slashes=False, default=_unknown)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -428,25 +382,6 @@ class ConsoleEndpoint:
         ):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
         await self._router(scope, receive, send)
-
-
-class ConsolePath:
-    """One path of the console with its calls, by method."""
-
-    def __init__(self, world: World, pool: ThreadPoolExecutor, calls: dict[str, Call]) -> None:
-        self._world = world
-        self._pool = pool
-        self._calls = calls
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one call."""
-        # The edge has read the body already.
-        del receive
-        call, inbound = by_method(self._calls, scope["method"]), inbound_of(scope)
-        reply = await asyncio.get_running_loop().run_in_executor(
-            self._pool, lambda: _run(self._world, call, inbound)
-        )
-        await send_reply(reply, send)
 
 
 async def _unknown(scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from dialframe.background import in_thread
 from dialframe.sandbox import asgi_app
-from dialframe.sandbox.asgi_app import CONSOLE, Connection, Hosts
+from dialframe.sandbox.asgi_app import CONSOLE, Connection
 from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
@@ -55,12 +55,14 @@ class Sandbox:
     ) -> None:
         self._world = world
         self._temporary = folder
+        # One pool for the service, the console and deliveries; the database lets one of them write at a time.
         self._pool = ThreadPoolExecutor(asgi_app.WORKERS, "dialframe-sandbox")
         self.base_url = url_of(listener)
         self.api_key = world.first_key
         self.client_id = world.access.clients[FIRST].client_id
         self.console = Console(world)
         self.console_token = world.console_token
+        # Errors: a problem type is an address under which its page is served.
         world.docs_base = f"{self.base_url}/docs"
         self._closed = False
         try:
@@ -69,7 +71,7 @@ class Sandbox:
                     world,
                     self._pool,
                     console=ConsoleEndpoint(world, self._pool),
-                    hosts=Hosts(host),
+                    listening=host,
                     beside=beside(self.base_url) if beside else {},
                 ),
                 listener,
@@ -191,6 +193,7 @@ def start(
     # The port first: one that is taken should not cost the drawing of an account.
     listener = listen("the sandbox", host, port)
     folder = Path(tempfile.mkdtemp(prefix="dialframe-sandbox-")) if data is None else Path(data)
+    # A folder that somebody named is never removed.
     temporary = folder if data is None else None
     try:
         sandbox = Sandbox(

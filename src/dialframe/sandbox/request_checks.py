@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -53,25 +54,6 @@ def admit(
     now_us: int,
 ) -> Caller:
     """Who calls, once nothing speaks against it."""
-    _credential_in_url(inbound)
-    caller = _authenticate(inbound, access)
-    # Errors: `invalid_api_key` is the answer to any key problem; refused keys use up their address's rate.
-    if caller is None:
-        if access.settings.rate_limits is not None:
-            buckets.drain(_BUCKET["address"], inbound.address, now_us)
-        raise Refusal(
-            "invalid_api_key",
-            "The API key is missing or not accepted.",
-            headers=(("WWW-Authenticate", "Bearer"),),
-        )
-    _check_access(inbound, caller)
-    if access.settings.rate_limits is not None:
-        _check_rates(inbound, caller, buckets, now_us)
-    _check_rights(operation, caller)
-    return caller
-
-
-def _credential_in_url(inbound: Inbound) -> None:
     # Contract, Authentication 2: a key in the URL counts as exposed.
     named = any(
         name.lower() in QUERY_NAMES and value
@@ -82,16 +64,35 @@ def _credential_in_url(inbound: Inbound) -> None:
             "credential_in_url",
             "The URL carries a credential: treat it as exposed and replace it.",
         )
-
-
-def _authenticate(inbound: Inbound, access: Access) -> Caller | None:
+    limited = access.settings.rate_limits is not None
     # Authentication 3 and 4: one answer to every key problem, so that a key's state stays hidden.
-    value = inbound.headers.get("authorization", ())
-    if len(value) != 1 or not value[0].lower().startswith(_BEARER):
-        return None
-    if not access.settings.sandbox_enabled:
-        return None
-    return access.caller(value[0][len(_BEARER) :].strip())
+    given = inbound.headers.get("authorization", ())
+    bearer = len(given) == 1 and given[0].lower().startswith(_BEARER)
+    caller = None
+    if bearer and access.settings.sandbox_enabled:
+        caller = access.caller(given[0][len(_BEARER) :].strip())
+    if caller is None:
+        # Errors, `invalid_api_key`: refused keys use up their address's rate.
+        if limited:
+            buckets.drain(_BUCKET["address"], inbound.address, now_us)
+        raise Refusal(
+            "invalid_api_key",
+            "The API key is missing or not accepted.",
+            headers=(("WWW-Authenticate", "Bearer"),),
+        )
+    _check_access(inbound, caller)
+    # Limits: a request passes the buckets of key, client, account and address.
+    owners = {
+        "key": caller.credential.credential_id,
+        "client": caller.client.client_id,
+        "account": "",
+        "address": inbound.address,
+    }
+    wanted = [(bucket, owners[bucket.level]) for bucket in limits.BUCKETS] if limited else []
+    if (wait_s := buckets.take(wanted, now_us)) is not None:
+        raise Refusal("rate_limit_exceeded", "Too many requests.", retry_after_s=wait_s)
+    _check_rights(operation, caller)
+    return caller
 
 
 def _check_access(inbound: Inbound, caller: Caller) -> None:
@@ -106,19 +107,6 @@ def _check_access(inbound: Inbound, caller: Caller) -> None:
         if networks and not any(source in network for network in networks):
             detail = "The request comes from an address that is not allowed."
             raise Refusal("ip_not_allowed", detail)
-
-
-def _check_rates(inbound: Inbound, caller: Caller, buckets: Buckets, now_us: int) -> None:
-    # Limits: a request passes the buckets of key, client, account and address.
-    owners = {
-        "key": caller.credential.credential_id,
-        "client": caller.client.client_id,
-        "account": "",
-        "address": inbound.address,
-    }
-    wait_s = buckets.take([(bucket, owners[bucket.level]) for bucket in limits.BUCKETS], now_us)
-    if wait_s is not None:
-        raise Refusal("rate_limit_exceeded", "Too many requests.", retry_after_s=wait_s)
 
 
 def _check_rights(operation: Operation[Any, Any], caller: Caller) -> None:
@@ -170,7 +158,9 @@ def parse(raw: bytes) -> Any:
     except ValueError:
         # Also a number with more digits than Python turns into an integer.
         raise invalid("", "invalid_json", "The body is not JSON.") from None
-    _check(value, "", 1)
+    for pointer, text in _texts(value):
+        if UNFIT.search(text):
+            raise invalid(pointer, "invalid_text")
     return value
 
 
@@ -181,7 +171,7 @@ def refuse_credential(value: Any) -> None:
         name.lower() in CREDENTIAL_NAMES and isinstance(held, str) and held
         for name, held in value.items()
     )
-    if named or _holds_key(value):
+    if named or any(KEY.search(text) for _, text in _texts(value)):
         raise Refusal(
             "credential_in_body",
             "The body carries a credential: send it in the Authorization header only.",
@@ -199,29 +189,20 @@ def _no_number(word: str) -> NoReturn:
     raise invalid("", "invalid_json", f"{word} is not a JSON number.")
 
 
-def _check(value: Any, pointer: str, level: int) -> None:
+def _texts(value: Any, pointer: str = "", level: int = 1) -> Iterator[tuple[str, str]]:
+    """Every text of a JSON value and every name, with its pointer; no value is infinite or too deep."""
     if isinstance(value, str):
-        if UNFIT.search(value):
-            raise invalid(pointer, "invalid_text")
-    elif isinstance(value, float):
-        if value in (float("inf"), float("-inf")):
-            raise invalid(pointer, "out_of_range")
+        yield pointer, value
+    elif isinstance(value, float) and math.isinf(value):
+        raise invalid(pointer, "out_of_range")
     elif isinstance(value, dict | list):
         # Limits: JSON depth.
         if level > limits.JSON_DEPTH:
             raise invalid("", "too_deep", f"More than {limits.JSON_DEPTH} levels of nesting.")
-        _check_inside(value, pointer, level + 1)
-
-
-def _check_inside(value: dict[str, Any] | list[Any], pointer: str, level: int) -> None:
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            _check(item, f"{pointer}/{index}", level)
-        return
-    for name, item in value.items():
-        if UNFIT.search(name):
-            raise invalid(pointer, "invalid_text")
-        _check(item, f"{pointer}/{escape(name)}", level)
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(name, str):
+                yield pointer, name
+            yield from _texts(item, f"{pointer}/{escape(str(name))}", level + 1)
 
 
 def escape(name: str) -> str:
@@ -307,7 +288,7 @@ def validate(
         ("unknown_field", [name for name in names if name not in operation.query_names]),
         ("duplicate_name", sorted({name for name in names if names.count(name) > 1})),
         ("unknown_field", [name for name in body if name not in operation.body_names]),
-        ("invalid_format", [name for name, form in FORMS.items() if _defies(form, values, name)]),
+        ("invalid_format", [name for name in FORMS if _has_no_form(name, values.get(name))]),
     )
     problems = [
         FieldError("/" + escape(name), code) for code, faulty in faulty_names for name in faulty
@@ -321,30 +302,25 @@ def validate(
     try:
         request = shape.model_validate(known_fields)
     except ValidationError as error:
-        problems += _translated(error, problems, operation.path_names)
+        already = {problem.pointer for problem in problems}
+        translated = [
+            FieldError(
+                "".join(f"/{escape(str(part))}" for part in problem["loc"]), _code(problem["type"])
+            )
+            for problem in error.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+            if not problem["loc"] or problem["loc"][0] not in operation.path_names
+        ]
+        problems += [problem for problem in translated if problem.pointer not in already]
         raise _refusal(problems) from None
     if problems:
         raise _refusal(problems)
     return request
 
 
-def _defies(form: re.Pattern[str], values: Mapping[str, Any], name: str) -> bool:
-    value = values.get(name)
-    return isinstance(value, str) and not form.fullmatch(value)
-
-
-def _translated(
-    error: ValidationError, known: list[FieldError], path_names: tuple[str, ...]
-) -> list[FieldError]:
-    already = {problem.pointer for problem in known}
-    translated = [
-        FieldError(
-            "".join(f"/{escape(str(part))}" for part in problem["loc"]), _code(problem["type"])
-        )
-        for problem in error.errors(include_url=False, include_context=False, include_input=False)
-        if not problem["loc"] or problem["loc"][0] not in path_names
-    ]
-    return [problem for problem in translated if problem.pointer not in already]
+def _has_no_form(name: str, value: Any) -> bool:
+    return isinstance(value, str) and FORMS[name].fullmatch(value) is None
 
 
 def _code(kind: str) -> str:

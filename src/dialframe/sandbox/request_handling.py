@@ -24,7 +24,6 @@ from dialframe.sandbox import request_checks
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
 from dialframe.sandbox.handlers.requests_and_replies import (
-    Context,
     Handler,
     Inbound,
     Reply,
@@ -32,20 +31,13 @@ from dialframe.sandbox.handlers.requests_and_replies import (
 )
 from dialframe.sandbox.request_checks import query_pairs, validate
 from dialframe.sandbox.world import clients_and_keys
-from dialframe.sandbox.world.api_objects import Json, Refusal, invalid
+from dialframe.sandbox.world.api_objects import Json, Refusal, Transaction, etag, invalid
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.runtime_state import ReservedKey, Rule, World, key_reused, released
+from dialframe.sandbox.world.runtime_state import NO_FAULT, ReservedKey, Rule, World, key_reused
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
 REPLAYED: Final = ("Idempotency-Replayed", "true")
-
-
-# Idempotency 3 and 5: "same request" is not defined; here all that its effect depends on.
-def fingerprint(method: str, path: str, query: list[tuple[str, str]], rest: Any) -> str:
-    """What two requests have in common that are the same one: `rest` is the body and `If-Match`."""
-    whole = json.dumps([method, path, sorted(query), rest], sort_keys=True)
-    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | None:
@@ -106,12 +98,12 @@ class AcceptedRequest:
     caller: Caller
     body: Any
     reserved: ReservedKey | None
-    rule: Rule | None
+    rule: Rule = NO_FAULT
 
     @property
     def delay_s(self) -> float:
         """Real seconds that the operation takes longer."""
-        return (self.rule.delay_seconds or 0.0) if self.rule else 0.0
+        return self.rule.delay_seconds or 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +119,6 @@ class Outcome:
     reply: Reply | None
     half: bool = False
     delay_s: float = 0.0
-
-
-# Raised inside the transaction, which rolls back for it.
-class _Undone(Exception):
-    """The connection is cut during a write: it never happened."""
 
 
 def problem(world: World, refusal: Refusal, request_id: str) -> Reply:
@@ -152,24 +139,28 @@ def prepare(world: World, inbound: Inbound, handler: Handler) -> AcceptedRequest
         rule = world.fault_for(handler.operation.name)
         keyed = handler.operation.key != "none" and bool(inbound.header("idempotency-key"))
         instead = _instead(world, inbound, rule, keyed=keyed)
-        return instead or _accept(world, inbound, handler, caller, rule)
+        step = instead or _accept(world, inbound, handler, caller, rule)
     except Refusal as refusal:
         return Outcome(problem(world, refusal, inbound.request_id))
+    return replace(step, delay_s=rule.delay_seconds or 0.0) if isinstance(step, Outcome) else step
 
 
 def perform(world: World, accepted: AcceptedRequest) -> Outcome:
     """Run the operation and keep its answer, both or neither."""
-    with released(world.running, accepted.reserved):
+    rule, changes_data = accepted.rule, accepted.handler.operation.changes_data
+    try:
         # Idempotency 8: GET and POST /v1/dnc/check keep nothing under a key.
-        if not accepted.handler.operation.changes_data:
-            return _sent(accepted.rule, _read(world, accepted))
-        if accepted.rule is not None and unconfirmed(accepted.rule):
-            return _sent(accepted.rule, _leave_unconfirmed(world, accepted))
-        try:
-            reply = _write(world, accepted)
-        except _Undone:
-            return Outcome(None)
-    return _sent(accepted.rule, reply)
+        if not changes_data:
+            with world.database.read() as db:
+                return _sent(rule, _carry_out(world, db, accepted, world.clock.now_us()))
+        if rule.leaves_unknown:
+            return _sent(rule, _leave_unconfirmed(world, accepted))
+        with automatic_dialing.up_to_now(world) as (db, now_us):
+            reply = _carry_out(world, db, accepted, now_us)
+        return Outcome(None) if rule.drop == "during" else _sent(rule, reply)
+    finally:
+        if accepted.reserved is not None:
+            world.running.release(accepted.reserved)
 
 
 def reconcile(world: World, key: str, *, done: bool) -> int | None:
@@ -194,11 +185,6 @@ def reconcile(world: World, key: str, *, done: bool) -> int | None:
                 accepted = _remembered(world, reserved, json.loads(request))
                 status = _carry_out(world, db, accepted, now_us).status
     return status
-
-
-def unconfirmed(rule: Rule) -> bool:
-    """Whether a failure leaves the outcome of a write unknown."""
-    return rule.refusal is not None and rule.refusal.code == "outcome_unknown"
 
 
 def _leave_unconfirmed(world: World, accepted: AcceptedRequest) -> Reply:
@@ -234,12 +220,12 @@ def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedR
         address="127.0.0.1",
         request_id=clients_and_keys.new_request_id(),
     )
+    # The key may have been revoked since: its request was let in before.
     access = world.access
     credential = access.credentials[request["credential"]]
     caller = Caller(access.clients[reserved.client], credential, access.settings)
-    return AcceptedRequest(
-        inbound, HANDLERS[request["operation"]], caller, request["body"], reserved, None
-    )
+    handler = HANDLERS[request["operation"]]
+    return AcceptedRequest(inbound, handler, caller, request["body"], reserved)
 
 
 def _unknown() -> Refusal:
@@ -249,22 +235,19 @@ def _unknown() -> Refusal:
     )
 
 
-def _instead(world: World, inbound: Inbound, rule: Rule | None, *, keyed: bool) -> Outcome | None:
-    if rule is None:
-        return None
-    delay_s = rule.delay_seconds or 0.0
+def _instead(world: World, inbound: Inbound, rule: Rule, *, keyed: bool) -> Outcome | None:
     if rule.drop == "before":
-        return Outcome(None, delay_s=delay_s)
+        return Outcome(None)
     if rule.body is not None:
         headers = (("Content-Type", "application/json"),)
-        return Outcome(Reply(rule.status or 200, rule.body.encode(), headers), delay_s=delay_s)
-    if rule.refusal is not None and not (unconfirmed(rule) and keyed):
-        return Outcome(problem(world, rule.refusal, inbound.request_id), delay_s=delay_s)
+        return Outcome(Reply(rule.status or 200, rule.body.encode(), headers))
+    if rule.refusal is not None and not (rule.leaves_unknown and keyed):
+        return Outcome(problem(world, rule.refusal, inbound.request_id))
     return None
 
 
 def _accept(
-    world: World, inbound: Inbound, handler: Handler, caller: Caller, rule: Rule | None
+    world: World, inbound: Inbound, handler: Handler, caller: Caller, rule: Rule
 ) -> AcceptedRequest | Outcome:
     body: Any = {}
     if inbound.body:
@@ -278,16 +261,15 @@ def _accept(
         raise invalid("/X-Correlation-ID", "invalid_format")
     reserved = None
     if key is not None:
-        rest = [body, inbound.header("if-match")]
-        same = fingerprint(
-            handler.operation.method, inbound.path, query_pairs(inbound.query), rest
-        )
+        # Idempotency 3 and 5: "same request" is not defined; here all that its effect depends on.
+        query, if_match = sorted(query_pairs(inbound.query)), inbound.header("if-match")
+        parts = [handler.operation.method, inbound.path, query, [body, if_match]]
+        same = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         # Two keys of one client share their idempotency keys: the scope is the client.
         reserved = ReservedKey(caller.client.number, key, same)
         before = _reserve(world, reserved)
         if before is not None:
-            delay_s = (rule.delay_seconds or 0.0) if rule else 0.0
-            return replace(_sent(rule, before), delay_s=delay_s)
+            return _sent(rule, before)
     return AcceptedRequest(inbound, handler, caller, body, reserved, rule)
 
 
@@ -319,58 +301,44 @@ def _reserve(world: World, reserved: ReservedKey) -> Reply | None:
     return before
 
 
-def _read(world: World, accepted: AcceptedRequest) -> Reply:
-    try:
-        with world.database.read() as db:
-            return _run(world, db, accepted, world.clock.now_us())
-    except Refusal as refusal:
-        return problem(world, refusal, accepted.inbound.request_id)
-
-
-def _write(world: World, accepted: AcceptedRequest) -> Reply:
-    with automatic_dialing.up_to_now(world) as (db, now_us):
-        reply = _carry_out(world, db, accepted, now_us)
-        if accepted.rule is not None and accepted.rule.drop == "during":
-            raise _Undone
-    return reply
-
-
 def _carry_out(
     world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int
 ) -> Reply:
     # A refusal undoes what its handler wrote, and is itself kept under the key.
     db.execute("SAVEPOINT work")
     try:
-        reply = _run(world, db, accepted, now_us)
+        reply = _run(db, accepted, now_us)
     except Refusal as refusal:
         db.execute("ROLLBACK TO work")
         reply = problem(world, refusal, accepted.inbound.request_id)
-    if accepted.reserved is not None:
+    if accepted.rule.drop == "during":
+        # The connection breaks during the operation: a write never happened.
+        db.execute("ROLLBACK TO work")
+    elif accepted.reserved is not None:
         keep(db, accepted.reserved, reply, now_us)
     return reply
 
 
-def _run(world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int) -> Reply:
-    inbound, handler = accepted.inbound, accepted.handler
+def _run(db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int) -> Reply:
+    inbound, operation = accepted.inbound, accepted.handler.operation
     request = validate(
-        handler.operation,
-        handler.shape,
+        operation,
+        accepted.handler.shape,
         path=inbound.path_values,
         query=inbound.query,
         body=accepted.body,
     )
     if_match = inbound.header("if-match")
     # Endpoints, Common request parts: `If-Match` has at most 128 characters.
-    if if_match is not None and len(if_match) > limits.ETAG_CHARS and handler.operation.if_match:
+    if if_match is not None and len(if_match) > limits.ETAG_CHARS and operation.if_match:
         raise invalid("/If-Match", "too_long")
-    return handler.handle(
-        Context(
-            request, handler.operation, db, accepted.caller, now_us, if_match, world.cursor_key
-        )
-    )
+    reply = accepted.handler.handle(Transaction(db, now_us, accepted.caller, if_match), request)
+    # Endpoints, Leads and Appointments: the operations whose answers carry an `ETag`.
+    tag = (("ETag", etag(reply.body)),) if operation.etag else ()
+    return replace(reply, headers=(*reply.headers, *tag))
 
 
-def _sent(rule: Rule | None, reply: Reply) -> Outcome:
-    if rule is None or rule.drop is None:
+def _sent(rule: Rule, reply: Reply) -> Outcome:
+    if rule.drop is None:
         return Outcome(reply)
     return Outcome(None) if rule.drop == "after-commit" else Outcome(reply, half=True)

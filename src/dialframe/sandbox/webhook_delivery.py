@@ -19,10 +19,9 @@ from dialframe.contract import limits
 from dialframe.contract.models import webhook_models
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.world import events
-from dialframe.sandbox.world.api_objects import Refusal
+from dialframe.sandbox.world.api_objects import Refusal, Transaction
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import World
-from dialframe.sandbox.world.sandbox_database import update
 
 LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
@@ -164,15 +163,14 @@ def next_attempt(world: World, due: DueDelivery) -> Attempt | None:
     with world.database.read() as db:
         if not _still_due(db, due):
             return None
-        row = db.execute(
+        tx = Transaction(db, world.clock.now_us(), world.access.service(due.client))
+        row = tx.row(
             "SELECT url, enabled, secret, previous_secret, previous_until FROM webhooks"
             " WHERE client = ? AND id = ?",
-            (due.client, due.webhook_id),
-        ).fetchone()
-        (kind,) = db.execute(
-            "SELECT type FROM events WHERE client = ? AND id = ?", (due.client, due.event_id)
-        ).fetchone()
-        body = events.envelope(db, due.client, due.event_id)
+            due.webhook_id,
+        )
+        (kind,) = tx.row("SELECT type FROM events WHERE client = ? AND id = ?", due.event_id)
+        body = events.envelope(tx, due.event_id)
     # The condition for `cancelled` is not shown (States, Webhook delivery): nobody is there to take it.
     if not settings.webhooks_enabled:
         return Attempt(due, refused=("cancelled", "webhooks_disabled"))
@@ -213,9 +211,28 @@ def _headers(
 
 def note_attempt(world: World, attempt: Attempt, status: int | None) -> None:
     """Keep what became of an attempt, unless the delivery was cancelled meanwhile."""
+    due, attempts = attempt.due, attempt.due.attempts + 1
     with world.database.write() as db:
-        if _still_due(db, attempt.due):
-            _note(db, attempt, status, world.clock.now_us())
+        if not _still_due(db, due):
+            return
+        now_us = world.clock.now_us()
+        made = {"attempts": attempts, "last_status_code": status, "last_attempt_at": now_us}
+        values: dict[str, Any] = {"next_attempt_at": None, **({} if attempt.refused else made)}
+        # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240
+        # minutes. The first attempt is none of the retries: six in all.
+        if attempt.refused is not None:
+            values["status"], values["failure_reason"] = attempt.refused
+        elif status is not None and 200 <= status < 300:
+            values |= {"status": "delivered", "delivered_at": now_us}
+        elif attempts <= len(limits.WEBHOOK_RETRY_MINUTES):
+            wait_us = limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
+            values |= {"status": "retry_scheduled", "next_attempt_at": now_us + wait_us}
+        else:
+            reason = NO_ANSWER if status is None else f"answered_{status}"
+            reason = ELSEWHERE if attempt.url is None else reason
+            values |= {"status": "failed", "failure_reason": reason}
+        tx = Transaction(db, now_us, world.access.service(due.client))
+        tx.update("deliveries", due.delivery_id, **values)
 
 
 def _still_due(db: sqlite3.Connection, due: DueDelivery) -> bool:
@@ -223,37 +240,6 @@ def _still_due(db: sqlite3.Connection, due: DueDelivery) -> bool:
         "SELECT status, attempts FROM deliveries WHERE number = ?", (due.number,)
     ).fetchone()
     return state in _OPEN and attempts == due.attempts
-
-
-def _note(db: sqlite3.Connection, attempt: Attempt, status: int | None, now_us: int) -> None:
-    due = attempt.due
-    values: dict[str, Any] = {"next_attempt_at": None}
-    if attempt.refused is not None:
-        state, reason = attempt.refused
-        update(
-            db,
-            "deliveries",
-            due.client,
-            due.delivery_id,
-            **values,
-            status=state,
-            failure_reason=reason,
-        )
-        return
-    # Contract, Events, Delivery 5: any 2xx within 10 s, else again after 1, 5, 15, 60 and 240 minutes.
-    # The first attempt is none of the retries: six in all.
-    attempts = due.attempts + 1
-    values |= {"attempts": attempts, "last_status_code": status, "last_attempt_at": now_us}
-    if status is not None and 200 <= status < 300:
-        values |= {"status": "delivered", "delivered_at": now_us}
-    elif attempts <= len(limits.WEBHOOK_RETRY_MINUTES):
-        wait_us = limits.WEBHOOK_RETRY_MINUTES[attempts - 1] * MINUTE_US
-        values |= {"status": "retry_scheduled", "next_attempt_at": now_us + wait_us}
-    else:
-        reason = NO_ANSWER if status is None else f"answered_{status}"
-        values["status"] = "failed"
-        values["failure_reason"] = ELSEWHERE if attempt.url is None else reason
-    update(db, "deliveries", due.client, due.delivery_id, **values)
 
 
 async def _post(attempt: Attempt) -> int | None:

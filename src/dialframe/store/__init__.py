@@ -1,10 +1,10 @@
 """Tables on disk as append-only row versions, one folder for each client of the service."""
 
+from dialframe.privacy import E164
 from dialframe.store.account_folders import Identity, Owner, locate, partitions
 from dialframe.store.files.catalog import Checkpoint, Verdict
 from dialframe.store.files.damaged_files import Damage
 from dialframe.store.files.sqlite_rows import Bad, bad_record
-from dialframe.store.forgotten_numbers import E164
 from dialframe.store.reader import Check, Info, TableFacts
 from dialframe.store.store import Appended, Store
 

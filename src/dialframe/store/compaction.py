@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -77,7 +77,8 @@ def seal_if_due(database: Database, layout: Layout, rows: int, sizes: Sizes) -> 
         with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
             if not held:
                 return False
-            done = seal(database, layout, sizes)
+            with writing_parts(database) as writing:
+                done = writing.seal(layout, sizes.part_rows)
             merge(database, layout, sizes)
             sweep(database)
     except StoreError:
@@ -95,32 +96,33 @@ def compact(database: Database, sizes: Sizes) -> None:
     thorough = replace(sizes, patches=1, small_parts=2)
     with exclusive(database.folder / PARTS_LOCK, wait=True):
         for layout in LAYOUTS:
-            # Tails first: what is sealed here is merged with the rest.
-            while seal(database, layout, sizes):
-                pass
-            while merge(database, layout, thorough):
+            # Tails first: what is sealed here is merged with the rest. In one transaction, for where others write
+            # without pause a tail is never empty.
+            with writing_parts(database) as writing:
+                while writing.seal(layout, sizes.part_rows):
+                    pass
+            with database.reading() as connection:
+                standing = {part.name for part in live_parts(connection, layout)}
+            while merge(database, layout, thorough, standing):
                 pass
         sweep(database)
 
 
-def seal(database: Database, layout: Layout, sizes: Sizes) -> bool:
-    """Move up to a full part of the tail into parts; False where there is none. The caller holds `lock.parts`."""
-    with writing_parts(database) as writing:
-        return writing.seal(layout, sizes.part_rows)
-
-
-def merge(database: Database, layout: Layout, sizes: Sizes) -> bool:
+def merge(
+    database: Database, layout: Layout, sizes: Sizes, standing: Container[str] | None = None
+) -> bool:
     """Write one group of parts anew, as fewer and fuller ones; the caller holds `lock.parts`.
 
-    Versions that are followed by others go to the history, with the instant at which they were. False where
-    there is no such group, or somebody else replaced one of its parts meanwhile.
+    Versions that are followed by others go to the history, with the instant at which they were. Of parts that
+    are full, only those named in `standing` are written anew for that. False where there is no such group, or
+    somebody else replaced one of its parts meanwhile.
     """
     with database.reading() as connection:
         parts, patches = live_parts(connection, layout), read_patches(connection, layout)
+    # Whoever writes meanwhile brings patches, and never parts: those made here would be due again and again.
+    due = [part for part in parts if standing is None or part.name in standing]
     # Small parts first: merging them takes in their patches as well.
-    chosen = _small(parts, sizes) or _patched(
-        database.shelf, layout, parts, patches, sizes.patches
-    )
+    chosen = _small(parts, sizes) or _patched(database.shelf, layout, due, patches, sizes.patches)
     if not chosen:
         return False
     table = pa.concat_tables(

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import exclusive
+from dialframe.files import exclusive, forget_key
 from dialframe.store.compaction import Writing, writing_parts
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts, read_meta, write_meta
 from dialframe.store.files.damaged_files import without_damaged
@@ -31,9 +31,7 @@ from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.forgotten_numbers import (
     Forgotten,
     digits_of,
-    make_key,
     national_digits,
-    read_key,
 )
 
 
@@ -54,7 +52,7 @@ def forgotten(connection: sqlite3.Connection, key: Path) -> Forgotten:
     """
     marks = connection.execute("SELECT mark, digits FROM forgotten").fetchall()
     return Forgotten(
-        key=read_key(key) if marks else b"",
+        key=forget_key(key, make=False) if marks else b"",
         marks=frozenset(mark for mark, _ in marks),
         lengths=frozenset(digits for _, digits in marks if digits),
     )
@@ -185,7 +183,7 @@ def erase(database: Database, phone: str, at: int) -> int:
     def work() -> int:
         with writing_parts(database) as writing:
             connection = writing.connection
-            marks = Forgotten(make_key(database.key_file))
+            marks = Forgotten(forget_key(database.key_file))
             _mark(connection, marks.mark("phone", digits), len(digits), at)
             if national is not None:
                 _mark(connection, marks.mark("national", national), len(national), at)

@@ -8,24 +8,17 @@ brackets, blanks, dots, hyphens and slashes between the digits; a national writi
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import re
-import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from dialframe.errors import StoreError
-from dialframe.files import write_text
 from dialframe.frames.frame_schemas import as_json
+from dialframe.privacy import keyed_mark
 from dialframe.store.files.sqlite_rows import Row, Value
 from dialframe.store.files.table_layouts import Layout
 
-#: A number that can be forgotten, or asked about.
-E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 REPLACED: Final = "[forgotten]"
 #: A national number shorter than this would be found inside too many innocent figures.
 NATIONAL_DIGITS: Final = 9
@@ -34,8 +27,6 @@ NATIONAL_DIGITS: Final = 9
 TOLD_PHONES: Final = ("from", "to", "phone")
 
 _RUN: Final = re.compile(r"\+?[0-9](?:[\s().\-/\u2010-\u2015]{0,3}[0-9]){6,}")
-KEY_BYTES: Final = 32
-_MARK_BYTES: Final = 16
 _DIGITS: Final = "0123456789"
 
 
@@ -55,8 +46,7 @@ class Forgotten:
 
     def mark(self, kind: str, text: str) -> bytes:
         """Keyed hash of a number's digits (`phone`, `national`) or of an id (`id`)."""
-        # Keyed: there are few numbers, so that a bare hash could be looked up.
-        return hmac.digest(self.key, f"{kind}:{text}".encode(), hashlib.sha256)[:_MARK_BYTES]
+        return keyed_mark(self.key, kind, text)
 
     def has_phone(self, phone: Value) -> bool:
         """Whether this text is a forgotten number."""
@@ -156,37 +146,6 @@ class Forgotten:
             ):
                 return length
         return 0
-
-
-def read_key(path: Path) -> bytes:
-    """The key that makes marks, from its file.
-
-    Raises:
-        StoreError: It is missing or is no key: forgotten numbers would come back with the next sync.
-    """
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
-        key = b""
-    if len(key) != KEY_BYTES:
-        raise StoreError(
-            f"{path}: the key of forgotten numbers is missing; put it back: without it they would be "
-            "stored again"
-        )
-    return key
-
-
-def make_key(path: Path) -> bytes:
-    """The key in a file, made there where there is none.
-
-    Raises:
-        StoreError: The file is no key.
-        OSError: It cannot be written.
-    """
-    if not path.exists():
-        # 256 random bits, of which nothing follows about the store.
-        write_text(secrets.token_hex(KEY_BYTES) + "\n", path)
-    return read_key(path)
 
 
 def digits_of(text: str) -> str:

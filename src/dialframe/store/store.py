@@ -19,6 +19,7 @@ from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
 from dialframe.frames.frame_schemas import Table
+from dialframe.privacy import E164
 from dialframe.store import compaction as sealing
 from dialframe.store import row_versions
 from dialframe.store.account_folders import Identity, Owner, admit, claim, read_owner, write_owner
@@ -36,7 +37,6 @@ from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.sqlite_rows import Bad, Value, microseconds, rows
 from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.forget import PERSONAL, discard, erase, floor_of, forgotten, young_enough
-from dialframe.store.forgotten_numbers import E164
 from dialframe.store.reader import Reader, of_campaign
 
 # Contract, Endpoints, Calls: a call may appear behind a cursor already returned, so one walk proves no absence.

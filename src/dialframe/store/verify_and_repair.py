@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dialframe.chained_log import ORIGIN, Witness
+from dialframe.chained_log import ORIGIN, Record, Witness
 from dialframe.files import exclusive, folder
 from dialframe.store.compaction import DRAFTS, sweep
 from dialframe.store.files.catalog import (
@@ -37,11 +37,9 @@ from dialframe.store.files.change_log import (
     HEADS,
     LOG,
     TABLES,
-    Record,
     apply,
     differing,
     log_of,
-    records,
     recount,
 )
 from dialframe.store.files.damaged_files import acknowledge as acknowledged
@@ -107,7 +105,7 @@ def verify(store: Path) -> list[Problem]:
     except Lost as error:
         return [Problem(FILE, _reason(error), lost=True)]
     copy = log_of(store)
-    transactions = list(records(copy))
+    transactions = list(copy.records())
     broken = [record.mark.number for record in transactions if not record.whole]
     if broken:
         # Five tell where to look; a disk that fails may have broken thousands.
@@ -151,7 +149,7 @@ def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str
             done += _rebuild(store, now)
         database = Database(store)
         try:
-            if any(not record.whole for record in records(database.copy)):
+            if any(not record.whole for record in database.copy.records()):
                 database.renew_copy()
                 done.append(f"{COPY}/{LOG}: written anew from {FILE}")
             done += _mend_parts(database)
@@ -239,7 +237,7 @@ def _believable(store: Path) -> bool:
 def _rebuild(store: Path, now: datetime) -> list[str]:
     """Make the SQLite file again, and put the old one aside."""
     shelf, copy = Shelf(store), log_of(store)
-    transactions = list(records(copy))
+    transactions = list(copy.records())
     # A log without its beginning is the end of something that nobody has.
     sound = bool(transactions) and transactions[0].whole and "begin" in transactions[0].content
     # Apart from the store: what is there stays as it is until the new file is whole.

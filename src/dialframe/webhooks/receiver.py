@@ -27,7 +27,7 @@ from starlette.routing import Route
 from dialframe.background import Worker
 from dialframe.contract import limits
 from dialframe.errors import ConfigError, DialframeError, WebhookError
-from dialframe.serving import ServerThread, listen, timed_protocol, url_of
+from dialframe.serving import ServerThread, body_of, listen, timed_protocol, url_of
 from dialframe.webhooks.verifying import Delivery, usable, verify
 
 #: What may wait for a slow listener; it is all stored already, so the rest is counted and left out.
@@ -258,7 +258,7 @@ async def _received(
     request: Request, reception: Reception, writer: Worker, announcer: Announcer
 ) -> Response:
     # Contract, Events, Delivery 1: the raw bytes, before anything parses them.
-    body = await _body(request)
+    body = await body_of(request.stream(), limits.BODY_BYTES)
     if body is None:
         return _answer(413)
     delivery = verify(body, request.headers, reception.secrets, reception.now())
@@ -270,19 +270,6 @@ async def _received(
 
     await asyncio.wrap_future(writer.submit(keep))
     return Response(status_code=204)
-
-
-async def _body(request: Request) -> bytes | None:
-    """The raw body, or None when it is larger than any delivery may be."""
-    parts: list[bytes] = []
-    size_bytes = 0
-    async for part in request.stream():
-        size_bytes += len(part)
-        # Counted as it comes: a chunked body declares no length.
-        if size_bytes > limits.BODY_BYTES:
-            return None
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _not_kept(error: Exception, answer_s: float) -> DialframeError:

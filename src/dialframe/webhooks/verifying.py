@@ -223,9 +223,9 @@ def _timestamp(text: str, now: datetime) -> int:
 def _matches(body: bytes, signature: str, timestamp_s: int, secrets: Sequence[str]) -> bool:
     """Whether any of the signatures was made with any of the secrets; all are compared, each in constant time."""
     # Contract, Events, Delivery 4: during a rotation `sha256=<new>,sha256=<old>`.
-    sent = [part.strip().removeprefix(webhook_models.SCHEME) for part in signature.split(",")]
-    made = [webhook_models.digest(body, timestamp_s, secret) for secret in secrets]
-    matches = [hmac.compare_digest(one, other) for one in sent for other in made]
+    digests = [part.strip().removeprefix(webhook_models.SCHEME) for part in signature.split(",")]
+    expected = [webhook_models.digest(body, timestamp_s, secret) for secret in secrets]
+    matches = [hmac.compare_digest(sent, made) for sent in digests for made in expected]
     return any(matches)
 
 

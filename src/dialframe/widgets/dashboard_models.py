@@ -425,7 +425,7 @@ class CoverageModel:
         if self._masked is None:
             frame = self._made()[0].masked()
             # Stable, so that findings of one grade keep the order of the report.
-            order = frame["grade"].map({grade: place for place, grade in enumerate(GRADES)})
+            order = frame["grade"].map({grade: rank for rank, grade in enumerate(GRADES)})
             self._masked = frame.iloc[order.argsort(kind="stable")][list(_PROOF)]
         whole = self._masked
         selected = whole if self.grade is None else whole[whole["grade"] == self.grade]

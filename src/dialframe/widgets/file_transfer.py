@@ -161,8 +161,8 @@ class Downloads(anywidget.AnyWidget):
         """Offer these files, and none that were offered before."""
         self._paths = list(files.values())
         self.files = [
-            {"at": place, **entry(kind.replace("_", " "), path)}
-            for place, (kind, path) in enumerate(files.items())
+            {"at": position, **entry(kind.replace("_", " "), path)}
+            for position, (kind, path) in enumerate(files.items())
         ]
 
     def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:

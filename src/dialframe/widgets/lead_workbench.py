@@ -20,7 +20,7 @@ from dialframe.flows import cleaning_summary
 from dialframe.flows.suppression_import import own_list
 from dialframe.leads import MappingDecision
 from dialframe.leads.columns.column_map import FIELDS, ColumnMap, Columns
-from dialframe.leads.reading.header_row import HeaderChoice
+from dialframe.leads.reading.layout import HeaderChoice
 from dialframe.widgets.file_transfer import Downloads, Upload
 from dialframe.widgets.html_and_controls import (
     Panel,
@@ -76,11 +76,11 @@ def field_options(
 
 def found_words(name: str, decision: MappingDecision | None) -> str:
     """What was found for a field: `Telefon (0.97)`."""
-    found = None if decision is None else decision.columns
-    columns = () if found is None else found.fields().get(name, ())
-    if found is None or not columns:
+    column_map = None if decision is None else decision.columns
+    columns = () if column_map is None else column_map.fields().get(name, ())
+    if column_map is None or not columns:
         return "nothing found"
-    sure = found.confidence.get(name)
+    sure = column_map.confidence.get(name)
     return f"found: {', '.join(columns)}" + ("" if sure is None else f" ({sure:.2f})")
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import xlsxwriter
+
+Cells = tuple[str, ...]
 
 #: A record of the truth that is damaged: it must be one row with a fault, whatever its cells.
-SPOILT: tuple[str, ...] = ("\x00spoilt",)
+SPOILT: Cells = ("\x00spoilt",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,53 +34,47 @@ class Case:
     name: str
     file: str
     data: bytes
-    header: tuple[str, ...] | None
-    records: tuple[tuple[str, ...], ...]
+    header: Cells | None
+    records: tuple[Cells, ...]
     lines: tuple[int, ...]
 
 
 @dataclass
 class Paper:
-    """A text file while it is written.
+    """A text file.
 
     Attributes:
         delimiter: Between cells.
-        quote: Around cells.
+        quote: Around cells, None where a quotation mark is a character like any other.
         always: Whether every cell is quoted.
         escape: What stands before a quote inside a quoted cell, None to double it.
-        end: Line end.
+        widths: Of the columns, where blanks fill them up and nothing delimits them.
     """
 
     delimiter: str = ","
     quote: str | None = '"'
     always: bool = False
     escape: str | None = None
-    end: str = "\n"
-    header: tuple[str, ...] | None = None
+    widths: Sequence[int] = ()
     pieces: list[str] = field(default_factory=list)
-    records: list[tuple[str, ...]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
     at: int = 1
 
     def write(self, text: str) -> None:
-        """A piece of text as it is, with the file's line end behind it."""
-        self.pieces.append(text + self.end)
+        """A line as it is."""
+        self.pieces.append(text)
         self.at += text.count("\n") + 1
 
-    def row(self, cells: Sequence[str], *, behind: str = "") -> None:
-        """A record, as the dialect writes it."""
-        self.damaged(self.delimiter.join(map(self.cell, cells)) + behind, tuple(cells))
+    def names(self, cells: Cells) -> None:
+        """The header, as the dialect writes it."""
+        self.write(self.line(cells))
 
-    def damaged(self, text: str, cells: tuple[str, ...]) -> None:
-        """A record that is written otherwise than the dialect says, with its true cells."""
-        self.records.append(cells)
-        self.lines.append(self.at)
-        self.write(text)
+    row = names
 
-    def names(self, cells: Sequence[str], *, behind: str = "") -> None:
-        """The header."""
-        self.header = tuple(cells)
-        self.write(self.delimiter.join(map(self.cell, cells)) + behind)
+    def line(self, cells: Cells) -> str:
+        """Cells as the dialect writes them."""
+        if self.widths:
+            return "".join(map(str.ljust, cells, self.widths)).rstrip()
+        return self.delimiter.join(map(self.cell, cells))
 
     def cell(self, text: str) -> str:
         """A cell as the dialect writes it."""
@@ -89,24 +90,50 @@ class Paper:
         inner = inner.replace(quote, (self.escape or quote) + quote)
         return f"{quote}{inner}{quote}"
 
-    def case(
-        self,
-        suite: str,
-        name: str,
-        encoding: str = "utf-8",
-        *,
-        last_end: bool = True,
-        file: str = "table.csv",
-    ) -> Case:
-        """The finished file."""
-        text = "".join(self.pieces)
-        text = text if last_end else text.removesuffix(self.end)
-        return Case(
-            suite,
-            name,
-            file,
-            text.encode(encoding),
-            self.header,
-            tuple(self.records),
-            tuple(self.lines),
-        )
+
+class Book:
+    """A workbook; `stored` has the format of each column that is not text."""
+
+    def __init__(self, stored: Mapping[int, str]) -> None:
+        self._out = io.BytesIO()
+        self._book = xlsxwriter.Workbook(self._out, {"in_memory": True})
+        self._forms = {
+            column: self._book.add_format({"num_format": form}) for column, form in stored.items()
+        }
+        self._sheet: Any = None
+        self.at = 1
+
+    def sheet(self, name: str, *, hidden: bool = False) -> None:
+        """Begin a sheet."""
+        self._sheet, self.at = self._book.add_worksheet(name), 1
+        if hidden:
+            self._sheet.hide()
+
+    def write(self, text: str) -> None:
+        """A row with one cell, or an empty row."""
+        self.names((text,))
+
+    def names(self, cells: Cells) -> None:
+        """Cells as text."""
+        for column, text in enumerate(cells):
+            if text:
+                self._sheet.write_string(self.at - 1, column, text)
+        self.at += 1
+
+    def row(self, cells: Cells) -> None:
+        """Cells as their columns store them."""
+        at = self.at - 1
+        self.names(tuple("" if at in self._forms else text for at, text in enumerate(cells)))
+        for column, form in self._forms.items():
+            self._sheet.write(at, column, _stored(cells[column]), form)
+
+    def finished(self) -> bytes:
+        """The file."""
+        self._book.close()
+        return self._out.getvalue()
+
+
+def _stored(seen: str) -> bool | dt.date | float:
+    if seen in ("TRUE", "FALSE"):
+        return seen == "TRUE"
+    return dt.date.fromisoformat(seen) if "-" in seen else float(seen)

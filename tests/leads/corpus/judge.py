@@ -6,29 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.leads.corpus.books import BOOKS
 from tests.leads.corpus.case import SPOILT, Case
-from tests.leads.corpus.suites import MISC, SURVEY, UGLY, W3C, WRANGLING, draw
+from tests.leads.corpus.suites import SUITES, draw
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads import LeadFile
 
-#: Suites with how many files each has, and the share that must be read exactly right.
-SUITES = {
-    "survey": (SURVEY, 100, 0.95),
-    "wrangling": (WRANGLING, 180, 0.95),
-    "misc": (MISC, 150, 0.97),
-    "w3c": (W3C, 220, 0.97),
-    "ugly": (UGLY, 306, 0.98),
-    "xlsx": (BOOKS, 44, 1.0),
-}
-
 
 def cases(every: int = 1) -> Iterator[Case]:
     """The whole corpus, or every so-manieth file of it."""
-    for suite, (makers, count, _) in SUITES.items():
-        yield from draw(suite, makers, count, every)
+    for suite in SUITES:
+        yield from draw(suite, every)
 
 
 def fault(case: Case, folder: Path) -> str | None:

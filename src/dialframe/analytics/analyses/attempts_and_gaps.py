@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Final, Unpack
 
 import numpy as np
@@ -24,6 +23,7 @@ from dialframe.analytics.attempt.lead_match import SOURCE
 from dialframe.analytics.attempt.taxonomy import OUTCOMES
 from dialframe.analytics.claims_and_tables import (
     Claim,
+    bands,
     plural,
     points,
     rated,
@@ -38,6 +38,8 @@ from dialframe.analytics.claims_and_tables import (
 
 #: Hours between two attempts at which a new band begins.
 GAPS_H: Final = (0, 1, 4, 12, 24, 48, 96, 168)
+_GAP_EDGES: Final = [f"{h} h" if h < 48 else f"{h // 24} d" for h in GAPS_H]
+_GAPS: Final = bands(_GAP_EDGES)
 
 
 @analysis
@@ -76,9 +78,9 @@ def attempts(
     contact = waiting & human
     booked = attempts.flag("appointment") | attempts.flag("conversion")
     won = booked & (attempts.first_ever("appointment", "conversion") == attempts.attempt)
-    tried, gained = sums(number, most), sums(np.where(won, number, -1), most)
-    people = sums(np.where(human, number, -1), most)
-    n, k = sums(np.where(waiting, number, -1), most), sums(np.where(contact, number, -1), most)
+    tried, gained = sums(number, most), sums(number, most, won)
+    people = sums(number, most, human)
+    n, k = sums(number, most, waiting), sums(number, most, contact)
     total = int(tried[0]) if len(tried) else 0
     used = int(np.flatnonzero(tried).max(initial=-1)) + 1
     columns = {
@@ -140,18 +142,26 @@ def recycle(
     hit = attempts.flag("human")[after]
     cell = outcome * size + band
     n = sums(cell, len(OUTCOMES) * size).reshape(-1, size)
-    k = sums(np.where(hit, cell, -1), len(OUTCOMES) * size).reshape(-1, size)
+    k = sums(cell, len(OUTCOMES) * size, hit).reshape(-1, size)
     # Outcomes without a retry have no row: nothing followed them that could be compared.
     seen_outcomes = [i for i in range(len(OUTCOMES)) if n[i].any()]
-    verdicts = _gaps_judged(attempts, after, outcome, band, min_calls, alpha)
+    open_outcomes = [i for i in range(len(OUTCOMES))
+                     if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
+    verdicts: dict[int, Judged] = {}
     adjusted = np.full((len(OUTCOMES), size), np.nan)
-    for i, verdict in verdicts.items():
-        adjusted[i] = adjusted_rates(verdict, size)[0]
-    labels = _gap_labels()
+    for i in open_outcomes:
+        # One question for each outcome that is tried again: they share one level.
+        verdict = levels_judged(
+            attempts, {"gap": band[outcome == i]}, size, min_calls, alpha,
+            rows=after[outcome == i], tests=len(open_outcomes), shape="one",
+        )  # fmt: skip
+        if verdict is not None:
+            verdicts[i] = verdict
+            adjusted[i] = adjusted_rates(verdict, size)[0]
     frame = table(
         {
             "outcome": [OUTCOMES[i].name for i in seen_outcomes for _ in range(size)],
-            "gap": labels * len(seen_outcomes),
+            "gap": _GAPS * len(seen_outcomes),
             **{
                 name: np.asarray(values).reshape(-1, size)[seen_outcomes].ravel()
                 for name, values in rated_calls(
@@ -177,37 +187,27 @@ def recycle(
 GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "weekday", "time zone")
 
 
-def _gaps_judged(
-    attempts: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
-) -> dict[int, Judged]:
-    """What can be said of the gaps after each outcome that is tried again."""
-    open_outcomes = [i for i in range(len(OUTCOMES))
-             if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
-    verdicts = {
-        i: levels_judged(
-            attempts, {"gap": band[outcome == i]}, len(GAPS_H), min_calls, alpha,
-            rows=after[outcome == i], tests=len(open_outcomes), shape="one",
-        )
-        for i in open_outcomes
-    }  # fmt: skip
-    return {i: verdict for i, verdict in verdicts.items() if verdict is not None}
-
-
 def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tuple[Claim, ...]:
-    labels = _gap_labels()
     claims = []
     for i, verdict in verdicts.items():
         if not verdict.differs:
             continue
         if not verdict.best_stands_out:
-            claims.append(_cut_claim(i, verdict))
+            # Where gaps differ and none is certainly the best: the shorter against the longer ones.
+            cut, effect, low, high = best_cut(verdict.effects, len(GAPS_H))
+            name, word = OUTCOMES[i].name, "fewer" if effect > 0 else "more"
+            claims.append(Claim(
+                "difference", f"{name}: gap", effect, low, high, verdict.detectable, GAP_ADJUSTED_FOR,
+                f"After {name}, gaps of {_GAP_EDGES[cut + 1]} or more reach {points(abs(effect))} {word} "
+                f"({points(low)} to {points(high)}, p = {verdict.p:.2g}), and none alone is certainly the best",
+            ))  # fmt: skip
             continue
         rates = verdict.effects.rates(shrink=True)
         claims.append(Claim(
-            "advice", f"{OUTCOMES[i].name}: {labels[verdict.best]}", verdict.effect, verdict.low,
+            "advice", f"{OUTCOMES[i].name}: {_GAPS[verdict.best]}", verdict.effect, verdict.low,
             verdict.high, verdict.detectable, GAP_ADJUSTED_FOR,
-            f"After {OUTCOMES[i].name}, {labels[verdict.best]} reaches "
-            f"{share(rates[verdict.best])}, {points(verdict.effect)} above {labels[verdict.worst]}",
+            f"After {OUTCOMES[i].name}, {_GAPS[verdict.best]} reaches "
+            f"{share(rates[verdict.best])}, {points(verdict.effect)} above {_GAPS[verdict.worst]}",
         ))  # fmt: skip
     if claims:
         return tuple(claims)
@@ -224,22 +224,11 @@ def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tu
     ),)  # fmt: skip
 
 
-def _cut_claim(outcome: int, verdict: Judged) -> Claim:
-    """Where gaps differ and none is certainly the best: the shorter against the longer ones."""
-    cut, effect, low, high = best_cut(verdict.effects, len(GAPS_H))
-    name, word = OUTCOMES[outcome].name, "fewer" if effect > 0 else "more"
-    return Claim(
-        "difference", f"{name}: gap", effect, low, high, verdict.detectable, GAP_ADJUSTED_FOR,
-        f"After {name}, gaps of {_hours(GAPS_H[cut + 1])} or more reach {points(abs(effect))} {word} "
-        f"({points(low)} to {points(high)}, p = {verdict.p:.2g}), and none alone is certainly the best",
-    )  # fmt: skip
-
-
 def _advice(
     n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], seen_outcomes: list[int],
     verdicts: dict[int, Judged],
 ) -> pd.DataFrame:  # fmt: skip
-    labels, rows = _gap_labels(), []
+    rows = []
     for i in seen_outcomes:
         pairs, people, verdict = int(n[i].sum()), int(k[i].sum()), verdicts.get(i)
         # No advice is the usual answer: a gap is named where it is certainly above all others together.
@@ -249,7 +238,7 @@ def _advice(
         elif verdict is None or np.isnan(verdict.p):
             why = "too few retries to compare"
         elif verdict.best_stands_out:
-            gap = labels[verdict.best]
+            gap = _GAPS[verdict.best]
             rates = verdict.effects.rates(shrink=True)
             gain = float(rates[verdict.best]) * pairs
             why = f"{share(rates[verdict.best])} against {share(people / pairs)} over all gaps, adjusted"
@@ -274,8 +263,8 @@ def _standardized(
     size = len(names)
     # Direct standardization: the rates of each source, weighed as the sources are at the first attempt.
     cell = number * size + code
-    n = sums(np.where(waiting, cell, -1), most * size).reshape(most, size)
-    k = sums(np.where(contact, cell, -1), most * size).reshape(most, size)
+    n = sums(cell, most * size, waiting).reshape(most, size)
+    k = sums(cell, most * size, contact).reshape(most, size)
     weight = n[0] / n[0].sum() if n[0].sum() else np.zeros(size)
     rates = ratio(k, n)
     # A source without calls at an attempt leaves its weight without a rate: then there is no number.
@@ -305,7 +294,7 @@ def _after(attempts: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
     size = 8
     number = np.minimum(attempts.attempt[before], size).astype(np.int64) - 1
     cell = attempts.outcome[before].astype(np.int64) * size + number
-    n, k = sums(cell, len(OUTCOMES) * size), sums(np.where(hit, cell, -1), len(OUTCOMES) * size)
+    n, k = sums(cell, len(OUTCOMES) * size), sums(cell, len(OUTCOMES) * size, hit)
     used = np.flatnonzero(n)
     return table(
         {
@@ -314,15 +303,3 @@ def _after(attempts: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
             **rated(k[used], n[used]),
         }
     )
-
-
-def _hours(hours: int) -> str:
-    return f"{hours} h" if hours < 48 else f"{hours // 24} d"
-
-
-def _gap_labels() -> list[str]:
-    names = [_hours(h) for h in GAPS_H]
-    return [
-        *(f"{a} to {b}" for a, b in itertools.pairwise(names)),
-        f"{names[-1]} and more",
-    ]

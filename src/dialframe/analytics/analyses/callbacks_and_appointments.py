@@ -84,8 +84,8 @@ def callbacks_kept(
             "fate": list(FATES),
             "callbacks": count,
             **{name: shares[name] for name in ("denominator", "rate", "low", "high")},
-            "reached": sums(np.where(reached, fate, -1), len(FATES)),
-            "pending": sums(np.where(pending, fate, -1), len(FATES)),
+            "reached": sums(fate, len(FATES), reached),
+            "pending": sums(fate, len(FATES), pending),
             "meaning": list(_FATES_MEAN),
         }
     )

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Compared,
     caller_model,
     two_compared,
     usual_strata,
@@ -78,10 +77,7 @@ def local_presence(
         and other calls (`matched`, `matched_dials`, `other`, `other_dials`), `rate_matched`,
         `rate_other` (standardized where stratified), `lift`, `low`, `high`, `strata` with both.
     """
-    return of_attempts(
-        count_attempts(calls, leads, **selection),
-        alpha,
-    )  # fmt: skip
+    return of_attempts(count_attempts(calls, leads, **selection), alpha)
 
 
 #: What local presence is adjusted for.
@@ -98,8 +94,26 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
             for code in (np.zeros(len(attempts), dtype=np.int64), attempts.cluster)]  # fmt: skip
     # A number that is shown as spam is answered less whatever its area: it would be held against its place.
     sick = sick_calls(attempts)
-    compared, row = _adjusted(attempts.only(~sick), matched[~sick], alpha)
-    rows.append(row)
+    well, near = attempts.only(~sick), matched[~sick]
+    counts = _compared(
+        np.zeros(len(well), dtype=np.int64), well.flag("human"), near, well.cluster
+    )[:4]
+    compared = two_compared(well, {"local": near}, alpha)
+    if compared is None:
+        rows.append((*counts, *[np.nan] * 5, 0.0))
+        claim = Claim(
+            "none", "local presence", text="Nothing can be told of local caller IDs: inside campaign, week and "
+            "source too few people were reached with and without one",
+        )  # fmt: skip
+    else:
+        verdict, lift, low, high = compared
+        rate_other = float(verdict.effects.rates()[0])
+        stratum = joined(usual_strata(well), len(well))
+        both = np.bincount(stratum, near) * np.bincount(stratum, ~near) > 0
+        rows.append((*counts, rate_other + lift, rate_other, lift, low, high, float(both.sum())))
+        words = f"A local caller ID reaches {100 * lift:+.1f} points ({100 * low:.1f} to {100 * high:.1f})"
+        claim = compared.claim("local presence", LOCAL_ADJUSTED_FOR, f"{words}: a difference",
+                               f"{words}: no certain difference")  # fmt: skip
     frame = table_of_rows(
         {"compared": str, "matched": int, "matched_dials": int, "other": int, "other_dials": int,
          "rate_matched": float, "rate_other": float, "lift": float, "low": float, "high": float,
@@ -107,7 +121,7 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
         [(way, *row) for way, row in zip(("crude", "same lead", "adjusted"), rows, strict=True)],
     )  # fmt: skip
     return result_of(
-        attempts, "local_presence", (_lift_claim(compared),), frame,
+        attempts, "local_presence", (claim,), frame,
         "Calls that a person answered of attempts, with and without a caller ID of the called "
         "number's area code (North American plan); an area code is not a place",
         {("sick_caller", "calls"): int(sick.sum()), **attempts.not_logged},
@@ -115,37 +129,6 @@ def of_attempts(attempts: Attempts, alpha: float = 0.05) -> Result:
         parameters={"alpha": alpha},
         assumptions=(*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
     )  # fmt: skip
-
-
-def _adjusted(
-    attempts: Attempts, matched: Mask, alpha: float
-) -> tuple[Compared | None, tuple[float, ...]]:
-    """What can be said of the lift, and its row of the table."""
-    everything, human = np.zeros(len(attempts), dtype=np.int64), attempts.flag("human")
-    counts = _compared(everything, human, matched, attempts.cluster)[:4]
-    compared = two_compared(attempts, {"local": matched}, alpha)
-    if compared is None:
-        return None, (*counts, *[np.nan] * 5, 0.0)
-    verdict, lift, low, high = compared
-    rate_other = float(verdict.effects.rates()[0])
-    stratum = joined(usual_strata(attempts), len(attempts))
-    both = np.bincount(stratum, matched) * np.bincount(stratum, ~matched) > 0
-    return compared, (*counts, rate_other + lift, rate_other, lift, low, high, float(both.sum()))
-
-
-def _lift_claim(compared: Compared | None) -> Claim:
-    if compared is None:
-        text = (
-            "Nothing can be told of local caller IDs: inside campaign, week and source too few people "
-            "were reached with and without one"
-        )
-        return Claim("none", "local presence", text=text)
-    _, lift, low, high = compared
-    words = (
-        f"A local caller ID reaches {100 * lift:+.1f} points ({100 * low:.1f} to {100 * high:.1f})"
-    )
-    return compared.claim("local presence", LOCAL_ADJUSTED_FOR, f"{words}: a difference",
-                          f"{words}: no certain difference")  # fmt: skip
 
 
 @analysis
@@ -239,8 +222,7 @@ def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple
     _, code = np.unique(stratum, return_inverse=True)
     size = int(code.max(initial=-1)) + 1
     a, n1, b, n0 = (
-        sums(np.where(mask, code, -1), size)
-        for mask in (matched & human, matched, ~matched & human, ~matched)
+        sums(code, size, mask) for mask in (matched & human, matched, ~matched & human, ~matched)
     )
     # A stratum with one kind of call alone compares nothing with nothing.
     both = (n1 > 0) & (n0 > 0)
@@ -316,7 +298,7 @@ def caller_ages(
             "callers": sums(pairs.astype(np.int64), len(AGES)),
             **rated_calls(band, human, attempts.cluster, len(AGES)),
             "expected": ratio(above, dialed),
-            "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
+            "ratio": ratio(sums(band, len(AGES), human), above),
         }
     )
     known = int(new.sum())
@@ -368,7 +350,7 @@ def caller_load(
             "days": days[order],
             "mean_per_day": ratio(dialed, days)[order],
             "most_per_day": most[order],
-            "days_over": sums(np.where(n > most_per_day, who, -1), len(names))[order],
+            "days_over": sums(who, len(names), n > most_per_day)[order],
         }
     )
     gini = _gini(dialed)

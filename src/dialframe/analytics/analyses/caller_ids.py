@@ -468,13 +468,13 @@ def _numbers(
 ) -> pd.DataFrame:
     """The table of caller IDs; before and after are told apart where one is alarmed."""
     human, chance, alert, size = attempts.flag("human"), alarms.chance, alarms.alert, len(names)
-    dialed, people = sums(code, size), sums(np.where(human, code, -1), size)
+    dialed, people = sums(code, size), sums(code, size, human)
     meant = np.bincount(code, chance, size) if len(code) else np.zeros(size)
     began = np.append(attempts.when, np.iinfo(np.int64).min)[np.where(alert, alarms.start, -1)]
     after = (attempts.when >= began[code]) & alert[code]
-    n, k = sums(np.where(after, code, -1), size), sums(np.where(after & human, code, -1), size)
+    n, k = sums(code, size, after), sums(code, size, after & human)
     e = np.bincount(code[after], chance[after], size)
-    blocked = sums(np.where(attempts.is_class("blocked_or_rejected"), code, -1), size)
+    blocked = sums(code, size, attempts.is_class("blocked_or_rejected"))
     first, last = (np.full(size, v) for v in (np.iinfo(np.int64).max, np.iinfo(np.int64).min))
     np.minimum.at(first, code, attempts.when)
     np.maximum.at(last, code, attempts.when)

@@ -126,7 +126,7 @@ def compare(
     base = (side[code] >= 0) & (whole.flag(below) if below else True)
     attempts = whole.only(base)
     group, hit = side[code][base], attempts.flag(above)
-    n, k = sums(group, 2), sums(np.where(hit, group, -1), 2)
+    n, k = sums(group, 2), sums(group, 2, hit)
     rate = ratio(k, n)
     difference = float(rate[1] - rate[0])
     error = _error(hit, group, attempts.cluster, rate, n)
@@ -208,15 +208,15 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
     rows = []
     all_a, all_b = (max(int((group == g).sum()), 1) for g in (0, 1))
     for name, level, labels in parts:
-        counts = [sums(np.where(group == g, level, -1), len(labels)) for g in (0, 1)]
+        counts = [sums(level, len(labels), group == g) for g in (0, 1)]
         for i, label in enumerate(labels):
             if counts[0][i] or counts[1][i]:
                 rows.append((name, label, counts[0][i] / all_a, counts[1][i] / all_b))
     frame = table_of_rows({"of": str, "level": str, "share_a": float, "share_b": float}, rows)
     cell = (code * 6 + attempt) * 7 + hour
     size = int(cell.max(initial=0)) + 1
-    n = [sums(np.where(group == g, cell, -1), size) for g in (0, 1)]
-    k = [sums(np.where((group == g) & hit, cell, -1), size) for g in (0, 1)]
+    n = [sums(cell, size, group == g) for g in (0, 1)]
+    k = [sums(cell, size, (group == g) & hit) for g in (0, 1)]
     both = (n[0] > 0) & (n[1] > 0)
     if not both.any():
         return frame, float("nan")
@@ -308,8 +308,8 @@ def changes(
     new = attempts.when > attempts.logged_until - round(recent.total_seconds() * 1e6)
     hit, (code, names) = attempts.flag(above), attempts.text(by)
     size = len(names)
-    n0, k0 = sums(np.where(~new, code, -1), size), sums(np.where(~new & hit, code, -1), size)
-    n1, k1 = sums(np.where(new, code, -1), size), sums(np.where(new & hit, code, -1), size)
+    n0, k0 = sums(code, size, ~new), sums(code, size, ~new & hit)
+    n1, k1 = sums(code, size, new), sums(code, size, new & hit)
     enough = (n0 >= min_calls) & (n1 >= min_calls)
     level = tested_level(alpha) / max(looks, 1)
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
@@ -415,7 +415,7 @@ def running_rates(
         calls_here = np.flatnonzero(code == i)
         reading = np.searchsorted(at, attempts.when[calls_here], side="right") - 1
         ran[calls_here] = (reading >= 0) & np.append(runs, False)[reading]
-    n = sums(np.where(ran, code, -1), len(names))
+    n = sums(code, len(names), ran)
     frame = table(
         {
             "campaign_id": names,
@@ -424,7 +424,7 @@ def running_rates(
                 np.where(ran, code, -1), attempts.flag("human"), attempts.cluster, len(names)
             ),
             "per_hour": ratio(n, hours),
-            "outside": sums(np.where(~ran, code, -1), len(names)),
+            "outside": sums(code, len(names), ~ran),
         }
     )
     return result_of(

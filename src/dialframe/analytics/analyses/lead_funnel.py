@@ -19,6 +19,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     Ints,
     Mask,
     earliest,
+    import_answers,
     micros,
     micros_of,
     present,
@@ -69,16 +70,15 @@ def refusals(
     """
     if imports is None:
         return Refused({}, LOADED["without_ledger"], {})
-    require(imports, ("status",) if campaign is None else ("status", "campaign_id"), "imports")
-    rows = imports if campaign is None else imports[imports["campaign_id"] == campaign]
-    status = rows["status"].astype("str").str.casefold()
-    # A row whose outcome nobody knows was neither loaded nor refused (contract, Lead outcome objects).
-    unknown = np.asarray(status.isna() | (status == "unknown"), dtype=bool)
-    accepted = np.asarray(status == "accepted", dtype=bool)
-    refused = rows[~unknown & ~accepted]
+    rows = imports
+    if campaign is not None:
+        require(imports, ("campaign_id",), "imports")
+        rows = imports[imports["campaign_id"] == campaign]
+    _, accepted, is_refused = import_answers(rows)
+    refused = rows[is_refused]
     notes: Notes = {
         ("refused", "records"): len(refused),
-        ("import_unknown", "records"): int(unknown.sum()),
+        ("import_unknown", "records"): len(rows) - int(accepted.sum()) - len(refused),
     }
     if "lead_id" in rows.columns:
         absent = ~np.asarray(rows["lead_id"].isin(leads["id"]), dtype=bool)
@@ -148,21 +148,19 @@ def stages_of(span: Span, attempts: Attempts, booked: Booked, order: str) -> dic
             last = last[at[last] >= since[lead[last]]]
         reached = earliest(lead[last], at[last], len(span.here))
         if stage == "appointment":
-            reached = np.minimum(reached, _bookings(span, booked, attempts, since, order))
+            # An appointment that was booked counts like a call that says so, under the same order.
+            opens, closes = (bound[booked.leads] for bound in (span.opens, span.closes))
+            keep = (booked.when >= opens) & (booked.when <= closes)
+            if order != "any":
+                keep &= booked.when >= since[booked.leads]
+            if order == "strict":
+                keep &= attempts.flag("positive")[booked.call]
+            bookings = earliest(booked.leads[keep], booked.when[keep], len(span.here))
+            reached = np.minimum(reached, bookings)
         so_far = so_far & (reached != NEVER)
         since = reached
         inside[stage] = so_far
     return inside
-
-
-def _bookings(span: Span, booked: Booked, attempts: Attempts, since: Ints, order: str) -> Ints:
-    """When each lead's first appointment that counts was booked."""
-    keep = (booked.when >= span.opens[booked.leads]) & (booked.when <= span.closes[booked.leads])
-    if order != "any":
-        keep &= booked.when >= since[booked.leads]
-    if order == "strict":
-        keep &= attempts.flag("positive")[booked.call]
-    return earliest(booked.leads[keep], booked.when[keep], len(span.here))
 
 
 def booked_of(
@@ -245,7 +243,11 @@ def funnel(
     known_campaign(campaign, leads, calls, campaigns, imports)
     begin = instant("since", selection.get("since"))
     end = instant("until", selection.get("until"))
-    is_in_funnel, newer = _leads_here(leads, campaign, end)
+    require(leads, ("id", "phone", "campaign_id", "created_at"), "leads")
+    wanted = of_campaign(leads, campaign)
+    # A lead without an instant is not known to be newer.
+    in_time = within(leads["created_at"], None, end) | ~present(leads["created_at"])
+    is_in_funnel = wanted & in_time
     attempts = count_attempts(
         calls, leads, **selection, include_no_campaign=include_no_campaign,
         further=lambda matched: _not_here(calls, matched, is_in_funnel, campaign),
@@ -261,7 +263,7 @@ def funnel(
         # Of a call that was made in another campaign than its lead is of the number alone tells the lead.
         ("number_only", "calls"): of_calls.get(("match_number_only", "calls"), 0),
         **{key: n for key, n in of_calls.items() if not key[0].startswith("match_")},
-        ("imported_after_window", "leads"): newer,
+        ("imported_after_window", "leads"): int((wanted & ~in_time).sum()),
         **refused.notes,
         **booked.notes,
         ("not_positive", "leads"): len(set(booked.leads) - set(positive)),
@@ -269,9 +271,13 @@ def funnel(
     censored = int((is_in_funnel & ~span.here).sum())
     if window is not None:
         notes["censored", "leads"] = censored
+    words = ["Lead funnel"]
+    words += [f"by {by}"] if by else []
+    words += [f"of campaign {campaign}"] if campaign else []
+    words += [f"as of {read_at:%Y-%m-%d %H:%M} UTC"] if read_at else []
     return Funnel(
         "funnel",
-        _answer(by, campaign, read_at),
+        " ".join(words),
         _table(inside, leads, by, refused),
         "Leads by the furthest stage that a counted call took them to; a lead is in a stage only if "
         "it is in every stage before",
@@ -288,25 +294,6 @@ def funnel(
         },
         warnings=attempts.warnings,
     )
-
-
-def _answer(by: str | None, campaign: str | None, read_at: datetime | None) -> str:
-    words = ["Lead funnel"]
-    words += [f"by {by}"] if by else []
-    words += [f"of campaign {campaign}"] if campaign else []
-    words += [f"as of {read_at:%Y-%m-%d %H:%M} UTC"] if read_at else []
-    return " ".join(words)
-
-
-def _leads_here(
-    leads: pd.DataFrame, campaign: str | None, until: datetime | None
-) -> tuple[Mask, int]:
-    """Which leads the funnel is of, and how many are left out for being newer than the window."""
-    require(leads, ("id", "phone", "campaign_id", "created_at"), "leads")
-    wanted = of_campaign(leads, campaign)
-    # A lead without an instant is not known to be newer.
-    in_time = within(leads["created_at"], None, until) | ~present(leads["created_at"])
-    return wanted & in_time, int((wanted & ~in_time).sum())
 
 
 def _not_here(
@@ -337,24 +324,13 @@ def _table(
     # The greatest group on top, and by name where they are as great: an order that the rows do not change.
     order = sorted(range(len(names)), key=lambda i: (-loaded[i], names[i]))
     order = [i for i in order if by is None or loaded[i]]
-    frame = _rates(counts[order], refused.definition)
-    if by is not None:
-        if by in frame.columns:
-            raise ConfigError(f"by={by!r} is the name of a column of the result; rename the field")
-        column = np.repeat([names[i] for i in order], len(STAGES))
-        frame.insert(0, by, pd.array(column.tolist(), dtype="str"))
-    return frame
-
-
-def _rates(counts: Ints, loaded_means: str) -> pd.DataFrame:
-    """The table of one row of counts per group, one column per stage."""
-    groups = len(counts)
+    counts, groups = counts[order], len(order)
+    # The first stage has none before it: 0 of 0 gives null.
     before = np.column_stack([np.zeros(groups, dtype=np.int64), counts[:, :-1]])
     first = np.tile([stage is STAGES[0] for stage in STAGES], groups)
-    # The first stage has none before it: 0 of 0 gives null.
     previous = rates(np.where(first, 0, counts.ravel()), before.ravel())
-    definitions = [loaded_means, *(stage.definition for stage in STAGES[1:])]
-    return pd.DataFrame(
+    definitions = [refused.definition, *(stage.definition for stage in STAGES[1:])]
+    frame = pd.DataFrame(
         {
             "stage": pd.array([stage.name for stage in STAGES] * groups, dtype="str"),
             "count": pd.array(counts.ravel(), dtype="Int64"),
@@ -366,3 +342,9 @@ def _rates(counts: Ints, loaded_means: str) -> pd.DataFrame:
             "definition": pd.array(definitions * groups, dtype="str"),
         }
     )
+    if by is not None:
+        if by in frame.columns:
+            raise ConfigError(f"by={by!r} is the name of a column of the result; rename the field")
+        column = np.repeat([names[i] for i in order], len(STAGES))
+        frame.insert(0, by, pd.array(column.tolist(), dtype="str"))
+    return frame

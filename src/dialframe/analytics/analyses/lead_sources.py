@@ -17,7 +17,14 @@ from dialframe.analytics.analysis_result import Result, result_of
 from dialframe.analytics.attempt.argument_checks import Selection, analysis
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, numbered, require
+from dialframe.analytics.attempt.frames_to_arrays import (
+    Floats,
+    Ints,
+    Mask,
+    import_answers,
+    numbered,
+    require,
+)
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import Claim, plural, points, ratio, seen, sums, table
@@ -71,23 +78,22 @@ def duplicates(
     spread_code = np.concatenate(
         [many["campaigns"].to_numpy(dtype=int), single.to_numpy(dtype=int)]
     )
-    twice = many
-    attempts = count_attempts(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
+    attempts = count_attempts(empty(CALLS) if calls is None else calls, leads, taxonomy=taxonomy,
                   as_of=as_of or latest(leads, calls), include_no_campaign=True)  # fmt: skip
     dialed = None
     if calls is not None:
         numbers = calls["to_number"].iloc[attempts.rows]
-        dialed = numbers[numbers.isin(twice.index)].value_counts()
+        dialed = numbers[numbers.isin(many.index)].value_counts()
     frame = table(
         {
-            "phone": [str(phone) for phone in twice.index],
-            "campaigns": twice["campaigns"].to_numpy(dtype=int),
-            "leads": twice["leads"].to_numpy(dtype=int),
+            "phone": [str(phone) for phone in many.index],
+            "campaigns": many["campaigns"].to_numpy(dtype=int),
+            "leads": many["leads"].to_numpy(dtype=int),
             "attempts": np.array(
-                [np.nan if dialed is None else dialed.get(p, 0) for p in twice.index],
+                [np.nan if dialed is None else dialed.get(p, 0) for p in many.index],
                 dtype=float,
             ),
-            "campaign_ids": [str(ids) for ids in twice["campaign_ids"]],
+            "campaign_ids": [str(ids) for ids in many["campaign_ids"]],
         }
     ).sort_values(["campaigns", "leads"], ascending=False, kind="stable", ignore_index=True)
     frame["attempts"] = frame["attempts"].astype("Int64")
@@ -129,9 +135,9 @@ def import_outcomes(
     Example:
         result = analytics.import_outcomes(imports=imports)
     """
-    require(imports, ("status",), "imports")
+    status, accepted, _ = import_answers(imports)
     keys = ["status", "reason", "field"]
-    plain = imports.reindex(columns=keys).astype(dict.fromkeys(keys, "str"))
+    plain = imports.reindex(columns=keys).astype(dict.fromkeys(keys, "str")).assign(status=status)
     frame = plain.groupby(keys, dropna=False).size().reset_index(name="records")
     frame = frame.astype({**dict.fromkeys(keys, "str"), "records": "Int64"})
     frame = frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
@@ -140,19 +146,14 @@ def import_outcomes(
     # Of the statuses (contract, Lead outcome objects) the two that another record can mend.
     fixable = frame["status"].isin(["invalid", "failed"]).to_numpy(bool)
     frame["fixable"] = pd.array(fixable, dtype="boolean")
-    accepted = int(frame["records"][(frame["status"] == "accepted").fillna(value=False)].sum())
     again = int(frame["records"][fixable].sum())
-    none = count_attempts(_no_calls(), None, taxonomy=taxonomy)
+    none = count_attempts(empty(CALLS), None, taxonomy=taxonomy)
     return Result(
         "import_outcomes",
-        f"{accepted:,} of {plural(len(imports), 'record')} were accepted; {again:,} can be tried "
+        f"{int(accepted.sum()):,} of {plural(len(imports), 'record')} were accepted; {again:,} can be tried "
         "again once corrected",
         frame, "Records that imports sent, by the service's answer", none.balance(), taxonomy,
     )  # fmt: skip
-
-
-def _no_calls() -> pd.DataFrame:
-    return empty(CALLS)
 
 
 #: Outcomes per lead that a source is judged by: column, flag or class.
@@ -208,8 +209,8 @@ def scorecard(
         "dnc": attempts.leads_with(attempts.classes.dnc_request[attempts.rows]),
         **{column: attempts.leads_with(attempts.flag(name)) for column, name in _JUDGED},
     }
-    counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
-    loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
+    counts = {name: sums(code, size, mask) for name, mask in flags.items()}
+    loaded, attempted = sums(code, size), sums(code, size, tried)
     # A source is compared with the others together, of which there must be enough too.
     enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
     effects, p, ratio_of = _sources_judged(attempts, by, code, size, enough)
@@ -253,10 +254,8 @@ def scorecard(
 def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
     if imports is None or by not in imports.columns:
         return np.full(len(names), np.nan)
-    require(imports, ("status",), "imports")
-    status = imports["status"].astype("str").str.casefold()
-    out = imports[by][(~status.isin(["accepted", "unknown"]) & status.notna()).to_numpy(bool)]
-    code, there = numbered(out)
+    _, _, refused = import_answers(imports)
+    code, there = numbered(imports[by][refused])
     counts = dict(zip(there, sums(code, len(there)), strict=True))
     return np.array([float(counts.get(name, 0)) for name in names])
 
@@ -327,8 +326,13 @@ def _source_claims(
     adjusted_for = (other, *_ADJUSTED_FOR)
     claims = []
     for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
-        # Shrunk: of many sources the one on top is there by luck as well.
-        effect = effects.rest_difference(int(i), _limited(effects, int(i)))
+        # Shrunk: of many sources the one on top is there by luck as well. By half a standard error at most,
+        # since a source unlike all others is no sample of their spread (limited as by Efron and Morris, J. Am.
+        # Stat. Assoc. 67 (1972) 130-139).
+        raw = effects.log_ratio[i]
+        kept = effects.shrunk[i] / raw if raw else 0.0
+        pulled = np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i])
+        effect = effects.rest_difference(int(i), float(ratio[i] + pulled))
         low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
                      for s in (-1, 1))  # fmt: skip
         word = "above" if effect > 0 else "below"
@@ -343,18 +347,6 @@ def _source_claims(
         "in the typical one"
     )
     return (Claim("none", by, 0.0, None, None, detectable, adjusted_for, text),)
-
-
-def _limited(effects: Effects, i: int) -> float:
-    """The shrunk log ratio of a source to the others, half a standard error from its own at most.
-
-    One source unlike all others is no sample of their spread: shrinking is limited as by Efron and
-    Morris (J. Am. Stat. Assoc. 67 (1972) 130-139).
-    """
-    ratio, error = effects.against_rest()
-    raw = effects.log_ratio[i]
-    kept = effects.shrunk[i] / raw if raw else 0.0
-    return float(ratio[i] + np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i]))
 
 
 _CAMPAIGN: Final = "campaign_id"

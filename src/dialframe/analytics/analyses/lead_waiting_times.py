@@ -8,7 +8,6 @@ on the complementary log-log scale (Lin, Stat. Med. 16 (1997) 901-910; Marubini 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Final, Literal, Unpack
 
@@ -43,6 +42,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.claims_and_tables import (
     Claim,
+    bands,
     counted,
     median,
     plural,
@@ -108,7 +108,10 @@ def curves(days: Floats, ending: Ints, kinds: int) -> Curves:
     alone = np.cumprod(1 - ends[0] / np.maximum(risk, 1)) if kinds else np.ones(size)
     low, high = _bounds(incidence[0], before, ends[0], every, risk)
     half = np.flatnonzero(incidence[0] >= 0.5)
-    keep = _steps(every > 0)
+    keep = np.flatnonzero(every > 0)
+    if len(keep) > MOST_STEPS:
+        even = np.linspace(0, len(keep) - 1, MOST_STEPS).round().astype(np.int64)
+        keep = keep[np.unique(even)]
     return Curves(
         np.append(0.0, at[keep]), np.append(len(days), risk[keep]).astype(np.int64),
         tuple(np.append(0.0, row[keep]) for row in incidence), np.append(0.0, low[keep]),
@@ -139,18 +142,11 @@ def _bounds(
     return np.where(inside, low, incidence), np.where(inside, high, incidence)
 
 
-def _steps(ended: np.ndarray) -> Ints:
-    places = np.flatnonzero(ended)
-    if len(places) <= MOST_STEPS:
-        return places
-    even = np.linspace(0, len(places) - 1, MOST_STEPS).round().astype(np.int64)
-    return np.asarray(places[np.unique(even)], dtype=np.int64)
-
-
 _MIN_US: Final = 60_000_000
 #: Minutes after arrival at which a new band of delay begins.
 DELAYS_MIN: Final = (0, 5, 30, 60, 240, 1_440, 4_320, 10_080)
-_NAMES: Final = {0: "0", 60: "1 h", 240: "4 h", 1_440: "1 d", 4_320: "3 d", 10_080: "7 d"}
+_DELAY_EDGES: Final = ("0", "5 min", "30 min", "1 h", "4 h", "1 d", "3 d", "7 d")
+_DELAYS: Final = bands(_DELAY_EDGES)
 
 
 @analysis
@@ -208,15 +204,21 @@ def speed_to_lead(
     hit = attempts.flag(goal) & (opening if goal == "human" else True)
     won = attempts.leads_with(hit)
     # Inside campaign, week and source: a web form is dialed at once and answers more, whatever the wait.
-    verdict = _waits_judged(attempts, opening, band, won, source, min_calls, alpha)
-    labels = [*_delays(), "not dialed", "dialed before arrival"]
+    band_of = np.append(band, -1)[attempts.lead]
+    rows = np.flatnonzero(opening & (band_of >= 0) & (band_of < size))
+    verdict = levels_judged(
+        attempts, {"wait": band_of[rows]}, size, min_calls, alpha, rows=rows,
+        hit=np.append(won, False)[attempts.lead], strata=usual_strata(attempts, source),
+        factors=usual_factors(attempts, "attempt"),
+    )  # fmt: skip
+    labels = [*_DELAYS, "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
     if verdict is not None:
         adjusted[:size] = adjusted_rates(verdict, size)[0]
     frame = table(
         {
             "delay": labels,
-            **rated(sums(np.where(won, band, -1), size + 2), sums(band, size + 2)),
+            **rated(sums(band, size + 2, won), sums(band, size + 2)),
             "adjusted": adjusted,
         }
     )
@@ -244,46 +246,23 @@ def speed_to_lead(
 WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday", "time zone")
 
 
-def _waits_judged(
-    attempts: Attempts,
-    opening: Mask,
-    band: Ints,
-    won: Mask,
-    source: str,
-    min_calls: int,
-    alpha: float,
-) -> Judged | None:
-    """What can be said of the bands of delay; None where no lead was dialed after it arrived."""
-    rows = np.flatnonzero(opening)
-    rows = rows[(band[attempts.lead[rows]] >= 0) & (band[attempts.lead[rows]] < len(DELAYS_MIN))]
-    return levels_judged(
-        attempts, {"wait": band[attempts.lead[rows]]}, len(DELAYS_MIN), min_calls, alpha, rows=rows,
-        hit=np.append(won, False)[attempts.lead], strata=usual_strata(attempts, source),
-        factors=usual_factors(attempts, "attempt"),
-    )  # fmt: skip
-
-
 def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
     """What waiting does: the leads before and after the wait that parts them most."""
     if not verdict.differs:
         return level_claims(
-            verdict, "wait", _delays(), WAIT_ADJUSTED_FOR, what="the wait",
+            verdict, "wait", _DELAYS, WAIT_ADJUSTED_FOR, what="the wait",
             why_not="each source is dialed after waits of its own, or too few leads were reached",
         )  # fmt: skip
     # Where a difference is certain, the cut that parts the leads most is what can be acted on.
     cut, effect, low, high = best_cut(verdict.effects, len(DELAYS_MIN))
     better, other = ("less", "more") if effect > 0 else ("more", "less")
     text = (
-        f"The wait makes a difference: leads that wait {better} than {_edge(cut + 1)} are better off "
+        f"The wait makes a difference: leads that wait {better} than {_DELAY_EDGES[cut + 1]} are better off "
         f"by {points(abs(effect))} ({points(low)} to {points(high)}) than those that wait {other}, "
         f"within campaign, week and source (p = {verdict.p:.2g})"
     )
     return (Claim("difference", "wait", effect, low, high, verdict.detectable, WAIT_ADJUSTED_FOR,
                   text),)  # fmt: skip
-
-
-def _edge(band: int) -> str:
-    return _NAMES.get(DELAYS_MIN[band], f"{DELAYS_MIN[band]} min")
 
 
 def _group_waits(
@@ -298,12 +277,6 @@ def _group_waits(
     rows.sort(key=lambda row: (-row[1], row[0]))
     kinds = {"leads": int, "dialed": int, "median_min": float, "within_5_min": int}
     return table_of_rows({by or "group": str, **kinds}, rows)
-
-
-def _delays() -> list[str]:
-    edge_names = [_edge(band) for band in range(len(DELAYS_MIN))]
-    pairs = [f"{a} to {b}" for a, b in itertools.pairwise(edge_names)]
-    return [*pairs, f"{edge_names[-1]} and more"]
 
 
 #: What ends the wait for a first contact.

@@ -32,13 +32,13 @@ from dialframe.analytics.attempt.taxonomy import (
 from dialframe.analytics.claims_and_tables import (
     plural,
     rated,
+    rated_calls,
     rated_kinds,
     share,
     sums,
     table,
     table_of_rows,
 )
-from dialframe.analytics.inference import clustered
 from dialframe.errors import ConfigError
 
 
@@ -92,10 +92,8 @@ def _headline(attempts: Attempts, rate: Rate) -> tuple[float, ...]:
     odd = np.zeros(len(attempts), dtype=bool)
     if kind != "answered":
         odd = np.array([getattr(o, kind) is None for o in OUTCOMES])[attempts.outcome]
-    k, n = int(above.sum()), int(below.sum())
-    bounds = clustered(above[below], attempts.cluster[below])
-    _, low, high = bounds or (np.nan, np.nan, np.nan)
-    return k, n, k / n if n else np.nan, low, high, int((odd & below).sum())
+    whole = rated_calls(np.where(below, 0, -1), above, attempts.cluster, 1)
+    return (*(float(values[0]) for values in whole.values()), int((odd & below).sum()))
 
 
 @analysis
@@ -190,7 +188,13 @@ def outcome_flows(
     names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
     # A code without a meaning is an end of its own, and not the class that the network gives.
     ends = np.where(attempts.classes.unmapped[attempts.rows], len(OUTCOMES), attempts.outcome)
-    first, last, tried = _ends(attempts, ends, len(leads))
+    with_lead = attempts.order[attempts.lead[attempts.order] >= 0]
+    lead = attempts.lead[with_lead]
+    first, last = (np.full(len(leads), names.index(NOT_DIALED)) for _ in range(2))
+    # In the order of time the last one stays, in the other the first.
+    last[lead] = ends[with_lead]
+    first[lead[::-1]] = ends[with_lead[::-1]]
+    tried = np.bincount(lead, minlength=len(leads))
     size = len(names)
     pair = np.where(in_campaign, first * size + last, -1)
     n = sums(pair, size * size)
@@ -256,7 +260,7 @@ def cohorts(
     age = np.where(first != NEVER, (np.where(first == NEVER, 0, first) - created) // step, ages)
     age = np.clip(age, 0, ages).astype(np.int64)
     size = len(names)
-    n = sums(np.where(dated, code, -1), size)
+    n = sums(code, size, dated)
     cell = np.where(dated & (age < ages), code * ages + age, -1)
     k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
     # The whole period of the cohort has had the time, the last lead of it too.
@@ -354,17 +358,6 @@ def outcome_mix(
         f"Attempts by {period} of their start (UTC) and {by}", tables={"pareto": pareto},
         parameters={"period": period, "by": by},
     )  # fmt: skip
-
-
-def _ends(attempts: Attempts, outcome: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
-    """First and last outcome of each lead and how often it was tried."""
-    none = len(OUTCOMES) + 1
-    order = attempts.order[attempts.lead[attempts.order] >= 0]
-    lead = attempts.lead[order]
-    first, last = np.full(size, none), np.full(size, none)
-    last[lead] = outcome[order]
-    first[lead[::-1]] = outcome[order[::-1]]
-    return first, last, np.bincount(lead, minlength=size).astype(np.int64)
 
 
 def _cohort_of(at: Ints, dated: np.ndarray, period: str) -> tuple[Ints, list[str], Ints]:

@@ -28,15 +28,11 @@ class Capability:
     why_not: str = ""
 
 
-def _questions() -> list[dict[str, str]]:
-    file = resources.files(__package__).joinpath("questions.csv")
-    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
-
-
+_QUESTIONS: Final = resources.files(__package__).joinpath("questions.csv").read_text("utf-8")
 #: In the order of a lead's way, then of trust.
 CAPABILITIES: Final[tuple[Capability, ...]] = tuple(
     Capability(row["name"], tuple(row["answered_by"].split()), row["why_not"])
-    for row in _questions()
+    for row in csv.DictReader(_QUESTIONS.splitlines())
 )
 
 

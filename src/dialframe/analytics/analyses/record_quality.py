@@ -250,15 +250,15 @@ def missing_dispositions(
         {
             "campaign_id": names,
             **rated(
-                sums(np.where(missing, code, -1), len(names)),
-                sums(np.where(due, code, -1), len(names)),
+                sums(code, len(names), missing),
+                sums(code, len(names), due),
             ),
         }
     ).sort_values("numerator", ascending=False, kind="stable", ignore_index=True)
     band = np.searchsorted(np.array(AGES_H, float), age_h, side="right")
     labels = [f"up to {AGES_H[0]} h", *(f"{a} to {b} h" for a, b in itertools.pairwise(AGES_H)),
               f"over {AGES_H[-1]} h"]  # fmt: skip
-    ages = table({"age": labels, "calls": sums(np.where(long & blank, band, -1), len(labels))})
+    ages = table({"age": labels, "calls": sums(band, len(labels), long & blank)})
     rows = attempts.rows[missing]
     missing_calls = table(
         {"id": attempts.column("id", rows).astype("str").array, "talk_s": attempts.talk_s[missing]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Final, NamedTuple, Unpack
 
 import numpy as np
@@ -18,17 +17,18 @@ from dialframe.analytics.attempt.taxonomy import (
     code_key,
 )
 from dialframe.analytics.claims_and_tables import (
+    bands,
     first_few,
     median,
     plural,
     rated,
+    rated_calls,
     ratio,
     share,
     sums,
     table,
     table_of_rows,
 )
-from dialframe.analytics.inference import clustered
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.
 SHORT_LIMITS: Final = (0.15, 0.20)
@@ -66,7 +66,7 @@ def carriers(
     size = len(names)
 
     def of(mask: np.ndarray) -> Ints:
-        return sums(np.where(mask, code, -1), size)
+        return sums(code, size, mask)
 
     answered, user = attempts.flag("answered"), rejected(attempts)
     # Who rejects a call was reached by the network; a block on the way is its failure.
@@ -76,23 +76,32 @@ def carriers(
     # Busy, no answer and a refusal by the person are the network's work done (ITU-T E.425, NER).
     effective = answered | attempts.is_class("busy", "no_answer") | user
     tried, talk = sums(code, size), np.bincount(code[known], attempts.talk_s[known], size)
-    bounds = _bounds(answered, attempts.cluster, code, size)
-    short_bounds = _bounds(short[known], attempts.cluster[known], code[known], size)
+    answers = rated_calls(code, answered, attempts.cluster, size)
+    shorts = rated_calls(np.where(known, code, -1), short, attempts.cluster, size)
     frame = table(
         {
             by: names,
             "attempts": tried,
-            "answered": of(answered),
-            "asr": ratio(of(answered), tried),
-            "asr_low": bounds[0],
-            "asr_high": bounds[1],
+            "answered": answers["numerator"],
+            "asr": answers["rate"],
+            "asr_low": answers["low"],
+            "asr_high": answers["high"],
             "ner": ratio(of(effective), tried),
-            "aloc_s": ratio(talk, of(known)),
-            "short": of(short),
-            "short_share": ratio(of(short), of(known)),
-            "short_low": short_bounds[0],
-            "short_high": short_bounds[1],
-            "short_flag": _flags(of(short), of(known), limits),
+            "aloc_s": ratio(talk, shorts["denominator"]),
+            "short": shorts["numerator"],
+            "short_share": shorts["rate"],
+            "short_low": shorts["low"],
+            "short_high": shorts["high"],
+            "short_flag": [
+                "too few"
+                if n < _LEAST
+                else "over"
+                if rate > limits[1]
+                else "warning"
+                if rate > limits[0]
+                else "ok"
+                for rate, n in zip(shorts["rate"], shorts["denominator"], strict=True)
+            ],
             "blocked": of(blocked),
             "blocked_share": ratio(of(blocked), tried),
             "rejected": of(user),
@@ -143,7 +152,7 @@ def causes(
             "hangup_cause": [names[i] for i in order],
             "class": kinds,
             **rated(n[order] if order else np.zeros(0, int), np.full(len(order), len(attempts))),
-            "answered": sums(np.where(attempts.flag("answered"), code, -1), len(names))[order]
+            "answered": sums(code, len(names), attempts.flag("answered"))[order]
             if order else np.zeros(0, int),
             "cumulative": np.cumsum(n[order]) / max(len(attempts), 1) if order else np.zeros(0),
         }
@@ -183,13 +192,11 @@ def ring_times(
     names = ("person", "machine", "unknown", "nobody")
     band = np.searchsorted(np.array(RING_EDGES, float), ring, side="right") - 1
     size = len(RING_EDGES)
-    n = sums(np.where(kept, who * size + band, -1), 4 * size)
-    total = sums(np.where(kept, who, -1), 4)
-    labels = [f"{a} to {b}" for a, b in itertools.pairwise(RING_EDGES)]
-    labels.append(f"{RING_EDGES[-1]} and more")
+    n = sums(who * size + band, 4 * size, kept)
+    total = sums(who, 4, kept)
     frame = table(
         {
-            "seconds": labels * 4,
+            "seconds": bands(RING_EDGES) * 4,
             "from_s": np.tile(np.array(RING_EDGES), 4),
             "who": [name for name in names for _ in range(size)],
             "calls": n,
@@ -220,30 +227,6 @@ def _groups(attempts: Attempts, by: str) -> tuple[Ints, list[str]]:
     codes = area(attempts, "to_number")
     distinct, index = np.unique(codes, return_inverse=True)
     return index.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
-
-
-def _bounds(
-    hit: np.ndarray, cluster: Ints, code: Ints, size: int
-) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.full(size, np.nan), np.full(size, np.nan)
-    order = np.argsort(code, kind="stable")
-    edge = np.searchsorted(code[order], np.arange(size + 1))
-    _, near = np.unique(cluster, return_inverse=True)
-    for i in range(size):
-        block = order[edge[i] : edge[i + 1]]
-        _, small = np.unique(near[block], return_inverse=True)
-        interval = clustered(hit[block], small)
-        if interval is not None:
-            low[i], high[i] = interval[1:]
-    return low, high
-
-
-def _flags(short: Ints, known: Ints, limits: tuple[float, float]) -> list[str]:
-    return [
-        "too few" if n < _LEAST else "over" if rate > limits[1]
-        else "warning" if rate > limits[0] else "ok"
-        for rate, n in zip(ratio(short, known), known, strict=True)
-    ]  # fmt: skip
 
 
 #: Seconds by which a duration in whole seconds may miss what it counts.
@@ -393,24 +376,21 @@ def machines(
     # Ringing and talk together: machines answer after a fixed number of rings, and talk as long as they let one.
     looks = np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
     size = (len(_RING_EDGES) + 1) * (len(_TALK_EDGES) + 1)
-    as_machine, as_human = (sums(np.where(m, looks, -1), size) for m in (machine, human))
+    as_machine, as_human = (sums(looks, size, m) for m in (machine, human))
     code, names = attempts.text(by)
-    rows = []
-    for i, name in enumerate(names):
-        in_group = answered & (code == i)
-        bounds = clustered(machine[in_group], attempts.cluster[in_group])
-        low, high = (np.nan, np.nan) if bounds is None else bounds[1:]
-        odd = unknown & (code == i)
-        hidden, least = _hidden(sums(np.where(odd, looks, -1), size), as_machine, as_human)
-        k, n = int((machine & in_group).sum()), int(in_group.sum())
-        rows.append((name, k, n, k / n if n else np.nan, low, high, int(odd.sum()), hidden, least,
-                     least > 0.5))  # fmt: skip
-    rows.sort(key=lambda row: (-row[2], row[0]))
-    frame = table_of_rows(
-        {by: str, "numerator": int, "denominator": int, "rate": float, "low": float, "high": float,
-         "unknown": int, "hidden_share": float, "hidden_low": float, "hidden": bool},
-        rows,
-    )  # fmt: skip
+    hidden = np.array(
+        [_hidden(sums(looks, size, unknown & (code == i)), as_machine, as_human) for i in range(len(names))]
+    ).reshape(-1, 2)  # fmt: skip
+    frame = table(
+        {
+            by: names,
+            **rated_calls(np.where(answered, code, -1), machine, attempts.cluster, len(names)),
+            "unknown": sums(code, len(names), unknown),
+            "hidden_share": hidden[:, 0],
+            "hidden_low": hidden[:, 1],
+            "hidden": hidden[:, 1] > 0.5,
+        }
+    ).sort_values("denominator", ascending=False, kind="stable", ignore_index=True)
     hiding = frame[frame["hidden"].to_numpy(bool)]
     most = np.argsort(-(hiding["unknown"] * hiding["hidden_share"]).to_numpy(float), kind="stable")
     odd_ones = [str(name) for name in hiding[by].iloc[most]]

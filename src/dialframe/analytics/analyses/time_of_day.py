@@ -214,7 +214,7 @@ class _Times:
         """One row per time that has calls."""
         rows = []
         for name, labels in _NAMES.items():
-            n, k = self.count[name], sums(np.where(self.human, self.levels[name], -1), len(labels))
+            n, k = self.count[name], sums(self.levels[name], len(labels), self.human)
             adjusted = [np.full(len(labels), np.nan)] * 4
             if name in self.judged:
                 adjusted = list(adjusted_rates(self.judged[name], len(labels)))
@@ -298,7 +298,9 @@ def dayparts(
     """
     attempts = count_attempts(calls, leads, **selection)
     clock = clock_of(attempts)
-    part = _part(np.where(clock.known, clock.hour, -1))
+    # Each part begins where the one before ends, and the last one ends with the day; -1 where not known.
+    begins = [first for _, first, _ in DAYPARTS]
+    part = np.searchsorted(begins, np.where(clock.known, clock.hour, -1), side="right") - 1
     with_lead = (attempts.lead >= 0) & (part >= 0)
     size, count = len(DAYPARTS), len(attempts.leads)
     tried = np.zeros((count + 1, size), dtype=np.int64)
@@ -313,7 +315,7 @@ def dayparts(
     first = attempts.first_ever("human")
     later = with_lead & (attempts.attempt > 1) & ((first == 0) | (attempts.attempt <= first))
     reached = later & attempts.flag("human")
-    n, k = (sums(np.where(mask, part, -1), size) for mask in (later, reached))
+    n, k = (sums(part, size, mask) for mask in (later, reached))
     # Only leads that no attempt had reached: the others say nothing of a first contact.
     rate = np.where(n >= min_calls, ratio(k, n), np.nan)
     waiting = attempts.only(later)
@@ -321,9 +323,12 @@ def dayparts(
                             factors=usual_factors(waiting, "hour"))  # fmt: skip
     adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]
     # Where the parts do not certainly differ no other part is named, however much the raw rates do.
-    other = [_best_other(adjusted, i) if verdict is not None and verdict.differs else -1
-             for i in range(size)]  # fmt: skip
-    leads_in = sums(np.where(alone, only, -1), size)
+    other = [-1] * size
+    if verdict is not None and verdict.differs:
+        # Each row without its own part: the best of the others.
+        rest = np.where(np.eye(size, dtype=bool), -np.inf, np.nan_to_num(adjusted, nan=-np.inf))
+        other = [int(row.argmax()) if np.isfinite(row).any() else -1 for row in rest]
+    leads_in = sums(only, size, alone)
     gained = np.array([np.nan if o < 0 else rate[o] for o in other], dtype=float)
     alone_words = (
         f"{int(alone.sum()):,} leads were tried {min_attempts} times or more, only in one part of "
@@ -360,15 +365,3 @@ def dayparts(
         parameters={"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha},
         assumptions=ASSUMPTIONS,
     )  # fmt: skip
-
-
-def _part(hour: Ints) -> Ints:
-    part = np.full(len(hour), -1)
-    for index, (_, first, after) in enumerate(DAYPARTS):
-        part[(hour >= first) & (hour < after)] = index
-    return part
-
-
-def _best_other(rate: Floats, part: int) -> int:
-    others = np.where(np.arange(len(rate)) == part, np.nan, rate)
-    return -1 if np.isnan(others).all() else int(np.nanargmax(others))

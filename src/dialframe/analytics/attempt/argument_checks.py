@@ -125,9 +125,19 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         arguments = bound.arguments
         for name in arguments:
             arguments[name] = _read(name, arguments[name], signature.parameters[name])
+        given, people = arguments.get("calls"), arguments.get("leads")
         # Half of all slips: both frames are frames, and only their columns tell which is which.
-        refuse_swapped(arguments.get("calls"), arguments.get("leads"))
-        _from_attempts(arguments, signature)
+        if given is not None and "to_number" not in given.columns and "phone" in given.columns:
+            swapped = people is not None and "to_number" in people.columns
+            raise ConfigError(
+                "the calls frame looks like leads (it has phone and no to_number); the order is "
+                "(calls, leads)" + (": swap the two" if swapped else "")
+            )
+        # One row per attempt, as `attempts_frame` gives it, in the place of the calls.
+        if given is not None and all(name in given.columns for name in _MARK):
+            arguments["calls"], of_attempts = calls_and_leads(as_frame("attempts", given))
+            if "leads" in signature.parameters and people is None:
+                arguments["leads"] = of_attempts
         as_of = arguments.get("as_of")
         for name in _KINDS.keys() & arguments.keys():
             if name not in ("calls", "earlier", "campaigns") and arguments[name] is not None:
@@ -218,22 +228,13 @@ def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
             raise ConfigError(f"{name}={span} is out of bounds; use {_MOST:,} days at most")
         return span
     if "Taxonomy" in kind:
-        return as_taxonomy(name, value)
+        if not isinstance(value, Taxonomy):
+            raise ConfigError(f"{name} is no Taxonomy; pass analytics.DEFAULT or one made of it")
+        return value
     if value is None:
         return value
     plain_value(name, value, kind)
     return int(value) if kind in ("int", "int | None") else value
-
-
-def as_taxonomy(name: str, value: object) -> Taxonomy:
-    """The same, once it is known to be one.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    if not isinstance(value, Taxonomy):
-        raise ConfigError(f"{name} is no Taxonomy; pass analytics.DEFAULT or one made of it")
-    return value
 
 
 def plain_value(name: str, value: object, kind: str) -> None:
@@ -293,35 +294,6 @@ def _why_no_number(name: str, value: object, *, whole: bool = False) -> str:
     if name == "alpha" and not least <= value < most:
         return "is no probability; use 0.05, for instance"
     return "" if least <= value <= most else f"is out of bounds; use {least:,} to {most:,}"
-
-
-def refuse_swapped(calls: pd.DataFrame | None, leads: pd.DataFrame | None) -> None:
-    """Refuse leads in the place of the calls.
-
-    Raises:
-        ConfigError: The calls have the columns of leads.
-    """
-    if calls is not None and "to_number" not in calls.columns and "phone" in calls.columns:
-        swapped = leads is not None and "to_number" in leads.columns
-        raise ConfigError(
-            "the calls frame looks like leads (it has phone and no to_number); the order is "
-            "(calls, leads)" + (": swap the two" if swapped else "")
-        )
-
-
-def _from_attempts(given: dict[str, Any], signature: inspect.Signature) -> None:
-    """A frame of attempts in the place of the calls, as what the analysis reads."""
-    calls = given.get("calls")
-    if calls is None or not is_attempts(calls):
-        return
-    given["calls"], people = calls_and_leads(as_frame("attempts", calls))
-    if "leads" in signature.parameters and given.get("leads") is None:
-        given["leads"] = people
-
-
-def is_attempts(frame: pd.DataFrame) -> bool:
-    """Whether a frame has one row per attempt, as `attempts_frame` gives it."""
-    return all(name in frame.columns for name in _MARK)
 
 
 def calls_and_leads(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

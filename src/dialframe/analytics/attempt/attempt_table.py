@@ -358,6 +358,7 @@ class Attempts:
         """
         require(self.calls, (column,), "calls")
         code, names = encoded(self.calls[column])
+        # Names that only set-aside calls have are no levels of the attempts.
         code = self.of_rows(code)
         used = np.bincount(code, minlength=len(names) + 1)[: len(names)] > 0
         new_code = np.append(np.cumsum(used) - 1, -1)
@@ -448,6 +449,7 @@ def count_attempts(
         ConfigError: A column is missing, the campaign is in neither frame, or a time is none.
     """
     require(calls, _NEEDED, "calls")
+    # Any way of saying a time becomes an aware instant before it is a key of what is kept.
     at, begin, end = instant("as_of", as_of), instant("since", since), instant("until", until)
     people = no_leads() if leads is None else leads
     require(people, ("id", "phone", "campaign_id"), "leads")

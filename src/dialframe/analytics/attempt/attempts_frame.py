@@ -97,12 +97,14 @@ def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> p
     rows, clock = attempts.rows, clock_of(attempts)
     words = class_table(attempts.classes.take(rows))
     code, sources = source_level(attempts, source)
+    # A number of several zones has an hour where they agree; without a zone it has none.
     certainty = np.where(clock.known, 0, np.where(clock.cell == NO_ZONE, 2, 1))
     require(attempts.leads, ("created_at",), "leads")
     created = np.append(
         micros(attempts.leads["created_at"]) if len(attempts.leads) else np.zeros(0, np.int64),
         NO_TIME,
     )[attempts.lead]
+    # A lead without an instant has no age, and an attempt without a lead has none either.
     dated = created != NO_TIME
     age_days = np.where(dated, (attempts.when - np.where(dated, created, 0)) / DAY_US, np.nan)
     columns: dict[str, Any] = {
@@ -142,6 +144,7 @@ def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> p
 
 def _names(attempts: Attempts, campaigns: pd.DataFrame | None) -> Any:
     code, ids = attempts.numbered("campaign_id")
+    # Without the campaigns table an id is the name.
     names = dict.fromkeys(ids)
     if campaigns is not None and "name" in campaigns.columns:
         known = campaigns.dropna(subset=["id", "name"]).drop_duplicates("id", keep="last")
@@ -151,6 +154,7 @@ def _names(attempts: Attempts, campaigns: pd.DataFrame | None) -> Any:
 
 def _caller_days(attempts: Attempts) -> Floats:
     """Days since the first call from the caller ID in the whole history."""
+    # By the whole history: in a window every number would begin anew.
     whole = attempts.ever
     code, names = whole.text("from_number")
     first = earliest(code, whole.when, len(names))

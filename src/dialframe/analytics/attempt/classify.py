@@ -167,12 +167,19 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
 def class_table(classes: Classes) -> dict[str, Any]:
     """The columns of `analytics.classify`."""
     names: list[str | None] = [o.name for o in OUTCOMES]
+    flags = ("human", "right_party", "positive", "appointment", "conversion", "machine", "final",
+             "attempt")  # fmt: skip
+    # A flag is null where the class does not know it.
+    unknown = {name: _flags(*(getattr(o, name) is None for o in OUTCOMES)) for name in flags}
     return {
         "outcome": text(names, classes.outcome),
         "layer": text(["telephony", "business"], classes.decides.astype(np.int64)),
         "telephony": text(names, classes.telephony),
         "business": text([*names, None], np.maximum(classes.business, _NOTHING)),
-        **_class_flags(classes.outcome),
+        **{
+            name: booleans(_flag(name)[classes.outcome], unknown[name][classes.outcome])
+            for name in flags
+        },
         "dnc_request": booleans(classes.dnc_request),
         "answered": booleans(classes.answered),
         "conflict": booleans(classes.conflict),
@@ -196,6 +203,7 @@ def unmapped_codes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.Data
         for code, count in calls[field].value_counts().items()
         if str(code).strip() and taxonomy.outcome(field, str(code)) is None
     ]  # fmt: skip
+    # Dispositions first, since a person wrote them; then the most frequent ones.
     rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
     frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
     frame = frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
@@ -208,6 +216,7 @@ def unmapped_codes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.Data
 
 def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple[str, ...]:
     """What to do about calls whose codes the taxonomy does not have; nothing without any."""
+    # Looking for the codes takes a pass over all calls, which hardly an account needs.
     if not odd:
         return ()
     codes = unmapped_codes(calls, taxonomy)
@@ -219,6 +228,7 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
 
 def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
+    # Codes are few, calls are many: the taxonomy is asked once for each code.
     places, codes = encoded(values)
     class_of_code = []
     for code in codes:
@@ -277,16 +287,3 @@ def _contradicts(answered: Mask, layer: Places) -> Mask:
 
 def _flag(name: str) -> Mask:
     return _flags(*(getattr(outcome, name) is True for outcome in OUTCOMES))
-
-
-def _class_flags(outcome: Places) -> dict[str, pd.arrays.BooleanArray]:
-    """The columns of flags; null where the class does not know."""
-    names = ("human", "right_party", "positive", "appointment", "conversion", "machine", "final",
-             "attempt")  # fmt: skip
-    return {
-        name: booleans(
-            _flag(name)[outcome],
-            np.array([getattr(o, name) is None for o in OUTCOMES])[outcome],
-        )
-        for name in names
-    }

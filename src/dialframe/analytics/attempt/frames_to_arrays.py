@@ -100,6 +100,21 @@ def require(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
         )
 
 
+def import_answers(imports: pd.DataFrame) -> tuple[pd.Series, Mask, Mask]:
+    """What the service answered to each record sent: its status, whether it was accepted, whether refused.
+
+    A record whose outcome nobody knows was neither (contract, Lead outcome objects).
+
+    Raises:
+        ConfigError: There is no column `status`.
+    """
+    require(imports, ("status",), "imports")
+    status = imports["status"].astype("str").str.casefold()
+    accepted = np.asarray(status == "accepted", dtype=bool)
+    unknown = np.asarray(status.isna() | (status == "unknown"), dtype=bool)
+    return status, accepted, ~accepted & ~unknown
+
+
 def numbered(values: pd.Series) -> tuple[Ints, list[str]]:
     """Each value's place in the list of distinct values; -1 where it is null."""
     places, distinct = pd.factorize(values)

@@ -102,7 +102,14 @@ def match_rows(
         if pairs is not None and len(pairs):
             require(calls, ("id",), "calls")
             require(pairs, ("call_id", "lead_id"), name.replace("_", " "))
-            row = _by_id(calls["id"], pairs, leads["id"])
+            # The last word on a call is the one.
+            known = pairs.dropna(subset=["call_id", "lead_id"])
+            known = known.drop_duplicates("call_id", keep="last")
+            pair = _codes(pc.index_in(arrow(calls["id"]), value_set=arrow(known["call_id"])))
+            row_of_pair = _codes(
+                pc.index_in(arrow(known["lead_id"]), value_set=arrow(leads["id"]))
+            )
+            row = np.append(row_of_pair, _NO_LEAD)[pair].astype(np.int64)
             lead = np.where(row >= 0, row, lead)
             quality = np.where(row >= 0, np.int8(PLACE[name]), quality)
     return Matched(np.maximum(lead, _NO_LEAD).astype(np.int32), quality)
@@ -189,7 +196,11 @@ def _by_number(
     campaign = _codes(pc.index_in(arrow(leads["campaign_id"]), value_set=campaigns))
     call_campaign = _codes(pc.index_in(arrow(calls["campaign_id"]), value_set=campaigns))
 
-    row = _unique_rows(loaded, len(phones.dictionary))
+    known = loaded >= 0
+    row = np.full(len(phones.dictionary), _NO_LEAD, dtype=np.int32)
+    row[loaded[known]] = np.flatnonzero(known)
+    # Two leads with one number: which of them was meant is not guessed.
+    row[np.bincount(loaded[known], minlength=len(row)) > 1] = _SEVERAL
     lead = np.append(row, np.int32(_NO_LEAD))[called]
     same = (call_campaign >= 0) & (call_campaign == np.append(campaign, -1)[lead])
     several = np.flatnonzero(lead == _SEVERAL)
@@ -226,27 +237,9 @@ def _whole(numbers: pa.Array) -> pa.Array | None:
     return pa.array(whole, mask=whole == 0)
 
 
-def _by_id(calls: pd.Series, pairs: pd.DataFrame, leads: pd.Series) -> Ints:
-    """Row of the lead that a pair of ids names, or -1; the last word on a call is the one."""
-    known = pairs.dropna(subset=["call_id", "lead_id"]).drop_duplicates("call_id", keep="last")
-    row = _codes(pc.index_in(arrow(known["lead_id"]), value_set=arrow(leads)))
-    pair_of_call = _codes(pc.index_in(arrow(calls), value_set=arrow(known["call_id"])))
-    return np.append(row, _NO_LEAD)[pair_of_call].astype(np.int64)
-
-
 def _codes(indices: pa.Array) -> npt.NDArray[np.int32]:
     """Places as numbers, -1 where null."""
     return np.asarray(pc.fill_null(indices, _NO_LEAD), dtype=np.int32)
-
-
-def _unique_rows(codes: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int32]:
-    """Row of each code: -2 where several rows have it."""
-    known = codes >= 0
-    row = np.full(size, _NO_LEAD, dtype=np.int32)
-    row[codes[known]] = np.flatnonzero(known)
-    # Two leads with one number: which of them was meant is not guessed.
-    row[np.bincount(codes[known], minlength=size) > 1] = _SEVERAL
-    return row
 
 
 def _pair(number: npt.NDArray[np.int32], campaign: npt.NDArray[np.int32], campaigns: int) -> Ints:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -211,12 +211,17 @@ def code_key(field: Field, code: str) -> str:
     is a Q.850 cause, a greater one a SIP answer.
     """
     text = code.strip().casefold()
-    if field == "hangup_cause":
-        number = _numeric_cause(text)
-        if number:
-            return number
-        return _PREFIX.sub("", _IGNORED.sub("", text))
-    return _IGNORED.sub("", text)
+    if field != "hangup_cause":
+        return _IGNORED.sub("", text)
+    # SIP before Q.850 before bare numbers: `SIP 486` and `486` are one, `cause 17` and `17` too.
+    if match := _SIP.match(text):
+        return f"sip:{match[1]}"
+    if match := _Q850.match(text):
+        return f"q850:{int(match[1])}"
+    if match := _NUMBER.match(text):
+        number = int(match[1])
+        return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
+    return _PREFIX.sub("", _IGNORED.sub("", text))
 
 
 @dataclass(frozen=True)
@@ -253,8 +258,16 @@ class Taxonomy:
             **{("hangup_cause", f"q850:{cause.number}"): cause.outcome for cause in CAUSES},
             **{("hangup_cause", f"sip:{number}"): outcome for number, outcome in SIP.items()},
         }
-        for field, code, outcome in (row for preset in chosen for row in _spellings(preset)):
-            table[field, code_key(field, code)] = outcome
+        # Where presets give one code two meanings, the last one counts.
+        for preset in chosen:
+            for row in SPELLINGS:
+                if row.preset == preset:
+                    for code in row.codes:
+                        table[row.field, code_key(row.field, code)] = row.outcome
+            for cause in CAUSES:
+                names = {"freeswitch": cause.freeswitch, "asterisk": cause.asterisk}
+                for name in names.get(preset, ()):
+                    table["hangup_cause", code_key("hangup_cause", name)] = cause.outcome
         # Sorted, so that two taxonomies of the same codes are equal and have one hash.
         return cls("+".join(chosen), _sorted(table))
 
@@ -389,27 +402,6 @@ class Taxonomy:
         for field, key, outcome in self.codes:
             table[field][key] = outcome
         return table
-
-
-def _numeric_cause(text: str) -> str | None:
-    # SIP before Q.850 before bare numbers: `SIP 486` and `486` are one, `cause 17` and `17` too.
-    if match := _SIP.match(text):
-        return f"sip:{match[1]}"
-    if match := _Q850.match(text):
-        return f"q850:{int(match[1])}"
-    if match := _NUMBER.match(text):
-        number = int(match[1])
-        return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
-    return None
-
-
-def _spellings(preset: Preset) -> Iterator[tuple[Field, str, str]]:
-    for row in SPELLINGS:
-        if row.preset == preset:
-            yield from ((row.field, code, row.outcome) for code in row.codes)
-    for cause in CAUSES:
-        names = {"freeswitch": cause.freeswitch, "asterisk": cause.asterisk}.get(preset, ())
-        yield from (("hangup_cause", name, cause.outcome) for name in names)
 
 
 def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, str], ...]:

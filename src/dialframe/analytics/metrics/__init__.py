@@ -27,7 +27,6 @@ from dialframe.analytics.metrics.metric_types import (
     MetricInputs,
     lacking,
     measured,
-    measured_rows,
     metrics_table,
     without,
 )
@@ -82,6 +81,7 @@ class Metrics(Result):
             raise ConfigError("these metrics were not cut; pass by= or period= to compute")
         # Measured once more: the rows of every metric would be as many arrays as long as the calls.
         rows = metric(name).measure(self.inputs).rows
+        # Metrics of leads or promises have no row for each call.
         if rows is None or rows.unit != "call":
             raise ConfigError(f"{name} is not counted in calls")
         attempts = self.inputs.attempts
@@ -150,68 +150,63 @@ def compute(
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         raise ConfigError(f"by={by!r} is no list of names; use by=['campaign_id'], for instance")
     inputs = Inputs.of(calls, leads, choices, frames)
-    if by or period is not None:
-        return _cut(inputs, names, by, period)
-    if names is not None:
-        return _result(inputs, [measured(metric(name), inputs) for name in _listed(names)], {})
-    return every(inputs)
-
-
-def _result(
-    inputs: Inputs, measured: Sequence[Metric], left_out: Mapping[str, str],
-    where: Cut | None = None, cells: pd.DataFrame | None = None,
-) -> Metrics:  # fmt: skip
-    counted = inputs.attempts
-    lacking_data = f"; {len(left_out):,} could not be computed" if left_out else ""
-    used = {name: value for metric in measured for name, value in metric.parameters.items()}
-    return Metrics(
-        "metrics", f"{plural(len(measured), 'metric')} of {plural(len(counted), 'attempt')}{lacking_data}",
-        metrics_table(list(measured)), "Metrics of the same counted calls, each with its own denominator",
-        counted.balance(), inputs.taxonomy, counted.as_of, {} if cells is None else {"cells": cells},
-        {"by": () if where is None else where.by, "period": None if where is None else where.period,
-         "campaign": inputs.campaign, "since": inputs.since, "until": inputs.until, **used},
-        counted.warnings, metrics=tuple(measured), not_computed=left_out, cut=where,
-        inputs=None if where is None else inputs,
-    )  # fmt: skip
-
-
-def _listed(names: str | Iterable[str]) -> list[str]:
-    """Names of metrics that were asked for; one may stand by itself."""
-    if not isinstance(names, Iterable):
+    if names is not None and not isinstance(names, Iterable):
         raise ConfigError(f"names={names!r} is no list of metrics")
-    return [names] if isinstance(names, str) else list(names)
+    wanted = None if names is None else [
+        metric(name) for name in ([names] if isinstance(names, str) else names)
+    ]  # fmt: skip
+    return computed(inputs, wanted, cut(inputs, by, period) if by or period is not None else None)
 
 
-def _cut(
-    inputs: Inputs, names: str | Iterable[str] | None, by: Sequence[str], period: Period | None
+def computed(
+    inputs: Inputs, wanted: Sequence[Definition] | None = None, where: Cut | None = None
 ) -> Metrics:
-    """Metrics with their cells; those without their frames are left out and say so."""
-    wanted = None if names is None else _listed(names)
-    definitions_ = METRICS if wanted is None else tuple(metric(name) for name in wanted)
-    where = cut(inputs, by, period)
-    made, parts, left_out = [], [], {}
-    for row in definitions_:
+    """Metrics of inputs, with their cells where they are cut; what cannot be had is left out and says so.
+
+    Args:
+        inputs: Frames and choices.
+        wanted: Which metrics; by default all.
+        where: The cells, or None for the whole alone.
+
+    Raises:
+        ConfigError: A metric that was asked for by name, and not by cell, lacks a frame.
+    """
+    made: list[Metric] = []
+    parts, left_out = [], {}
+    for row in METRICS if wanted is None else wanted:
         missing = lacking(row, inputs)
-        if missing:
+        if missing and (wanted is None or where is not None):
             left_out[row.name] = without(missing)
             continue
-        value, rows = measured_rows(row, inputs)
-        if rows is None:
-            left_out[row.name] = (
-                value.why_null
-                or "is one count of the whole audit, which does not say which call "
-                "was judged how: ask for it without by= and period=, or read the audit's findings"
-            )
-            continue
-        cells = cells_of(row.name, rows, where, _design_effect(value))
-        # A metric without a row in any cell says so, or it would be missing without a word.
-        if not len(cells):
-            left_out[row.name] = f"has nothing to divide by here: no {row.denominator}"
-            continue
+        value, rows = measured(row, inputs)
+        if where is not None:
+            if rows is None:
+                left_out[row.name] = (
+                    value.why_null
+                    or "is one count of the whole audit, which does not say which call "
+                    "was judged how: ask for it without by= and period=, or read the audit's findings"
+                )
+                continue
+            cells = cells_of(row.name, rows, where, _design_effect(value))
+            # A metric without a row in any cell says so, or it would be missing without a word.
+            if not len(cells):
+                left_out[row.name] = f"has nothing to divide by here: no {row.denominator}"
+                continue
+            parts.append(cells)
         made.append(value)
-        parts.append(cells)
-    frame = pd.concat(parts, ignore_index=True) if parts else None
-    return _result(inputs, made, left_out, where, frame)
+    counted = inputs.attempts
+    lacking_data = f"; {len(left_out):,} could not be computed" if left_out else ""
+    return Metrics(
+        "metrics", f"{plural(len(made), 'metric')} of {plural(len(counted), 'attempt')}{lacking_data}",
+        metrics_table(made), "Metrics of the same counted calls, each with its own denominator",
+        counted.balance(), inputs.taxonomy, counted.as_of,
+        {"cells": pd.concat(parts, ignore_index=True)} if parts else {},
+        {"by": () if where is None else where.by, "period": None if where is None else where.period,
+         "campaign": inputs.campaign, "since": inputs.since, "until": inputs.until,
+         **{name: value for each in made for name, value in each.parameters.items()}},
+        counted.warnings, metrics=tuple(made), not_computed=left_out, cut=where,
+        inputs=None if where is None else inputs,
+    )  # fmt: skip
 
 
 def _design_effect(value: Metric) -> float:
@@ -227,16 +222,6 @@ def _design_effect(value: Metric) -> float:
     return max(1.0, ((value.high - value.low) / (bounds[1] - bounds[0])) ** 2)
 
 
-def every(inputs: Inputs) -> Metrics:
-    """All metrics whose frames are there."""
-    needed = {row.name: lacking(row, inputs) for row in METRICS}
-    return _result(
-        inputs,
-        [measured(row, inputs) for row in METRICS if not needed[row.name]],
-        {name: without(frames) for name, frames in needed.items() if frames},
-    )
-
-
 def metric(name: str) -> Definition:
     """The definition of a metric by name.
 
@@ -247,6 +232,7 @@ def metric(name: str) -> Definition:
         raise ConfigError(
             f"{name!r} is no name of a metric; use 'human_contact_rate', for instance"
         )
+    # British spelling of an earlier version: scripts that have it go on.
     name = RENAMED.get(name, name)
     if name in BY_NAME:
         return BY_NAME[name]
@@ -256,6 +242,7 @@ def metric(name: str) -> Definition:
 def _why_not(name: str) -> str:
     if name in NOT_AVAILABLE:
         return f"{name} cannot be had from this API: {NOT_AVAILABLE[name]}"
+    # What cannot be had is looked up too: its reason is the answer to a slip.
     near = get_close_matches(name, [*BY_NAME, *NOT_AVAILABLE], 1)
     hint = f"did you mean {near[0]}?" if near else "metrics.definitions() lists them"
     return f"metric {name!r} is not known; {hint}"

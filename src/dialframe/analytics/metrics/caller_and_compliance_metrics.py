@@ -52,7 +52,7 @@ def caller_id_answer_drop(inputs: Inputs) -> Measure:
     human, size = attempts.flag("human"), len(names)
     lately, before = (
         _Tally(
-            sums(np.where(times & human, code, -1), size), sums(np.where(times, code, -1), size),
+            sums(code, size, times & human), sums(code, size, times),
             np.bincount(code[times], chance[times], size).astype(float),
         )
         for times in (recent, ~recent)
@@ -187,7 +187,11 @@ def appointment_show(inputs: Inputs) -> Measure:
     elsewhere = {}
     if inputs.campaign is not None:
         require(appointments, ("phone",), "appointments")
-        is_due = _of_campaign(appointments["phone"], inputs)
+        # Appointments name no campaign: numbers of its leads are of it, and those dialed for it.
+        known = set(inputs.attempts.column("to_number").dropna().astype("str"))
+        if inputs.leads is not None:
+            known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
+        is_due = np.asarray(appointments["phone"].astype("str").isin(known), dtype=bool)
         elsewhere = {"appointments_elsewhere": int((~is_due).sum())}
     status = appointments["status"][is_due].astype("str").str.casefold()
     # The contract writes `no-show` and does not know all states (States: Appointment).
@@ -203,15 +207,6 @@ def appointment_show(inputs: Inputs) -> Measure:
         at=micros(due["scheduled_at"]) if "scheduled_at" in due.columns else None,
     )  # fmt: skip
     return from_rows(inputs, rows, by_status | elsewhere)
-
-
-def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
-    """Numbers of the campaign's leads, or dialed for it: appointments name no campaign."""
-    attempts = inputs.attempts
-    known = set(attempts.column("to_number").dropna().astype("str"))
-    if inputs.leads is not None:
-        known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
-    return np.asarray(phones.astype("str").isin(known), dtype=bool)
 
 
 def missing_disposition(inputs: Inputs) -> Measure:

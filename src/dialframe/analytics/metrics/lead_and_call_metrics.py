@@ -25,6 +25,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     Mask,
     arrow,
     earliest,
+    import_answers,
     micros,
     numbered,
     require,
@@ -39,18 +40,14 @@ def import_acceptance(inputs: Inputs) -> Measure:
     """Accepted records of those that imports received."""
     imports = inputs.imports
     assert imports is not None  # noqa: S101 - `measured` has seen to it
-    require(imports, ("status",), "imports")
     rows = imports
     if inputs.campaign is not None and "campaign_id" in rows.columns:
         rows = rows[rows["campaign_id"] == inputs.campaign]
-    status = rows["status"].astype("str").str.casefold().fillna("unknown")
-    # Of a record whose outcome nobody knows it is open whether it was accepted (contract, Lead outcome objects).
-    known = status[status != "unknown"]
-    refused = {f"refused_{name}": int(n) for name, n in known.value_counts().items()}
-    refused.pop("refused_accepted", None)
-    excluded = {"import_unknown": len(status) - len(known), **refused}
-    statuses = status.to_numpy(dtype=object)
-    cut = Rows("other", statuses == "accepted", statuses != "unknown", frame=rows,
+    status, accepted, refused = import_answers(rows)
+    known = accepted | refused
+    reasons = {f"refused_{name}": int(n) for name, n in status[refused].value_counts().items()}
+    excluded = {"import_unknown": int((~known).sum()), **reasons}
+    cut = Rows("other", accepted, known, frame=rows,
                at=micros(rows["created_at"]) if "created_at" in rows.columns else None)  # fmt: skip
     return from_rows(inputs, cut, excluded)
 

@@ -18,8 +18,15 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask, within
 from dialframe.analytics.attempt.lead_match import no_leads, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.claims_and_tables import Claim, counted, plain, records, table
-from dialframe.analytics.inference import clustered, clustered_mean, wilson
+from dialframe.analytics.claims_and_tables import (
+    Claim,
+    counted,
+    plain,
+    rated_calls,
+    records,
+    table,
+)
+from dialframe.analytics.inference import clustered_mean, wilson
 from dialframe.errors import ConfigError
 from dialframe.instants import instant
 
@@ -128,6 +135,7 @@ class Inputs:
 
     def __post_init__(self) -> None:
         """Frames whose rows are dated are cut to the window; calls are set aside where they are counted."""
+        # Said here, or the first metric would fail on an attribute that nobody named.
         if not isinstance(self.choices, Choices):
             raise ConfigError(
                 f"choices is {type(self.choices).__name__}; pass metrics.Choices(...)"
@@ -149,6 +157,7 @@ class Inputs:
         cls, calls: pd.DataFrame, leads: pd.DataFrame | None, choices: Choices, given: Known
     ) -> Inputs:
         """What was passed to a metric, with its moments as instants."""
+        # Text, dates and instants of any zone are one kind of time from here on.
         arguments: dict[str, Any] = {**given}
         arguments |= {
             name: instant(name, arguments.get(name)) for name in ("as_of", "since", "until")
@@ -159,16 +168,10 @@ class Inputs:
     def attempts(self) -> Attempts:
         """The counted attempts."""
         return count_attempts(
-            self.calls,
-            self.leads,
-            taxonomy=self.taxonomy,
-            as_of=self.as_of,
-            campaign=self.campaign,
-            since=self.since,
-            until=self.until,
-            include_no_campaign=self.include_no_campaign,
+            self.calls, self.leads, taxonomy=self.taxonomy, as_of=self.as_of, campaign=self.campaign,
+            since=self.since, until=self.until, include_no_campaign=self.include_no_campaign,
             events=self.events,
-        )
+        )  # fmt: skip
 
     def under(self, taxonomy: Taxonomy) -> Inputs:
         """The same under another taxonomy; what does not depend on one is not worked out again."""
@@ -226,8 +229,8 @@ class Rows:
         above: What each row adds to the numerator.
         base: Which rows are in the denominator.
         statistic: `share`, `mean` (of the weights, where there are any) or `median` of the rows of
-            the base; `distinct`, the share of keys with a row above; `per distinct`, the numerator
-            per key; `worst`, the key with the least above of its weight; `formula` of the sums.
+            the base; `distinct`, the share of keys with a row above; `worst`, the key with the
+            least above of its weight; `formula` of the sums.
         key: What is counted once: a number, a caller ID.
         weight: What each row adds to the denominator, one without.
         least: Rows that a key must have to be the worst.
@@ -241,9 +244,7 @@ class Rows:
     unit: Literal["call", "lead", "other"]
     above: Floats | Ints | Mask
     base: Mask
-    statistic: Literal[
-        "share", "mean", "median", "distinct", "per distinct", "worst", "formula"
-    ] = "share"
+    statistic: Literal["share", "mean", "median", "distinct", "worst", "formula"] = "share"
     key: Ints | None = None
     weight: Floats | None = None
     least: int = 1
@@ -273,6 +274,7 @@ def from_rows(
         detail: Further numbers.
         used: Names of the choices that it depends on.
     """
+    # One cell that holds all rows: parts of them are summed by `cells_of` in the same way.
     above: npt.NDArray[Any] = rows.above[rows.base]
     of_calls = rows.unit == "call" and not alone
     if rows.statistic == "distinct" and rows.key is not None:
@@ -287,6 +289,7 @@ def from_rows(
         "used": used,
         "rows": rows,
     }
+    # A median has no interval that lead clusters would widen in closed form.
     if rows.statistic == "median":
         return Measure(float(np.median(above)) if n else None, None, n, **given)
     if rows.statistic == "formula" and rows.formula is not None:
@@ -294,14 +297,17 @@ def from_rows(
         value, k, whole = (float(part[0]) for part in sums)
         return Measure(None if np.isnan(value) else value, k, whole, **given)
     if rows.statistic == "mean":
+        # Linearized over clusters, since attempts on one lead resemble each other.
         mean, *ends = clustered_mean(above, cluster) or (None, np.nan, np.nan)
         low, high = (None if np.isnan(end) else end for end in ends)
         return Measure(mean, above.sum().item(), n, low, high, "mean over leads", **given)
     hits = int(above.sum())
     share = hits / n if n else None
     if of_calls:
-        _, low, high = clustered(above, cluster) or (1.0, None, None)
+        rated = rated_calls(np.zeros(n, dtype=np.int64), above, cluster, 1)
+        low, high = (float(rated[name][0]) if n else None for name in ("low", "high"))
         return Measure(share, hits, n, low, high, "lead-clustered", **given)
+    # Rows of leads or numbers are one trial each: Wilson's interval as it stands.
     low, high = wilson(hits, n) or (None, None)
     return Measure(share, hits, n, low, high, "wilson", **given)
 
@@ -311,6 +317,8 @@ Needed = Literal["leads", "imports", "appointments", "callbacks", "audit", "repo
 
 
 _CHOICES: Final = Choices()
+#: What is known of the value of a metric.
+_NUMBERS: Final = ("value", "numerator", "denominator", "low", "high")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -376,6 +384,7 @@ class Metric:
         """The metric in a sentence."""
         if self.value is None:
             return f"{self.name}: none ({self.why_null or 'nothing to divide by'})"
+        # A median has no numerator: the sentence then names the value alone.
         counts = "" if self.numerator is None or self.denominator is None else (
             f" ({self.numerator:,.6g} of {self.denominator:,.6g})"
         )  # fmt: skip
@@ -406,12 +415,7 @@ class Metric:
             "answer": self.answer,
             "metric": self.definition.number,
             "unit": self.definition.unit,
-            "value": self.value,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "low": self.low,
-            "high": self.high,
-            "interval": self.interval,
+            **{name: getattr(self, name) for name in (*_NUMBERS, "interval")},
             "excluded": dict(self.excluded),
             "definition": self.definition.words,
             "parameters": {name: plain(value) for name, value in self.parameters.items()},
@@ -467,12 +471,8 @@ class Definition:
     @property
     def words(self) -> dict[str, str]:
         """Numerator, denominator, exclusions and source."""
-        return {
-            "numerator": self.numerator,
-            "denominator": self.denominator,
-            "exclusions": self.exclusions,
-            "source": self.source,
-        }
+        names = ("numerator", "denominator", "exclusions", "source")
+        return {name: getattr(self, name) for name in names}
 
     @analysis
     def __call__(
@@ -495,11 +495,11 @@ class Definition:
         Raises:
             ConfigError: A frame or column that it needs is missing, or the campaign is unknown.
         """
-        return measured(self, Inputs.of(calls, leads, choices, given))
+        return measured(self, Inputs.of(calls, leads, choices, given))[0]
 
 
-def measured(definition: Definition, inputs: Inputs) -> Metric:
-    """A metric of inputs that are gathered once for many.
+def measured(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
+    """A metric of inputs that are gathered once for many, with what it is the sum of, where it is one.
 
     Raises:
         ConfigError: A frame or column that it needs is missing.
@@ -512,48 +512,26 @@ def measured(definition: Definition, inputs: Inputs) -> Metric:
             f"{definition.name} needs the {missing[0]} frame; pass {missing[0]}=, as the account "
             "gives it"
         )
-    return measured_rows(definition, inputs)[0]
-
-
-def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
-    """The same with what it is the sum of, where it is one."""
-    undated, counted = _undated(definition, inputs), inputs.attempts
-    measure = (
-        Measure(None, None, None, why_null=undated) if undated else definition.measure(inputs)
-    )
+    counted, undated = inputs.attempts, [
+        name for name in definition.needs
+        if name in DATED and DATED[name] not in getattr(inputs, name).columns
+    ] if inputs.since is not None or inputs.until is not None else []  # fmt: skip
+    # Rows of another frame that have no date cannot be cut to the window.
+    measure = definition.measure(inputs) if not undated else Measure(
+        None, None, None,
+        why_null=f"the {undated[0]} frame has no column {DATED[undated[0]]!r}, so nobody knows which "
+        "rows are in the window: add it, or leave out since and until",
+    )  # fmt: skip
+    # Always there, so that 0 says that it was looked for.
     unmapped = {"unmapped": counted.notes()["unmapped", "calls"]}
     aside = {} if measure.audited_at else {**counted.scope.set_aside, **unmapped}
     value = Metric(
-        definition,
-        measure.value,
-        measure.numerator,
-        measure.denominator,
-        measure.low,
-        measure.high,
-        measure.interval,
-        {**aside, **measure.excluded},
-        {name: getattr(inputs.choices, name) for name in measure.used},
-        inputs.taxonomy,
-        measure.audited_at or counted.as_of,
-        measure.detail,
-        measure.why_null,
-        counted.warnings,
+        definition, measure.value, measure.numerator, measure.denominator, measure.low, measure.high,
+        measure.interval, {**aside, **measure.excluded},
+        {name: getattr(inputs.choices, name) for name in measure.used}, inputs.taxonomy,
+        measure.audited_at or counted.as_of, measure.detail, measure.why_null, counted.warnings,
     )  # fmt: skip
     return value, measure.rows
-
-
-def _undated(definition: Definition, inputs: Inputs) -> str:
-    """Why rows of another frame cannot be cut to the window; nothing where they can, or there is none."""
-    if inputs.since is None and inputs.until is None:
-        return ""
-    for name in definition.needs:
-        column, frame = DATED.get(name), getattr(inputs, name)
-        if column is not None and column not in frame.columns:
-            return (
-                f"the {name} frame has no column {column!r}, so nobody knows which rows are in the "
-                "window: add it, or leave out since and until"
-            )
-    return ""
 
 
 def lacking(definition: Definition, inputs: Inputs) -> list[str]:
@@ -563,6 +541,7 @@ def lacking(definition: Definition, inputs: Inputs) -> list[str]:
 
 def without(missing: list[str]) -> str:
     """What a metric lacks, in words that name what to pass."""
+    # An audit is no frame of the account: it is made by a call of its own.
     if missing == ["audit"]:
         return "reads the answer of an audit: pass audit=dialframe.audit(account)"
     frames = " and ".join(missing)
@@ -581,10 +560,7 @@ def metrics_table(metrics: list[Metric]) -> pd.DataFrame:
         {
             "metric": [metric.name for metric in metrics],
             "unit": [metric.definition.unit for metric in metrics],
-            **{
-                name: numbers(name)
-                for name in ("value", "numerator", "denominator", "low", "high")
-            },
+            **{name: numbers(name) for name in _NUMBERS},
             "interval": [metric.interval for metric in metrics],
             "why_null": [metric.why_null for metric in metrics],
             "definition": [

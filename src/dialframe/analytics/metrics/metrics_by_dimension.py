@@ -125,9 +125,16 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
             micros(attempts.leads["created_at"]) if "created_at" in attempts.leads.columns
             else np.full(len(attempts.leads), NO_TIME)
         )  # fmt: skip
-        days = [_start(attempts.when, period), _start(arrived, period)]
-        other = [_start(at, period) for at in _other_times(inputs)]
-        starts = np.unique(np.concatenate([d[d != _NEVER] for d in (*days, *other)]))
+        times = [attempts.when, arrived]
+        # Rows of other frames have a period too.
+        for name, column in DATED.items():
+            frame = getattr(inputs, name)
+            if frame is not None and column in frame.columns:
+                times.append(micros(frame[column]))
+        if inputs.report is not None and "date" in inputs.report.columns:
+            times.append(report_days(inputs.report["date"]))
+        days = [_start(at, period) for at in times]
+        starts = np.unique(np.concatenate([day[day != _NEVER] for day in days]))
         labels.append([str(start.astype("datetime64[D]")) for start in starts])
         call.append(_placed(days[0], starts))
         lead.append(_placed(days[1], starts))
@@ -135,18 +142,6 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
 
 
 _NEVER: Final = np.iinfo(np.int64).min
-
-
-def _other_times(inputs: Inputs) -> list[Ints]:
-    """When the rows of other frames are of, so that each has a period."""
-    times = []
-    for name, column in DATED.items():
-        frame = getattr(inputs, name)
-        if frame is not None and column in frame.columns:
-            times.append(micros(frame[column]))
-    if inputs.report is not None and "date" in inputs.report.columns:
-        times.append(report_days(inputs.report["date"]))
-    return times
 
 
 def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
@@ -157,7 +152,11 @@ def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
         if name not in attempts.leads.columns or not len(attempts.leads):
             every = sorted({*names, NO_GROUP})
             code = _renumbered(code, names, every)
-            return every, code, _of_first_attempt(attempts, code, every.index(NO_GROUP))
+            level = np.full(len(attempts.leads) + 1, every.index(NO_GROUP), dtype=np.int64)
+            # Backwards, so that the first attempt of each lead is the one that stays.
+            order = attempts.order[::-1]
+            level[attempts.lead[order]] = code[order]
+            return every, code, level[:-1]
         levels, lead_names = in_order(attempts.leads[name].astype("str").fillna(NO_GROUP))
         every = sorted({*names, *lead_names, NO_GROUP})
         return every, _renumbered(code, names, every), _renumbered(levels, lead_names, every)
@@ -166,15 +165,6 @@ def _dimension(attempts: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
     code, names = lead_groups(attempts.leads, name)
     every = names if NO_GROUP in names else [*names, NO_GROUP]
     return every, np.append(code, every.index(NO_GROUP))[attempts.lead], code
-
-
-def _of_first_attempt(attempts: Attempts, code: Ints, none: int) -> Ints:
-    """The level of each lead's first attempt."""
-    level = np.full(len(attempts.leads) + 1, none, dtype=np.int64)
-    # Backwards, so that the first attempt of each lead is the one that stays.
-    order = attempts.order[::-1]
-    level[attempts.lead[order]] = code[order]
-    return level[:-1]
 
 
 def _renumbered(code: Ints, names: list[str], every: list[str]) -> Ints:
@@ -201,10 +191,12 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
         where: The cells.
         effect: Design effect of the whole, by which clusters widen the intervals.
     """
+    # A row of no level (a call without a lead, cut by source) is in no cell.
     code, inside = where.cells(rows)
     in_cell = rows.base & inside
     used, value, k, n = _summed(rows, code, in_cell, int(np.prod(where.shape)))
-    levels = np.unravel_index(used, where.shape)
+    # Without a row there may be no level of a dimension either, and so no cell.
+    levels = np.unravel_index(used, where.shape) if len(used) else (used,) * len(where.shape)
     frame = {
         column: pd.array(np.array(labels, dtype=object)[level], dtype="str")
         for column, labels, level in zip(where.names, where.labels, levels, strict=True)
@@ -260,8 +252,7 @@ def _summed(
             return _worst(row_of, hits, np.bincount(index, weight, len(pairs)).astype(float),
                           np.bincount(index, minlength=len(pairs)) >= rows.least)  # fmt: skip
         n = np.bincount(row_of, minlength=size).astype(float)
-        if rows.statistic == "distinct":
-            k = np.bincount(row_of, hits > 0, size).astype(float)
+        k = np.bincount(row_of, hits > 0, size).astype(float)
     elif rows.weight is not None:
         n = np.bincount(cell, rows.weight[in_cell], size).astype(float)
     return used, ratio(k[used], n[used]), k[used], n[used]

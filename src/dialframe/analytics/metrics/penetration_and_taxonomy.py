@@ -14,7 +14,7 @@ from dialframe.analytics.attempt.frames_to_arrays import Mask
 from dialframe.analytics.attempt.lead_match import lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.analytics.claims_and_tables import plural, share, table, table_of_rows
-from dialframe.analytics.metrics import every
+from dialframe.analytics.metrics import computed
 from dialframe.analytics.metrics.lead_and_call_metrics import (
     completed_penetration,
     inventory_penetration,
@@ -114,10 +114,10 @@ def taxonomy_effect(
         )
     """
     inputs = Inputs(calls, leads, taxonomy=before, as_of=instant("as_of", as_of))
-    old = every(inputs).table
+    old = computed(inputs).table
     changed = inputs.under(after)
     same = np.array_equal(inputs.attempts.classes.case, changed.attempts.classes.case)
-    new = old if same else every(changed).table
+    new = old if same else computed(changed).table
     both = old[["metric", "value"]].merge(new[["metric", "value"]], on="metric")
     values = [both[name].to_numpy(float, na_value=np.nan) for name in ("value_x", "value_y")]
     # A number that was worked out in another order may differ in its last digit, and has not changed.

@@ -2,8 +2,8 @@
 
 A method is its signature and its words: `sent` and `listed` make of it what sends the arguments as fields of its
 row's request, and complete its docstring from the contract. In `Client` such a method returns the result, in
-`AsyncClient` a coroutine, below `with_raw_response` the whole answer. What does more than one request is written in
-steps (`dialframe.client.step_runners`), of which `operation` and `chunked` make methods.
+`AsyncClient` a coroutine, below `with_raw_response` the whole answer. What does more than one request is written as a
+coroutine (see `dialframe.client.send_operation`), of which `operation` and `chunked` make methods.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import MethodType
-from typing import Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from dialframe.client.pagination import AsyncListing, Listing
+from dialframe.client.request_building import checked
 from dialframe.client.response_reading import Answered
-from dialframe.client.retry_loop import Body
-from dialframe.client.send_operation import Res, Row, Sender
-from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
+from dialframe.client.send_operation import (
+    Async,
+    Body,
+    Coro,
+    RawAsync,
+    RawSync,
+    Res,
+    Row,
+    Runner,
+    Sender,
+    Sync,
+)
 from dialframe.contract.models.base_models import PREFIXES, Page
 from dialframe.contract.operations import BY_NAME, Operation
 
@@ -48,12 +58,15 @@ UNSET: Final[Literal[Unset.UNSET]] = Unset.UNSET
 
 
 class Resource(Generic[ShellT]):
-    """Operations of one kind of thing, and who runs their steps."""
+    """Operations of one kind of thing, and who runs their calls."""
 
     def __init__(self, sender: Sender, shell: ShellT) -> None:
-        """Join a sender with who runs its steps."""
+        """Join a sender with who runs its calls: a runner, or what wraps one below `with_raw_response`."""
         self._sender = sender
         self._shell = shell
+        # What is walked has an answer for each page, so the whole answer is the page's own.
+        runner: Any = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
+        self._runner: Runner = runner
 
 
 class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
@@ -63,18 +76,15 @@ class Method(Generic[P, InThread, InLoop, RawInThread, RawInLoop]):
     `with_raw_response` of either.
     """
 
-    def __init__(
-        self, shown: Callable[..., Any], plan: Callable[..., Any], run: Callable[[Any, Any], Any]
-    ) -> None:
-        """Join the method as it is shown with what plans a call, and what runs the plan."""
-
+    def __init__(self, shown: Callable[..., Any], call: Callable[..., Any]) -> None:
+        """Join the method as it is shown with what does its work in each kind of client."""
         # A plain function, so that `help()` and completion see the arguments.
-        @functools.wraps(shown)
-        def called(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-            return run(resource._shell, plan(resource, *args, **kwargs))  # noqa: SLF001 - its own half
-
-        called.__signature__ = _as_called(shown)  # type: ignore[attr-defined]
-        self._called = called
+        self._called = functools.wraps(shown)(call)
+        signature = inspect.signature(shown)
+        # A caller gets the bytes, and not what opens them.
+        if str(signature.return_annotation).startswith("Callable["):
+            signature = signature.replace(return_annotation="Iterator[bytes]")
+        self._called.__signature__ = signature  # type: ignore[attr-defined]
         self.__doc__ = shown.__doc__
 
     @overload
@@ -95,9 +105,18 @@ Operated = Method[P, T, Coroutine[Any, Any, T], Answered[T], Coroutine[Any, Any,
 Listed = Method[P, Listing[Row], AsyncListing[Row], Listing[Row], AsyncListing[Row]]
 
 
-def operation(plan: Callable[Concatenate[Any, P], Steps[T]]) -> Operated[P, T]:
-    """A method that runs the steps that it is written in."""
-    return Method(plan, plan, lambda shell, steps: shell.run(steps))
+def operation(
+    method: Callable[Concatenate[Any, P], Coro[T]],
+) -> Operated[P, T]:
+    """A method that is written as a coroutine."""
+
+    def call(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        return resource._shell.run(method(resource, *args, **kwargs))  # noqa: SLF001 - its own half
+
+    made: Operated[P, T] = Method(method, call)
+    # A plain function to whoever asks: without this, tools would take it for a coroutine function.
+    del call.__wrapped__  # type: ignore[attr-defined]
+    return made
 
 
 def sent(
@@ -113,24 +132,28 @@ def sent(
     def decorated(blank: Callable[Concatenate[Any, P], Res]) -> Operated[P, Res]:
         given = _given(blank)
 
-        def plan(resource: Resource[Any], *args: Any, **kwargs: Any) -> Steps[Res]:
+        def call(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
             fields, options = given(resource, *args, **kwargs)
-            sender = resource._sender  # noqa: SLF001 - its own half
+            sender, shell = resource._sender, resource._shell  # noqa: SLF001 - its own half
 
             def request() -> Any:
                 made = {name: convert(fields[name]) for name, convert in conversions.items()
                         if name in fields}  # fmt: skip
                 return row.request(**fields | made)
 
-            steps = sender.ask(row, request, options)
+            def ask() -> Any:
+                return sender.ask(row, request, options)
+
             if not row.if_match:
-                return steps
+                return shell.run(ask())
             # What can be matched can be read: its error says what the thing is now.
             read = BY_NAME[f"{row.name.partition('.')[0]}.get"]
             key = {name: fields[name] for name in row.path_names}
-            return sender.or_fresh(steps, lambda: sender.ask(read, lambda: read.request(**key)))
+            return shell.run(
+                sender.or_fresh(ask, lambda: sender.ask(read, lambda: read.request(**key)))
+            )
 
-        return Method(_documented(row, blank), plan, lambda shell, steps: shell.run(steps))
+        return Method(_documented(row, blank), call)
 
     return decorated
 
@@ -143,15 +166,15 @@ def listed(
     def decorated(blank: Callable[Concatenate[Any, P], Listing[Row]]) -> Listed[P, Row]:
         given = _given(blank)
 
-        def plan(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
+        def call(resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
             fields, options = given(resource, *args, **kwargs)
-            sender = resource._sender  # noqa: SLF001 - its own half
-            return sender.listing(row, lambda: row.request(**fields), options)
+            # Looked at before anything is walked.
+            query = checked(row.name, lambda: row.request(**fields))
+            sender, runner = resource._sender, resource._runner  # noqa: SLF001 - its own half
+            listing: Any = Listing if runner.in_threads else AsyncListing
+            return listing(sender, runner, row, query, options)
 
-        return Method(
-            _documented(row, blank), plan,
-            lambda shell, to_walk: _by_runner(shell, to_walk, Listing, AsyncListing),
-        )  # fmt: skip
+        return Method(_documented(row, blank), call)
 
     return decorated
 
@@ -165,11 +188,11 @@ class Opened:
 
 
 def chunked(
-    plan: Callable[Concatenate[Any, P], Callable[[], Steps[Opened]]],
+    method: Callable[Concatenate[Any, P], Callable[[], Coro[Opened]]],
 ) -> Method[P, Iterator[bytes], AsyncIterator[bytes], Iterator[bytes], AsyncIterator[bytes]]:
     """A method that gives the bytes of an answer one chunk after another, written as what opens the answer."""
 
-    def chunks(opening: Callable[[], Steps[Opened]], runner: Sync) -> Iterator[bytes]:
+    def chunks(runner: Sync, opening: Callable[[], Coro[Opened]]) -> Iterator[bytes]:
         opened = runner.run(opening())
         try:
             while (chunk := runner.run(opened.body.next())) is not None:
@@ -177,27 +200,21 @@ def chunked(
         finally:
             opened.reply.close()
 
-    async def chunks_async(
-        opening: Callable[[], Steps[Opened]], runner: Async
-    ) -> AsyncIterator[bytes]:
-        opened = await runner.run(opening())
+    async def chunks_async(opening: Callable[[], Coro[Opened]]) -> AsyncIterator[bytes]:
+        opened = await opening()
         try:
-            while (chunk := await runner.run(opened.body.next())) is not None:
+            while (chunk := await opened.body.next()) is not None:
                 yield chunk
         finally:
             await opened.reply.close()
 
-    return Method(
-        plan, plan, lambda shell, opening: _by_runner(shell, opening, chunks, chunks_async)
-    )
+    def call(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        runner, opening = resource._runner, method(resource, *args, **kwargs)  # noqa: SLF001 - its own half
+        return (
+            chunks(cast("Sync", runner), opening) if runner.in_threads else chunks_async(opening)
+        )
 
-
-def _by_runner(
-    shell: Any, planned: Any, in_thread: Callable[..., Any], in_loop: Callable[..., Any]
-) -> Any:
-    # What is walked has an answer for each page, so the whole answer is the page's own.
-    runner = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
-    return (in_thread if isinstance(runner, Sync) else in_loop)(planned, runner)
+    return Method(method, call)
 
 
 def _given(blank: Callable[..., Any]) -> Callable[..., tuple[dict[str, Any], Any]]:
@@ -206,19 +223,21 @@ def _given(blank: Callable[..., Any]) -> Callable[..., tuple[dict[str, Any], Any
     positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     # Such a default says that a field is not sent.
-    silent = {name for name, default in defaults.items() if default in (None, UNSET)}
+    silent = [
+        name
+        for name, default in defaults.items()
+        if default in (None, UNSET) and name != "options"
+    ]
 
     def given(resource: Any, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], Any]:
         # Python's own error where an argument is missing, or there is none of that name.
         blank(resource, *args, **kwargs)
         values = defaults | dict(zip(positional, args, strict=False)) | kwargs
         options = values.pop("options")
-        fields = {
-            name: value
-            for name, value in values.items()
-            if name not in silent or value is not defaults[name]
-        }
-        return fields, options
+        for name in silent:
+            if values[name] is defaults[name]:
+                del values[name]
+        return values, options
 
     return given
 
@@ -237,25 +256,14 @@ def _documented(row: Operation[Any, Any], blank: Callable[..., Any]) -> Callable
     """The method with words for the arguments that it says nothing of itself."""
     text, below, results = inspect.cleandoc(blank.__doc__ or "").partition("\n\nReturns:")
     words = _WORDS | {"options": f"Options of {'each page' if row.paged else 'this call'}."}
-    own = text.partition("\n\nArgs:")[2]
+    described = text.partition("\n\nArgs:")[2]
     lines = [
         f"\n    {name}: {words[name]}"
         for name in inspect.signature(blank).parameters
-        if name in words and f"\n    {name}:" not in own
+        if name in words and f"\n    {name}:" not in described
     ]
-    blank.__doc__ = "".join([text, "" if own else "\n\nArgs:", *lines, below, results])
+    blank.__doc__ = "".join([text, "" if described else "\n\nArgs:", *lines, below, results])
     return blank
-
-
-def _as_called(shown: Callable[..., Any]) -> inspect.Signature:
-    """The signature as a caller sees it: what the steps end in, not the steps."""
-    signature = inspect.signature(shown)
-    returned = str(signature.return_annotation)
-    if returned.startswith("Steps["):
-        returned = returned[len("Steps[") : -1]
-    elif returned.startswith("Callable["):
-        returned = "Iterator[bytes]"
-    return signature.replace(return_annotation=returned)
 
 
 def method_path(row: Operation[Any, Any]) -> str:

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 from dialframe.client.client_settings import DEFAULTS, Options
 from dialframe.client.pagination import Listing
 from dialframe.client.resources import Opened, Resource, ShellT, chunked, listed, operation, sent
-from dialframe.client.retry_loop import Body, Consume
-from dialframe.client.step_runners import OnDisk, Steps
+from dialframe.client.send_operation import Body, Consume, Coro, Runner
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
@@ -65,14 +64,14 @@ class Calls(Resource[ShellT]):
         """Read one call."""
 
     @operation
-    def recording(
+    async def recording(
         self,
         call_id: str,
         path: str | Path,
         *,
         on_progress: OnProgress | None = None,
         options: Options | None = None,
-    ) -> Steps[Path]:
+    ) -> Path:
         """Stream the recording of a call.
 
         The file appears under its name once it is whole, readable by its owner alone; a file
@@ -97,20 +96,20 @@ class Calls(Resource[ShellT]):
         if file.is_dir():
             raise ConfigError(f"path: {file} is a folder: name a file in it")
 
-        def consume(reply: Any, body: Body) -> Steps[Path]:
-            return (yield from _saved(reply, body, file, on_progress or silent))
+        async def consume(reply: Any, body: Body) -> Path:
+            return await _saved(self._runner, reply, body, file, on_progress or silent)
 
-        return (yield from self._streamed(call_id, options, consume))
+        return await self._streamed(call_id, options, consume)
 
     @operation
-    def recording_into(
+    async def recording_into(
         self,
         call_id: str,
         buffer: BinaryIO,
         *,
         on_progress: OnProgress | None = None,
         options: Options | None = None,
-    ) -> Steps[int]:
+    ) -> int:
         """Stream the recording of a call into an open binary file or `io.BytesIO`.
 
         Args:
@@ -126,25 +125,25 @@ class Calls(Resource[ShellT]):
         # Where it stood: what is before that is the caller's.
         start = buffer.tell() if buffer.seekable() else None
 
-        def consume(reply: Any, body: Body) -> Steps[int]:
+        async def consume(reply: Any, body: Body) -> int:
             if start is not None:
                 buffer.seek(start)
                 buffer.truncate()
             done, total, tell = 0, _length(reply), on_progress or silent
-            while (chunk := (yield from body.next())) is not None:
-                yield OnDisk(partial(buffer.write, chunk))
+            while (chunk := await body.next()) is not None:
+                await self._runner.on_disk(partial(buffer.write, chunk))
                 done += len(chunk)
                 tell(Progress(_RECORDING.name, done, total))
             return done
 
         # A second attempt starts at the first byte, and what cannot seek would hold the beginning twice.
         once = options if start is not None else replace(options or DEFAULTS, max_attempts=1)
-        return (yield from self._streamed(call_id, once, consume))
+        return await self._streamed(call_id, once, consume)
 
     @chunked
     def recording_chunks(
         self, call_id: str, *, options: Options | None = None
-    ) -> Callable[[], Steps[Opened]]:
+    ) -> Callable[[], Coro[Opened]]:
         """Iterate over the bytes of a recording as they arrive; `async for` in an event loop.
 
         Args:
@@ -155,24 +154,24 @@ class Calls(Resource[ShellT]):
             An iterator; the connection is let go at its end, or when it is closed.
         """
 
-        def consume(reply: Any, body: Body) -> Steps[Opened]:
-            yield from ()  # there is no step to take, and a function without one is no generator
+        async def consume(reply: Any, body: Body) -> Opened:
             return Opened(reply, body)
 
         return lambda: self._streamed(call_id, options, consume, keeps_open=True)
 
-    def _streamed(
+    async def _streamed(
         self,
         call_id: str,
         options: Options | None,
         consume: Consume[T],
         *,
         keeps_open: bool = False,
-    ) -> Steps[T]:
-        return self._sender.stream(
+    ) -> T:
+        return await self._sender.stream(
             _RECORDING, lambda: CallRef(call_id=call_id), options, consume, keeps_open=keeps_open
         )
 
+    # Resources, last paragraph: its fields are "not shown", so that none of them is sure.
     @sent(rows.CALLS_TRANSCRIPT)
     def transcript(self, call_id: str, *, options: Options | None = None) -> Transcript:
         """Read what was said in a call."""
@@ -236,6 +235,7 @@ class Campaigns(Resource[ShellT]):
     def get(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
         """Read one campaign."""
 
+    # Endpoints, last section: named without its shape; a count that does not come is None.
     @sent(rows.CAMPAIGNS_PROGRESS)
     def progress(self, campaign_id: str, *, options: Options | None = None) -> CampaignProgress:
         """Read how far a campaign is."""
@@ -281,19 +281,21 @@ class Reports(Resource[ShellT]):
         """
 
 
-def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps[Path]:
+async def _saved(
+    runner: Runner, reply: Any, body: Body, file: Path, on_progress: OnProgress
+) -> Path:
     """Write a body to a file that appears, readable by its owner alone, once it is whole."""
     part: Path | None = None
     try:
         # In the folder of the file, and 0600 from its first byte: a voice is personal data.
-        descriptor, name = yield OnDisk(
+        descriptor, name = await runner.on_disk(
             partial(tempfile.mkstemp, dir=file.parent, prefix=f".{file.name}.", suffix=".part")
         )
         part = Path(name)
         done, total = 0, _length(reply)
         with os.fdopen(descriptor, "wb") as stream:
-            while (chunk := (yield from body.next())) is not None:
-                yield OnDisk(partial(stream.write, chunk))
+            while (chunk := await body.next()) is not None:
+                await runner.on_disk(partial(stream.write, chunk))
                 done += len(chunk)
                 on_progress(Progress(_RECORDING.name, done, total))
         # In the same folder, so that the name changes at once: the whole file or none.

@@ -15,7 +15,6 @@ from dialframe.client.pagination import Listing
 from dialframe.client.request_building import checked
 from dialframe.client.resources import Resource, ShellT, listed, operation, sent
 from dialframe.client.response_reading import Answered
-from dialframe.client.step_runners import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
@@ -64,13 +63,13 @@ class Dnc(Resource[ShellT]):
     """Do-Not-Call: check and add; removing is done in the console. What a method raises is said at `Client`."""
 
     @operation
-    def check(
+    async def check(
         self,
         phones: Iterable[str],
         *,
         on_progress: OnProgress | None = None,
         options: Options | None = None,
-    ) -> Steps[list[DncChecked]]:
+    ) -> list[DncChecked]:
         """Check any number of numbers against Do-Not-Call, a hundred in each request.
 
         Every number is looked at before the first is sent, so a malformed one costs no request.
@@ -93,13 +92,13 @@ class Dnc(Resource[ShellT]):
             rows.DNC_CHECK.name, lambda: _NUMBERS.validate_python([*phones]), root="phones"
         )
         # Endpoints, Do-Not-Call: a check changes nothing and has no key, so that each hundred may be asked again.
-        tell = on_progress or silent
         results: list[DncChecked] = []
+        tell = on_progress or silent
         # Contract, Limits: numbers per DNC check.
         for start in range(0, len(asked), limits.PHONES_PER_DNC_CHECK):
             chunk = asked[start : start + limits.PHONES_PER_DNC_CHECK]
             try:
-                answered = yield from self._sender.ask_raw(
+                answered = await self._sender.ask_raw(
                     rows.DNC_CHECK, partial(DncCheck, phones=chunk), options
                 )
                 results += _results(chunk, answered)
@@ -187,6 +186,7 @@ class Sms(Resource[ShellT]):
             client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
         """
 
+    # Other statuses: what may follow `queued` is not shown, so that any status is kept as it comes.
     @listed(rows.SMS_DELIVERY_REPORTS)
     def delivery_reports(
         self,
@@ -197,6 +197,7 @@ class Sms(Resource[ShellT]):
     ) -> Listing[SmsDeliveryReport]:
         """List what became of text messages."""
 
+    # Endpoints, SMS: a text counts against daily and per-minute caps of the key and of the account.
     @sent(rows.SMS_USAGE)
     def usage(self, *, options: Options | None = None) -> SmsUsage:
         """Read how many text messages were sent."""
@@ -272,6 +273,7 @@ class Callbacks(Resource[ShellT]):
             callback_id: `cb_` and a UUID; one that is cancelled stays so.
         """
 
+    # States, Callback: only a pending one can move.
     @sent(rows.CALLBACKS_RESCHEDULE)
     def reschedule(
         self, callback_id: str, *, scheduled_at: datetime, options: Options | None = None

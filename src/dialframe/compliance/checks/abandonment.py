@@ -12,15 +12,8 @@ from dialframe.compliance.rules.rule_model import AbandonmentRule, Rule
 def _values(_: Any, laws: Sequence[Rule]) -> Mapping[str, object]:
     (law,) = laws
     assert isinstance(law, AbandonmentRule)  # noqa: S101 - no other kind is in the table
-    return {"conditions": _conditions(law), "rank": law.parameters.severity}
-
-
-def _conditions(law: AbandonmentRule) -> str:
-    """What the rule asks for beside the rate, of which the data says nothing.
-
-    16 CFR 310.4(b)(4): a rate of 3 % is a safe harbor with the ringing and the message alone.
-    """
     p = law.parameters
+    # 16 CFR 310.4(b)(4): a rate of 3 % is a safe harbor with the ringing and the message alone.
     start = p.clock_starts.replace("_", " ")
     conditions = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
     ringing = [] if p.min_ring_seconds is None else [f"{p.min_ring_seconds} seconds"]
@@ -30,7 +23,8 @@ def _conditions(law: AbandonmentRule) -> str:
     if p.recorded_message_required:
         conditions.append("the recorded message")
     whether = "were" if len(conditions) > 1 or p.seconds_to_answer > 1 else "was"
-    return f"whether {' and '.join(conditions)} {whether} kept is not in the data"
+    unknown = f"whether {' and '.join(conditions)} {whether} kept is not in the data"
+    return {"conditions": unknown, "rank": p.severity}
 
 
 CHECK: Final = Check("abandonment", "campaign period", values=_values, by_call=False)

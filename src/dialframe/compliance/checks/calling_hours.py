@@ -25,13 +25,12 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     memory: dict[tuple[Any, ...], str] = {}
     reasons = []
     columns = ["rules", "severity", "zones_inside", "zones_outside", "doubtful", "holidays",
-               "local_times", "place_reason", "regions", "lifted", "zones"]  # fmt: skip
-    for row in rows[columns].itertuples(index=False):
-        day = None if not isinstance(row.local_times, str) else _weekday(row.local_times)
-        key = (
-            _key(row.rules), int(row.severity), _key(row.zones_inside), _key(row.zones_outside),
-            bool(row.doubtful), _key(row.holidays), day, row.place_reason, _key(row.regions), _key(row.lifted),
-        )  # fmt: skip
+               "place_reason", "regions", "lifted"]  # fmt: skip
+    for row, times in zip(
+        rows[columns].itertuples(index=False, name=None), rows["local_times"], strict=True
+    ):
+        day = date.fromisoformat(times[:10]).weekday() if isinstance(times, str) else None
+        key = (*row, day)
         if key not in memory:
             memory[key] = _reason(view, *key)
         reasons.append(memory[key])
@@ -60,28 +59,24 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 CHECK: Final = Check("calling_hours", words=words, grouped=True)
 
 
-def _key(values: Any) -> tuple[Any, ...]:
-    return (
-        ()
-        if values is None or (not hasattr(values, "__len__") and pd.isna(values))
-        else tuple(values)
-    )
-
-
-def _weekday(local_times: str) -> int:
-    return date.fromisoformat(local_times[:10]).weekday()
-
-
 def _reason(
     view: View, numbers: tuple[int, ...], severity: int, inside: tuple[str, ...],
-    outside: tuple[str, ...], doubtful: bool, holidays: tuple[str, ...], day: int | None,  # noqa: FBT001
-    place_reason: Any, regions: tuple[str, ...], lifted: tuple[str, ...],
+    outside: tuple[str, ...], doubtful: bool, holidays: tuple[str, ...],  # noqa: FBT001
+    place_reason: Any, regions: tuple[str, ...], lifted: tuple[str, ...], day: int | None,
 ) -> str:  # fmt: skip
     codes = ", ".join(sorted(lifted))
     # No rule decides: either none was in force, or a record lifts those that were.
     if not numbers:
-        return _without_rule(severity, day, place_reason, regions, codes)
-    rules = view.rules(numbers)
+        if day is None:
+            known = isinstance(place_reason, str) and place_reason
+            return str(place_reason) if known else "the number has no time zone"
+        if severity == 0:
+            return f"exempt by record: {codes}"
+        where = " and ".join(regions) or "an unknown country"
+        return (
+            f"the rules asked have none on calling hours for {where} that was in force on that day"
+        )
+    rules = view.law.named(numbers)
     parts = [_where(severity, _hours(rules, severity, day), inside, outside)]
     # What is missing stands in a column of its own.
     if severity == _OPEN:
@@ -96,18 +91,6 @@ def _reason(
     if codes:
         parts.append(f"a record shows {codes}: rules that name it were left out, no others")
     return "; ".join(part for part in parts if part)
-
-
-def _without_rule(
-    severity: int, day: int | None, place_reason: Any, regions: tuple[str, ...], codes: str
-) -> str:
-    if day is None:
-        known = isinstance(place_reason, str) and place_reason
-        return str(place_reason) if known else "the number has no time zone"
-    if severity == 0:
-        return f"exempt by record: {codes}"
-    where = " and ".join(regions) or "an unknown country"
-    return f"the rules asked have none on calling hours for {where} that was in force on that day"
 
 
 def _doubt(law: Rule, inside: tuple[str, ...], holidays: tuple[str, ...]) -> str:

@@ -42,6 +42,8 @@ def texts() -> Mapping[str, Texts]:
 
 #: What a reason may name beside the columns of its row and the parameters of its rule.
 Values = Callable[[Any, Sequence["Rule"]], Mapping[str, object]]
+#: Columns that are read whatever a reason names: for its rule, and for the further values of a check.
+_READ: Final = frozenset({"grade", "rules", "first_rule", "lifted", "kind_asked"})
 #: A part of a reason that stands in brackets, with a bar between its alternatives.
 _PART: Final = re.compile(r"\[([^\]]*)\]")
 
@@ -86,6 +88,12 @@ def _fields(template: str) -> tuple[str, ...]:
     return tuple(name for _, name, *_ in Formatter().parse(template) if name)
 
 
+@cache
+def _named(template: str) -> tuple[str, ...]:
+    """Every name of a reason, those in its brackets too."""
+    return _fields(template.translate(str.maketrans("[]|", "   ")))
+
+
 def filled(template: str, said: _Said) -> str:
     """A reason with its values. Of a part in brackets the first alternative of which every value is there."""
 
@@ -111,7 +119,9 @@ def reasons(
         values: What the reason may name beside columns and parameters.
     """
     said = texts()[name].reasons
-    names = [each for each in rows.columns if each.isidentifier()]
+    # A row has some forty columns and a reason names a few: reading the others is most of the work.
+    named = {field.removesuffix("?") for each in said.values() for field in _named(each)}
+    names = [each for each in rows.columns if each in named or each in _READ]
     given = rows["answer"] if answers is None and "answer" in rows else answers
     sentences = []
     for answer, row in zip(

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
 
 from dialframe.compliance.checks.check_reasons import Values, reasons, texts
 from dialframe.compliance.rules.rule_model import citations, ids
-from dialframe.compliance.tables import FRAMES, Database
+from dialframe.compliance.tables import FRAMES, Database, query
 from dialframe.frames import Column
 from dialframe.frames.frame_schemas import DTYPES
 
 if TYPE_CHECKING:
     import duckdb
 
-    from dialframe.compliance.rules.rule_model import Rule
     from dialframe.compliance.tables.law import Law
 
 # A grade speaks of one check on one row, in the light of the data that was given. There is no grade
@@ -85,10 +82,6 @@ class View:
         """The connection to the tables."""
         return self.db.con
 
-    def rules(self, numbers: Iterable[int] | None) -> list[Rule]:
-        """Rules by their numbers, each id once."""
-        return self.law.named(numbers)
-
     def frame(self, query: str) -> pd.DataFrame:
         """Rows of a query; instants are UTC, and a list is a tuple, empty where there is none."""
         result = self.con.execute(query)
@@ -103,26 +96,23 @@ class View:
 
     def run(self, name: str) -> None:
         """Run the query of a check."""
-        self.db.run(query(name))
+        self.db.run(query(name, "checks"))
+
+    def left_out(self) -> dict[str, int]:
+        """Reason to number of calls that are not graded, in the order of a report."""
+        # Left out is no grade: who called in was not called, and a call of later is none yet.
+        rows = self.con.execute("select reason, calls from left_out order by place").fetchall()
+        return {reason: int(calls) for reason, calls in rows}
 
     def named(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The same rows with `rule_id` and `citation` from their rule numbers."""
-        keys = [tuple(int(n) for n in each) for each in rows["rules"]]
-        words = {key: (ids(self.rules(key)), citations(self.rules(key))) for key in set(keys)}
-        return rows.assign(
-            rule_id=pd.Series(
-                [words[key][0] or None for key in keys], index=rows.index, dtype="str"
-            ),
-            citation=pd.Series(
-                [words[key][1] or None for key in keys], index=rows.index, dtype="str"
-            ),
-        )
-
-
-@cache
-def query(name: str) -> str:
-    """Text of a check's query."""
-    return (resources.files("dialframe.compliance.checks") / f"{name}.sql").read_text("utf-8")
+        # Thousands of rows rest on the same few rules.
+        laws = {numbers: self.law.named(numbers) for numbers in set(rows["rules"])}
+        for name, words_of in (("rule_id", ids), ("citation", citations)):
+            words = {numbers: words_of(rules) or None for numbers, rules in laws.items()}
+            values = [words[numbers] for numbers in rows["rules"]]
+            rows = rows.assign(**{name: pd.Series(values, index=rows.index, dtype="str")})
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +439,7 @@ def _taken_back(rows: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
     for row in weak.to_numpy().nonzero()[0]:
         key = tuple(numbers.iloc[row])
         if key not in words:
-            rules = [r for r in view.rules(key) if r.confidence == "low"]
+            rules = [r for r in view.law.named(key) if r.confidence == "low"]
             doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
             words[key] = doubts, ids(rules), citations(rules)
         doubts, columns["rule_id"][row], columns["citation"][row] = words[key]
@@ -492,21 +482,6 @@ def _column(values: pd.DataFrame, column: Column) -> Any:
 def stamps(at: pd.Series) -> pd.Series:
     """Instants in words, UTC, seconds cut."""
     return at.dt.strftime("%Y-%m-%dT%H:%M:%SZ").astype("object")
-
-
-def choose(rows: pd.DataFrame, pairs: list[tuple[Any, Any]], otherwise: Any = None) -> pd.Series:
-    """The value behind the first condition that holds for each row."""
-    chosen = pd.Series(otherwise, index=rows.index, dtype="object")
-    taken = np.zeros(len(rows), dtype=bool)
-    for condition, value in pairs:
-        hit = (
-            np.asarray(pd.Series(condition, index=rows.index).fillna(value=False), dtype=bool)
-            & ~taken
-        )
-        if hit.any():
-            chosen[hit] = value[hit] if isinstance(value, pd.Series) else value
-        taken |= hit
-    return chosen
 
 
 def basic_words(rows: pd.DataFrame) -> pd.DataFrame:

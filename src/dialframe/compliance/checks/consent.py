@@ -22,6 +22,7 @@ CHECK: Final = Check("consent", values=lambda row, _: {"presumed": row.kind_aske
 def table(view: View) -> pd.DataFrame:
     """Every call that a rule on consent reaches, once per rule, columns `FRAMES["consent"]`."""
     requests = view.frame("from consent_rows order by rule, call_id")
+    # A rule that rests on no source that was read decides nothing: it passes nobody, and condemns nobody.
     weak = [view.law.by_number[int(rule)].confidence == "low" for rule in requests["rule"]]
     decided = requests["severity"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
     doubted = decided & pd.Series(weak, index=requests.index, dtype="bool")

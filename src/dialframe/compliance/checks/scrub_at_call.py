@@ -12,7 +12,6 @@ from dialframe.compliance.checks.check_results import (
     Check,
     View,
     basic_words,
-    choose,
     stamps,
 )
 from dialframe.compliance.rules.rule_model import FreshnessRule, Rule
@@ -30,7 +29,9 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     at = rows["check_at"].where(~screened, rows["screen_at"])
     worded = rows.assign(
         checked_at=at,
-        source=choose(rows, [(at.isna(), None), (screened, "import screen")], "check"),
+        source=pd.Series("check", index=rows.index, dtype="object")
+        .mask(screened, "import screen")
+        .where(at.notna(), None),
         ref=rows["ref"].where(~screened, rows["screen_ref"]),
         listed=rows["listed"]
         .astype("object")
@@ -45,12 +46,14 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     is_young = (rows["state"] == "stale") & (worded["age_days"] <= worded["limit"])
     answers = rows["state"].mask(is_young, "in another quarter")
     # An old check is uncertain by itself, however sure the rule is.
-    said = lambda row, _: {"records": ", ".join(sorted(row.lifted)), "doubts": ""}  # noqa: E731
-    plain = reasons(CHECK.name, worded, view.law, answers, said)
-    lists = [lists_of(view.rules(numbers)) for numbers in rows["rules"]]
+    plain = reasons(
+        CHECK.name, worded, view.law, answers,
+        lambda row, _: {"records": ", ".join(sorted(row.lifted)), "doubts": ""},
+    )  # fmt: skip
+    lists = [lists_of(view.law.named(numbers)) for numbers in rows["rules"]]
     worded = worded.assign(
         plain_reason=plain, reason=plain + pd.Series(lists, index=rows.index, dtype="object"),
-        detail=choose(rows, [(rows["state"] == "screened at import", "screened at import")]),
+        detail=rows["state"].where(rows["state"] == "screened at import"),
         evidence=record_words(worded),
     )  # fmt: skip
     worded = basic_words(worded)

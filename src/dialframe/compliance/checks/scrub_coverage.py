@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks.check_reasons import reasons
-from dialframe.compliance.checks.check_results import Check, View, choose, shaped
+from dialframe.compliance.checks.check_results import Check, View, shaped
 from dialframe.compliance.checks.scrub_at_call import record_words
 from dialframe.compliance.tables import FRAMES
 
@@ -31,7 +31,7 @@ def records(rows: pd.DataFrame) -> pd.DataFrame:
     at = rows["check_at"].where(~screen, rows["screen_at"])
     return rows.assign(
         checked_at=at,
-        source=choose(rows, [(at.isna(), None)], rows["newest"]) if at.isna().any() else rows["newest"],
+        source=rows["newest"].where(at.notna(), None),
         ref=rows["check_ref"].where(~screen, rows["screen_ref"]),
         listed=[None if pd.isna(a) else False if s else bool(v) for a, s, v in zip(at, screen, rows["listed"], strict=True)],
     )  # fmt: skip

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from dialframe.compliance.check_runner import CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check
-from dialframe.compliance.checks.check_results import query as query_of
-from dialframe.compliance.tables import Database, utc_offsets
+from dialframe.compliance.tables import Database, query, utc_offsets
 from dialframe.frames import csv_safety
 
 if TYPE_CHECKING:
@@ -116,9 +115,9 @@ def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None
     for check in (check for check in CHECKS if check.name in ran):
         if check.name == "abandonment":
             order.append("abandonment_days")
-            _text(folder / "checks" / "abandonment_days.sql", query_of("abandonment_days"))
+            _text(folder / "checks" / "abandonment_days.sql", query("abandonment_days", "checks"))
         order.append(check.name)
-        text = query_of(check.name) + check.settling()
+        text = query(check.name, "checks") + check.settling()
         _text(folder / "checks" / f"{check.name}.sql", text)
         _text(folder / "checks" / f"{check.name}.result.sql", result_query(check))
     _text(folder / "checks" / "order.txt", "\n".join(order) + "\n")
@@ -258,10 +257,8 @@ def versions() -> dict[str, str]:
     """Versions of everything that the grades depend on beside the rule book."""
     # Each of them may change a grade: the engine, the days, the plans of numbers, the clocks.
     names = ("duckdb", "holidays", "phonenumbers", "tzdata")
-    found = {name: metadata.version(name) for name in names}
-    return found | {
-        "zones": f"tzdata {utc_offsets.version()}, from the package and never the host"
-    }
+    zones = f"tzdata {utc_offsets.version()}, from the package and never the host"
+    return {name: metadata.version(name) for name in names} | {"zones": zones}
 
 
 def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
@@ -287,7 +284,7 @@ def _shown(column: str, kind: str) -> str:
 
 def _pseudonyms(db: Database, key: bytes) -> None:
     """A pseudonym for every number of the tables."""
-    texts = db.execute("""
+    texts = db.con.execute("""
         select to_number from calls_in where to_number is not null union select from_number from calls_in where from_number is not null
         union select phone from checks_in where phone is not null
         union select number from leads where number is not null union select '+' || phone from requests

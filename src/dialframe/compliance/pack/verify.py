@@ -58,6 +58,7 @@ def changed_files(pack: pathlib.Path) -> list[str]:
 def compare(con: duckdb.DuckDBPyConnection, pack: pathlib.Path, name: str) -> tuple[int, int, int]:
     """Rows of a check's findings, those that are not found again, and those that are new."""
     again = (pack / "checks" / f"{name}.result.sql").read_text(encoding="utf-8")
+    # Rows are compared as bags: two findings of one kind are two.
     con.execute(f"create or replace temp table again as {again}")
     given = f"from given_{name}"
     lost = count(con, f"{given} except all from again")
@@ -110,6 +111,7 @@ def main() -> int:
         days: list[tuple[Any, ...]] = []
         found: dict[str, list[tuple[int, int, int]]] = {}
         for folder in folders:
+            # Shares of dropped calls are over all parts (16 CFR 310.4(b)(4)(i)): their sums are run at the top.
             of_part = [name for name in names if name not in SUMMED]
             for name, rows in run(pack, folder, of_part, days).items():
                 found.setdefault(name, []).append(rows)

@@ -22,10 +22,9 @@ import holidays
 from dateutil.easter import easter
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from dialframe.compliance.rules.rule_model import HolidayRule, HonorRule
+from dialframe.compliance.rules.rule_model import ConsentRule, HolidayRule, HonorRule
 from dialframe.compliance.rules.rule_parameters import HolidayParameters, LocalDay, SpecialWindow
 
-_EPOCH: Final = date(1970, 1, 1)
 _SATURDAY: Final = 5
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS: Final = (
@@ -100,6 +99,7 @@ class StatutoryCalendar(BaseModel):
             if day is None:
                 continue
             yield day, entry.name, entry.unsettled
+            # 5 U.S.C. 6103(b) keeps a holiday of Saturday on Friday; the calendars say what each statute does.
             shift = {5: self.saturday, 6: self.sunday}.get(day.weekday(), "")
             if not shift or not entry.moves:
                 continue
@@ -110,11 +110,6 @@ class StatutoryCalendar(BaseModel):
             yield day + timedelta(days=step), f"{entry.name} (observed)", why
 
 
-class _Calendars(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-    calendar: tuple[StatutoryCalendar, ...] = Field(strict=False)
-
-
 def day_of(on: str, year: int) -> date | None:
     """The day of a year that a rule of the day means, by the forms that `calendars.toml` lists.
 
@@ -122,6 +117,7 @@ def day_of(on: str, year: int) -> date | None:
         >>> day_of("tue after 1st mon of nov", 2026)
         datetime.date(2026, 11, 3)
     """
+    # Statutes date holidays by the month's day, by weekday, or from Easter; Election Day is a Tuesday after a Monday.
     match = _ON.fullmatch(on)
     if match is None:
         return None
@@ -136,28 +132,26 @@ def day_of(on: str, year: int) -> date | None:
         return day - timedelta(days=back)
     if match["weekday"] not in _WEEKDAYS or match["of"] not in _MONTHS:
         return None
-    day = _nth(
-        year, _MONTHS.index(match["of"]) + 1, _WEEKDAYS.index(match["weekday"]), match["nth"]
-    )
+    month, weekday = _MONTHS.index(match["of"]) + 1, _WEEKDAYS.index(match["weekday"])
+    if match["nth"] == "last":
+        day = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+        day -= timedelta(days=(day.weekday() - weekday) % 7)
+    else:
+        day = date(year, month, 1)
+        day += timedelta(days=(weekday - day.weekday()) % 7 + 7 * (int(match["nth"][0]) - 1))
     if match["after"]:
         day += timedelta(days=(_WEEKDAYS.index(match["after"]) - day.weekday() - 1) % 7 + 1)
     return day
-
-
-def _nth(year: int, month: int, weekday: int, nth: str) -> date:
-    if nth == "last":
-        day = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
-        return day - timedelta(days=(day.weekday() - weekday) % 7)
-    first = date(year, month, 1)
-    return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (int(nth[0]) - 1))
 
 
 @cache
 def statutory_calendars() -> Mapping[str, StatutoryCalendar]:
     """Calendars of `calendars.toml` by their ids."""
     text = (resources.files("dialframe.compliance.rules") / "calendars.toml").read_text("utf-8")
-    read = TypeAdapter(_Calendars).validate_python(tomllib.loads(text))
-    return {calendar.id: calendar for calendar in read.calendar}
+    calendars = TypeAdapter(list[StatutoryCalendar]).validate_python(
+        tomllib.loads(text)["calendar"]
+    )
+    return {calendar.id: calendar for calendar in calendars}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +201,12 @@ def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) 
 def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
     """The rule, and beside it what holds in a part of its place alone, as a rule of type `regional`."""
     parameters = rule.parameters
-    unsettled = (
-        parameters.regional or parameters.local_only or parameters.disputed
-        or (parameters.statutory is not None and _has_unsettled(parameters.statutory))
-    )  # fmt: skip
-    if parameters.type != "no_calls" or not unsettled:
+    doubts: list[object] = [parameters.regional, parameters.local_only, parameters.disputed]
+    if parameters.statutory is not None:
+        calendar = statutory_calendars()[parameters.statutory]
+        doubts += [calendar.moved_unsettled, calendar.saturday_unsettled]
+        doubts += [day.unsettled for day in calendar.day]
+    if parameters.type != "no_calls" or not any(doubts):
         return (rule,)
     parts = parameters.model_copy(update={"type": "regional"})
     return (rule, rule.model_copy(update={"parameters": parts}))
@@ -224,23 +219,26 @@ def is_regional(rule: object) -> bool:
 
 def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[date]:
     """Public holidays that a window of special hours goes by."""
+    # The eve of New Year's Day is of the year before.
     years = range(first.year, last.year + 2)
     return frozenset(
         day for year in years for day in _calendar(window.calendar, window.subdiv, year)
     )
 
 
-def last_day(rule: HonorRule, asked_on: date) -> date:
-    """The last day on which a request made on a day is still honored in time.
+def last_day(rule: HonorRule | ConsentRule, asked_on: date) -> date:
+    """The last day on which a request, or a revocation, made on a day is still honored in time.
 
     The day after the request is the first. Business days are Monday to Friday without the
     holidays of the rule's calendar, observed days included.
     """
     # 47 CFR 64.1200(d)(3): 10 business days since 2025-04-11; CRTC, Part III: 14 days of the calendar.
-    days = rule.parameters.max_days
+    # 47 CFR 64.1200(a)(10): a revocation of consent is carried out in days of the same kinds.
+    days = rule.parameters.max_days or 0
     if rule.parameters.day_type != "business":
         return asked_on + timedelta(days=days)
-    return _business_day(rule.parameters.holiday_calendar or rule.jurisdiction[:2], asked_on, days)
+    own_calendar = rule.parameters.holiday_calendar if isinstance(rule, HonorRule) else None
+    return _business_day(own_calendar or rule.jurisdiction[:2], asked_on, days)
 
 
 @lru_cache(maxsize=4096)
@@ -255,22 +253,11 @@ def _business_day(country: str, after: date, days: int) -> date:
     return at
 
 
-def _has_unsettled(calendar_id: str) -> bool:
-    calendar = statutory_calendars()[calendar_id]
-    moved = calendar.moved_unsettled or calendar.saturday_unsettled
-    return bool(moved) or any(day.unsettled for day in calendar.day)
-
-
 def is_known(country: str, subdiv: str = "") -> bool:
     """Whether there is a calendar of a country, and of a part of it."""
     # An unknown calendar would have no days, and so ban nothing.
     known = holidays.list_supported_countries(include_aliases=True)
     return country in known and (not subdiv or subdiv in known[country])
-
-
-def ordinal(day: date) -> int:
-    """Days since 1970-01-01."""
-    return (day - _EPOCH).days
 
 
 def _public(parameters: HolidayParameters, year: int) -> dict[date, str]:

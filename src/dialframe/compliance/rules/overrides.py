@@ -12,14 +12,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import date, timedelta
+from importlib import resources
+from string import Template
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from dialframe.compliance.rules import toml_validation
 from dialframe.compliance.rules.calendars import Declared
-from dialframe.compliance.rules.rule_model import AnyRule, Change, HoursRule, OwnRules, Rule
+from dialframe.compliance.rules.rule_model import (
+    AnyRule,
+    Change,
+    HoursRule,
+    OwnRules,
+    Rule,
+    nowhere,
+)
 from dialframe.compliance.rules.rulebook import Origin, RuleBook, adopted, contradiction
+from dialframe.config import read_toml
 from dialframe.errors import ConfigError
 
 _FILE: Final = TypeAdapter(OwnRules)
@@ -113,6 +123,7 @@ def loosened(old: Rule, new: Rule | None) -> str:
         return ""
     if new is None:
         return "the rule is dropped"
+    # A day less is a day on which nothing is asked.
     if new.first_day > old.first_day or new.last_day < old.last_day:
         return "the rule holds on fewer days"
     before, after = old.parameters.model_dump(), new.parameters.model_dump()
@@ -142,6 +153,7 @@ def _open_minutes(rule: HoursRule) -> set[tuple[str, int]]:
 
 def _changed(rule: Rule, change: Change, where: str) -> Rule:
     values = rule.model_dump()
+    # The whole is read by the schema again: a change cannot make what no file may say.
     values["parameters"] |= change.parameters
     for field in ("effective_from", "effective_to"):
         day = getattr(change, field)
@@ -154,6 +166,33 @@ def _changed(rule: Rule, change: Change, where: str) -> Rule:
     except ValidationError as error:
         (_, words), *_ = toml_validation.form_problems(error, "")
         raise ConfigError(f"{where}: {words}; correct the text") from error
+
+
+def skeleton(jurisdiction: str, kind: str) -> str:
+    """Text of a firm's file with one rule of its own, to be filled in.
+
+    Args:
+        jurisdiction: Where the rule holds, `US-FL` or `GB`.
+        kind: What it is about, one of `rule_parameters.KINDS`.
+
+    Raises:
+        ConfigError: There is no such place or kind.
+    """
+    form = read_toml(
+        resources.files(__package__).joinpath("rule_skeleton.toml").read_text("utf-8")
+    )
+    kinds = form["parameters"]
+    if kind not in kinds:
+        raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(kinds)}")
+    # A rule for a place that there is not would never be asked.
+    problem = nowhere(jurisdiction)
+    if problem is not None:
+        raise ConfigError(problem)
+    return Template(form["skeleton"]).substitute(
+        code=jurisdiction.lower(), dashed=kind.replace("_", "-"), jurisdiction=jurisdiction, kind=kind,
+        # The first two letters are the country's (ISO 3166-1), whichever part of it is meant.
+        parameters=Template(kinds[kind]).substitute(country=jurisdiction[:2]),
+    )  # fmt: skip
 
 
 class _Spell(BaseModel):

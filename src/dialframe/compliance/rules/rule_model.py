@@ -166,6 +166,7 @@ class _Rule(Fact):
 
     @model_validator(mode="after")
     def _forward(self) -> _Rule:
+        # 16 CFR 310.5 asks for records of two years up to 2024-05-15 and of five from then on: two rules, each with its days.
         begins, ends = self.effective_from, self.effective_to
         if begins is not None and ends is not None and begins > ends:
             raise ValueError("effective_to lies before effective_from")
@@ -197,6 +198,7 @@ class _Rule(Fact):
     @property
     def ceiling_reason(self) -> str:
         """Why the rule says `uncertain` at best, in words; empty where it decides."""
+        # Nevada is one: NRS 598.0918(3) and the sources beside it name different hours.
         if self.conflicts:
             return "sources disagree: " + "; ".join((self.citation, *self.conflicts))
         if self.confidence == "low":
@@ -212,6 +214,7 @@ class _Rule(Fact):
     @property
     def force(self) -> str:
         """Whose rule it is: `law`, `voluntary code`, or `adopted code` where the firm bound itself."""
+        # Brazil's Código de Conduta binds the operators that signed it, and no other firm.
         return {"voluntary_code": "voluntary code", "adopted_code": "adopted code"}.get(
             self.status, "law"
         )
@@ -249,6 +252,7 @@ class _TimeRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; whoever asked to be called then agreed to that time."""
+        # 16 CFR 310.4(c) lets a call at another hour pass with prior consent, which who asked for it has given.
         keys = frozenset(each.key for each in self.exemptions)
         codes = {each.code for each in self.exemptions}
         return keys | {"requested"} if "consent" in keys and "requested" not in codes else keys
@@ -277,6 +281,7 @@ class CapRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; what it says of `unless` is one of them."""
+        # Ofcom, Persistent Misuse (2008, 2010): within 72 hours of an abandoned call unless an agent is guaranteed.
         keys = frozenset(each.key for each in self.exemptions)
         unless = self.parameters.unless
         codes = {each.code for each in self.exemptions}
@@ -413,6 +418,7 @@ class OwnRules(Fact):
 def nowhere(jurisdiction: str) -> str | None:
     """Why there is no such jurisdiction, so that a rule of it would reach no call; None where there is."""
     # "FL" alone would be read as a country, and its rule would reach nobody.
+    # ISO 3166-2 writes a part behind its country: US-FL.
     country, _, part = jurisdiction.partition("-")
     states = {area.state for area in area_codes().values()}
     if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:
@@ -426,6 +432,7 @@ def nowhere(jurisdiction: str) -> str | None:
 
 def ids(rules: Sequence[Rule]) -> str:
     """Ids of rules, each once, a semicolon between them."""
+    # A rule stands twice in the tables where a part of it holds elsewhere or later.
     return "; ".join(dict.fromkeys(rule.id for rule in rules))
 
 

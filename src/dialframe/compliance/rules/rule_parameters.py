@@ -301,6 +301,9 @@ class FreshnessParameters(Fact):
         grace = self.grace_days_after_publication
         if self.period is None and (grace is not None or self.basis == "quarter_of_call"):
             raise ValueError("what goes by a quarter names its period")
+        # A call to a listed number is judged by what was known of the number, however old the list is.
+        if self.check == "listed_number_called" and self.basis == "quarter_of_call":
+            raise ValueError("the quarter of a call is asked of the age of a check alone")
         if self.period is not None and self.max_age_days != _QUARTER_DAYS + (grace or 0):
             raise ValueError(
                 f"the age allowed by a list of each quarter is {_QUARTER_DAYS} days and its grace"

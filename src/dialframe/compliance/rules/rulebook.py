@@ -123,11 +123,16 @@ class RuleBook:
         """
         if names is None:
             return self
+        # A state's law comes on top of the federal one, so that places are asked one by one.
         wanted: set[str] = set()
         for name in names:
             wanted |= self._named(name.strip())
         # Who names a code by its id holds his calls to it.
-        by_id = self._with_holidays({name.strip().lower() for name in names})
+        ids = {name.strip().lower() for name in names}
+        named = [rule for rule in self.rules if rule.id in ids]
+        # Louisiana's hours are closed on the holidays of the same order (La. PSC General Order R-29617 (V)(A)(2)).
+        holidays = (r.parameters.holiday_rule for r in named if isinstance(r, HoursRule))
+        by_id = {rule.id for rule in named} | {linked for linked in holidays if linked is not None}
         chosen = (rule for rule in self.rules if rule.id in wanted | by_id)
         return replace(self, rules=tuple(adopted(r) if r.id in by_id else r for r in chosen))
 
@@ -135,12 +140,6 @@ class RuleBook:
         """The voluntary codes of the book alone, as a firm that adopted them would hold itself to them."""
         adopted_rules = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
         return replace(self, rules=adopted_rules)
-
-    def _with_holidays(self, names: set[str]) -> set[str]:
-        """Ids of rules among some names, and of the holidays that rules on hours among them name."""
-        named = [rule for rule in self.rules if rule.id in names]
-        hours = (r.parameters.holiday_rule for r in named if isinstance(r, HoursRule))
-        return {rule.id for rule in named} | {linked for linked in hours if linked is not None}
 
     def _named(self, name: str) -> set[str]:
         upper = name.upper()
@@ -179,6 +178,7 @@ class RuleBook:
         Args:
             day: Day of the call.
         """
+        # 47 CFR 64.1200(c)(2) forbids the call to a listed number; how old a check may be is another sentence, (c)(2)(i)(D).
         rules = (r for r in self.in_force(day) if isinstance(r, FreshnessRule))
         return tuple(r for r in rules if r.parameters.check == "age")
 
@@ -323,6 +323,7 @@ _NEVER: Final[Mapping[str, frozenset[str]]] = {
 
 def _reaches_nothing(rule: Rule) -> str | None:
     """A rule whose terms leave no call that it could reach."""
+    # 47 U.S.C. 227(b)(1)(A) names autodialers and recorded voices apart, and so does `dialing`.
     if all(rule.dialing in _NEVER.get(term, frozenset()) for term in rule.applies_to):
         return (
             f"the rule reaches no call: it applies to {', '.join(rule.applies_to)} and its dialing is "
@@ -332,6 +333,7 @@ def _reaches_nothing(rule: Rule) -> str | None:
 
 
 def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
+    # Regulation F's hours (12 CFR 1006.6(b)(1)(i)) follow those of 15 U.S.C. 1692c(a)(1) alone, which end the day before.
     if rule.replaces is None:
         return None
     old = seen.get(rule.replaces)
@@ -351,6 +353,7 @@ def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
 def _same_twice(rule: Rule, alike: Sequence[Rule]) -> str | None:
     """Two rules of one kind, place, reach and citation whose days overlap are one rule twice."""
     for other in alike:
+        # Each pair is looked at once.
         if other.id >= rule.id:
             continue
         if rule.first_day > other.last_day or other.first_day > rule.last_day:
@@ -374,6 +377,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
         line = toml_validation.of_rule(text, rule.id)
         # What a lawyer needs to believe a rule, item by item.
         lacks = []
+        # A citation may be of the wrong section; the sentence itself can be compared with its source.
         if not rule.quotation:
             lacks.append(
                 "a quotation of the sentence that it rests on, with quoted_from and read_on"

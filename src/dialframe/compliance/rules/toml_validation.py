@@ -95,6 +95,7 @@ def _plain(problem: ErrorDetails) -> str:
         return "is missing; add it"
     if problem["type"] == "extra_forbidden":
         return "is no field of it; see `dialframe rules new` for those that there are"
+    # The schema's own words speak of types; who writes a rule thinks of values.
     if problem["type"] == "literal_error":
         return f"{shown} is none of {context.get('expected', '')}"
     if problem["type"] == "union_tag_invalid":
@@ -120,8 +121,8 @@ def of_rule(text: str, rule_id: str) -> int:
 def _rule_lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if found := _ID.match(line):
-            lines.setdefault(found[1], number)
+        if match := _ID.match(line):
+            lines.setdefault(match[1], number)
     return lines
 
 

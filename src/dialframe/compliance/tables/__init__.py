@@ -22,10 +22,11 @@ from dialframe.frames import Column
 
 def _frames() -> dict[str, tuple[Column, ...]]:
     text = resources.files(__name__).joinpath("frames.toml").read_text("utf-8")
-    said = tomllib.loads(text)
-    columns = {name: tuple(starmap(Column, each["columns"])) for name, each in said.items()}
+    # Frames, pages and documentation take columns from one table, so that none says another name or kind.
+    layouts = tomllib.loads(text)
+    columns = {name: tuple(starmap(Column, each["columns"])) for name, each in layouts.items()}
     return {
-        name: (*columns["call"], *own, *columns["grade"]) if "of_calls" in said[name] else own
+        name: (*columns["call"], *own, *columns["grade"]) if "of_calls" in layouts[name] else own
         for name, own in columns.items()
     }
 
@@ -98,12 +99,6 @@ class Database:
             self.con = open_database(threads)
         #: Rows of each table that was made here.
         self.rows: dict[str, int] = {}
-
-    def execute(
-        self, query: str | duckdb.Statement, values: Sequence[object] | None = None
-    ) -> duckdb.DuckDBPyConnection:
-        """The result of a statement that makes no table."""
-        return self.con.execute(query, values)
 
     def run(self, script: str) -> None:
         """Run a script whose text is the same in every audit: it is parsed once."""
@@ -181,20 +176,20 @@ _COLUMNS: Final[dict[str, tuple[tuple[str, str], ...]]] = {}
 @cache
 def steps(script: str) -> tuple[Step, ...]:
     """The statements of a script, parsed."""
-    found = []
+    parsed = []
     for statement in duckdb.extract_statements(script):
         text = re.sub(r"--[^\n]*", "", statement.query)
-        made, said = _MAKES.match(text), _NEEDS.search(statement.query)
-        needs = () if said is None else tuple(
-            frozenset(re.split(r"\s*,\s*", names)) for names in said[1].split(" or ")
+        made, needed = _MAKES.match(text), _NEEDS.search(statement.query)
+        needs = () if needed is None else tuple(
+            frozenset(re.split(r"\s*,\s*", names)) for names in needed[1].split(" or ")
         )  # fmt: skip
         table, how = ("", "") if made is None else (made[2], made[1].lower())
         is_view = how.endswith("view")
         as_table = None
         if is_view and _OFTEN in statement.query:
             (as_table,) = steps(re.sub(r"(?i)\bview\b", "table", statement.query, count=1))
-        found.append(Step(statement, table, how[:1] == "c", is_view, needs, as_table))
-    return tuple(found)
+        parsed.append(Step(statement, table, how[:1] == "c", is_view, needs, as_table))
+    return tuple(parsed)
 
 
 @cache
@@ -202,6 +197,12 @@ def _empty(name: str, columns: tuple[tuple[str, str], ...]) -> duckdb.Statement:
     of = ", ".join(f'"{column}" {kind}' for column, kind in columns)
     (statement,) = duckdb.extract_statements(f"create or replace table {name} ({of})")
     return statement
+
+
+@cache
+def query(name: str, of: str = "tables") -> str:
+    """Text of a query file of the tables, or of the checks."""
+    return (resources.files("dialframe.compliance") / of / f"{name}.sql").read_text("utf-8")
 
 
 def quoted(text: object) -> str:

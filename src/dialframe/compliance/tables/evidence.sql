@@ -49,10 +49,15 @@ select row_number() over (order by began_at, at_utc, coalesce(ref, ''), phone, c
 from (select * from of_calls union all select * from others) where phone is not null;
 
 create or replace table refusals as
--- Empty without endings.
+-- Empty without endings or requests_in.
 -- One without a time may have come before any call.
+with all_refusals as (
+  select phone, began_at, at_utc, ref, code from endings where not is_request
+  union all
+  select e164(phone), "at", "at", ref, code from requests_in where "at" is null
+)
 select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(at_utc, timestamp '0001-01-01') as at_utc, ref, code
-from endings where not is_request and phone is not null;
+from all_refusals where phone is not null;
 
 create or replace table flags as
 -- Empty without leads.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pandas as pd
 
-from dialframe import instants
+from dialframe import instants, privacy
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.compliance.rules.rule_parameters import CONSENT_KINDS, ExemptionCode
 from dialframe.compliance.tables import FRAMES
@@ -51,8 +51,7 @@ EXEMPTION_CODES: Final = frozenset(get_args(ExemptionCode))
 _RELATIONSHIPS: Final = ("purchase", "inquiry")
 CONSENTS: Final = FRAMES["consents"]
 LOOK_UPS: Final = FRAMES["look_ups"]
-#: ITU-T E.164 as people write it.
-_NUMBER: Final = r"\+[1-9]\d{6,14}"
+EVENTS: Final = FRAMES["events"]
 
 
 def take(table: Table, frame: pd.DataFrame | None) -> pd.DataFrame:
@@ -69,6 +68,7 @@ def take(table: Table, frame: pd.DataFrame | None) -> pd.DataFrame:
 
 def recorded(calls: pd.DataFrame, rows: int) -> pd.Series:
     """Whether each call was recorded, where the service says so in a field of its own (`recording`)."""
+    # Contract, Call: no field says so. A service may add fields, which the store keeps in `_extra`.
     if "recording" in calls.columns:
         recording = calls["recording"].reset_index(drop=True)
         return (
@@ -88,6 +88,7 @@ def moment(at: datetime) -> pd.Timestamp:
     Raises:
         ConfigError: The moment has no time zone.
     """
+    # In an hour that the clock has twice a bare time may be either.
     if at.tzinfo is None:
         raise ConfigError(
             "compliance: the moment of the audit has no time zone; pass an aware datetime"
@@ -102,8 +103,7 @@ def checked(frame: pd.DataFrame, table: Table, names: Sequence[str]) -> pd.DataF
         ConfigError: A column is missing, of another kind, or an instant without a time zone.
     """
     columns = [column for name in names for column in table.columns if column.name == name]
-    welcome = WELCOME.get(table.name, ())
-    needed = [name for name in names if name not in welcome]
+    needed = [name for name in names if name not in WELCOME.get(table.name, ())]
     advice = f"pass a frame of the {table.name} table"
     return _taken(frame, columns, table.name, needed=needed, advice=advice)
 
@@ -150,7 +150,11 @@ def _column(values: pd.Series, kind: Kind, *, strict: bool) -> pd.Series:
     if kind != "instant":
         return values.astype(dtype)
     present = values.dropna()
-    if isinstance(values.dtype, pd.DatetimeTZDtype) or present.empty:
+    # Frames of several zones, put together, hold objects.
+    zoned = isinstance(values.dtype, pd.DatetimeTZDtype) or all(
+        isinstance(each, datetime) and each.tzinfo is not None for each in present
+    )
+    if zoned:
         return pd.to_datetime(values, utc=True).astype(dtype)
     if not all(isinstance(each, str) for each in present):
         raise LookupError(kind)
@@ -161,21 +165,26 @@ def _column(values: pd.Series, kind: Kind, *, strict: bool) -> pd.Series:
 
 
 def _records(
-    frame: pd.DataFrame | None, columns: tuple[Column, ...], what: str, *needed: str
+    frame: pd.DataFrame | None, name: str, needed: Sequence[str], *, numbers: bool = True
 ) -> pd.DataFrame:
-    """A firm's records; a column or a number that is not read would be a record that is ignored."""
-    names = [column.name for column in columns]
-    given = pd.DataFrame({name: [] for name in names}) if frame is None else frame
-    unknown = sorted(set(map(str, given.columns)) - set(names))
+    """A firm's records, columns `FRAMES[name]`; no rows for None.
+
+    A column or a value that is not read would be a record that is ignored: it is refused. So is a
+    number in another form, where `numbers` are the firm's to write.
+    """
+    what, names = name.replace("_", "-"), [column.name for column in FRAMES[name]]
+    # Most audits are given no such table, and reading one without rows takes milliseconds.
+    if frame is None:
+        return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in FRAMES[name]})
+    unknown = sorted(set(map(str, frame.columns)) - set(names))
     if unknown:
         raise ConfigError(
             f"{what}: the column {unknown[0]!r} is none of {', '.join(names)}; "
             "rename it, or leave it out: a column that is not read is a record that is ignored"
         )
-    taken = _taken(given, columns, what, needed=needed, advice="add it", strict=True)
-    phones = taken["phone"]
-    odd = phones.notna() & ~phones.str.fullmatch(_NUMBER).fillna(value=False)
-    if odd.any():
+    taken = _taken(frame, FRAMES[name], what, needed=needed, advice="add it", strict=True)
+    odd = taken["phone"].notna() & ~taken["phone"].str.fullmatch(privacy.E164).fillna(value=False)
+    if numbers and odd.any():
         raise ConfigError(
             f"{what}: row {int(odd.to_numpy().argmax()) + 1} has a phone that is no E.164 number; write +12125550142, "
             "or clean the file first: a number that is not read is a record that is ignored"
@@ -198,7 +207,7 @@ def take_exemptions(records: pd.DataFrame | None, book: RuleBook) -> pd.DataFram
     Raises:
         ConfigError: A column or a code is not known, or a row has no record to show or nothing that it is for.
     """
-    taken = _records(records, EXEMPTIONS, "exemptions", "code")
+    taken = _records(records, "exemptions", ["code"])
     _require_known(
         taken["code"].fillna("a missing code"), sorted(EXEMPTION_CODES), "exemptions: code"
     )
@@ -232,7 +241,7 @@ def take_consents(consents: pd.DataFrame | None) -> pd.DataFrame | None:
     """
     if consents is None:
         return None
-    taken = _records(consents, CONSENTS, "consents", "phone", "granted_at")
+    taken = _records(consents, "consents", ["phone", "granted_at"])
     _require_known(taken["kind"], CONSENT_KINDS, "consents: kind")
     return taken
 
@@ -243,4 +252,16 @@ def take_look_ups(look_ups: pd.DataFrame | None) -> pd.DataFrame | None:
     Raises:
         ConfigError: A column is missing or not known, an instant has no time zone, or a number is not E.164.
     """
-    return None if look_ups is None else _records(look_ups, LOOK_UPS, "look-ups", "phone")
+    return None if look_ups is None else _records(look_ups, "look_ups", ["phone"])
+
+
+def take_events(events: pd.DataFrame | None) -> pd.DataFrame:
+    """Requests not to be called beside those of calls, columns `EVENTS`; no rows for None.
+
+    Raises:
+        ConfigError: A column or a source is not known, a column is missing, or an instant has no time zone.
+    """
+    # The service's own events are among them: a number that is none is kept, and noted (`notes.about_requests`).
+    taken = _records(events, "events", ["phone", "at", "ref", "code"], numbers=False)
+    _require_known(taken["source"], ("event", "dnc.add", "suppression"), "events: source")
+    return taken.assign(source=taken["source"].fillna("event"))

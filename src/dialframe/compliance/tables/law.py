@@ -36,7 +36,6 @@ from dialframe.compliance.rules.rule_model import (
     RetentionRule,
     Rule,
 )
-from dialframe.compliance.rules.rule_parameters import HonorParameters
 from dialframe.compliance.tables import utc_offsets
 from dialframe.phones.zones import Zones
 
@@ -72,8 +71,6 @@ STRENGTH: Final[Mapping[str, int]] = {
     "prior_consent": 1, "prior_consent_or_other_gdpr_basis": 0, "any_solicitation_basis": 0,
     "presumed": 0,
 }  # fmt: skip
-#: The exemption of a firm's own customers: an established business relationship, 47 CFR 64.1200(f)(5).
-_CUSTOMER: Final = "ebr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +180,15 @@ class Law:
                 if law.parameters.type == "emergency_ban"
             ],
         )
-        stretches = [(0, date(1, 1, 1)), *enumerate(self._turns(), start=1)]
-        yield "turns", {"stretch": "int", "starts_on": "day"}, stretches
-
-    def _turns(self) -> list[date]:
-        """Days on which a rule begins, or the day after it ended."""
-        found = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
-        found |= {
+        # A stretch of law begins when a rule does, or on the day after one ended.
+        turns = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
+        turns |= {
             r.law.effective_to + timedelta(days=1)
             for r in self.rules
             if r.law.effective_to is not None
         }
-        return sorted(found)
+        stretches = enumerate([date(1, 1, 1), *sorted(turns)])
+        yield "turns", {"stretch": "int", "starts_on": "day"}, stretches
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Table `rules`."""
@@ -212,7 +206,11 @@ class Law:
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of `situation_rules`: the rules that reach a situation, or that a record lifts for it."""
         bare = replace(setting, lifted=frozenset())
-        for region, callers_alone in self._ends(zones):
+        # Where the called number may be, and where the callers sit, each place once.
+        ends = dict.fromkeys((region, False) for region in zones.regions)
+        callers = [part for place in self.practice.callers_in for part in (place[:2], place)]
+        ends |= {(place, True): None for place in callers if (place, False) not in ends}
+        for region, callers_alone in ends:
             for each in self._by_place.get(region, ()):
                 # A recording binds by the law of the caller's end too; other rules ask for the called one.
                 if callers_alone and getattr(each.law.parameters, "ends", "") != "both":
@@ -235,12 +233,6 @@ class Law:
                     doubtful or is_regional(each.law) or bool(each.law.ceiling_reason),
                     required, proof,
                 )  # fmt: skip
-
-    def _ends(self, zones: Zones) -> dict[tuple[str, bool], None]:
-        """Where the called number may be, and where the callers sit, each place once."""
-        called = dict.fromkeys((region, False) for region in zones.regions)
-        callers = [part for place in self.practice.callers_in for part in (place[:2], place)]
-        return called | {(place, True): None for place in callers if (place, False) not in called}
 
     def _windows(self) -> Iterator[tuple[Any, ...]]:
         """Table `windows`: for each rule and weekday (0 is Monday) the hours in which calls may start."""
@@ -324,7 +316,8 @@ class Law:
         """
         for rule, zone, day in asked:
             law = self.by_number[rule]
-            end = last_day(_as_request(law), day) + timedelta(days=1)
+            assert isinstance(law, HonorRule | ConsentRule)  # noqa: S101 - they alone set a last day
+            end = last_day(law, day) + timedelta(days=1)
             midnight = datetime.combine(end, time(), utc_offsets.zone(zone)).astimezone(
                 utc_offsets.zone("UTC")
             )
@@ -440,17 +433,11 @@ def _parts(rule: Rule) -> tuple[Rule, ...]:
     """A rule, and beside it the part of it that holds elsewhere or at another time alone."""
     if isinstance(rule, HolidayRule):
         return in_parts(rule)
-    if isinstance(rule, ConsentRule):
-        return _phases(rule)
-    return (rule,)
-
-
-def _phases(rule: ConsentRule) -> tuple[ConsentRule, ...]:
-    """A rule whose exception for customers ends on a day: as it is up to then, and without it."""
-    until = rule.parameters.customer_exception_until
+    until = rule.parameters.customer_exception_until if isinstance(rule, ConsentRule) else None
     if until is None:
         return (rule,)
-    left = tuple(each for each in rule.exemptions if each.code != _CUSTOMER)
+    # Customers, of an established business relationship (47 CFR 64.1200(f)(5)), are excepted up to that day.
+    left = tuple(each for each in rule.exemptions if each.code != "ebr")
     return (
         rule.model_copy(update={"effective_to": until}),
         rule.model_copy(update={"effective_from": until + timedelta(days=1), "exemptions": left}),
@@ -481,20 +468,6 @@ def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:
         every = (first + timedelta(days=shift) for shift in range((last - first).days + 1))
         yield from (day for day in every if day.weekday() == len(DAYS) - 1)
         yield from (d for d in special_days(both, first, last) if first <= d <= last)
-
-
-def _as_request(rule: Rule) -> HonorRule:
-    """A rule as one on requests: a revocation of consent is carried out in days of the same kinds."""
-    if isinstance(rule, HonorRule):
-        return rule
-    assert isinstance(rule, ConsentRule)  # noqa: S101 - no other kind has a deadline
-    p = rule.parameters
-    return HonorRule.model_construct(
-        jurisdiction=rule.jurisdiction,
-        parameters=HonorParameters(
-            max_days=p.max_days or 0, day_type=p.day_type or "calendar", holiday_calendar=None
-        ),
-    )
 
 
 def _start(day: date | None, *, after: bool = False) -> datetime | None:

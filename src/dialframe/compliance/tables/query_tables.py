@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cache, cached_property
-from importlib import resources
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -22,16 +21,17 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe import opt_outs
-from dialframe.compliance.practice import Practice, Setting, frozen
+from dialframe.compliance.practice import Practice, Setting
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import ConsentRule, HolidayRule
 from dialframe.compliance.rules.rule_parameters import CONSENT_KINDS
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.tables import Database, utc_offsets
+from dialframe.compliance.tables import Database, query, utc_offsets
 from dialframe.compliance.tables.intake import (
     moment,
     take_consents,
+    take_events,
     take_exemptions,
     take_look_ups,
 )
@@ -113,7 +113,7 @@ class Question:
 
     @cached_property
     def book(self) -> RuleBook:
-        """The rules that are question.
+        """The rules that are asked.
 
         Raises:
             ConfigError: The period ends before it begins, a rule is not known, or a file of
@@ -140,18 +140,12 @@ class Question:
     @cached_property
     def law(self) -> Law:
         """The rules behind their numbers, for calls of the firm's practice."""
-        return Law(self.every, self.book, frozen(self.practice), self.declared)
+        return Law(self.every, self.book, self.practice or Practice(), self.declared)
 
     def by_codes(self) -> Question:
         """The same asked of the voluntary codes alone."""
         codes = self.book.codes()
         return replace(self, rulebook=codes, rules=None, taxonomy="", data_version="")
-
-
-@cache
-def query(name: str, *, package: str = "dialframe.compliance.tables") -> str:
-    """Text of a query file."""
-    return (resources.files(package) / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def prepare(db: Database, question: Question) -> None:
@@ -165,20 +159,28 @@ def prepare(db: Database, question: Question) -> None:
     _given(db, question)
     db.run(query("calls"))
     db.run(query("evidence"))
-    _law(db, question.law)
+    law = question.law
+    for name, columns, rows in law.tables():
+        db.load(name, columns, rows)
+    db.load("consent_given", {"rule": "int", "missing": "text"}, _consent_given(db, law))
     reach = _circumstances(db, question)
     first, last = _clocks(db)
     db.run(query("cases"))
     reach(db)
     # Calendars are dear: days are looked up for rules that reach any call.
     reached = {
-        rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
+        rule for (rule,) in db.con.execute("select distinct rule from situation_rules").fetchall()
     }
     days = {"rule": "int", "day": "day", "closed": "flag", "name": "text"}
-    db.load("special_days", days, question.law.special_days(first, last, reached))
+    db.load("special_days", days, law.special_days(first, last, reached))
     db.run(query("law"))
-    _deadlines(db, question.law)
-    _conduct(db, question.law.practice)
+    # The last instant for each request and revocation, by every rule and zone that it may fall under.
+    wanted = []
+    if db.rows["wanted_deadlines"]:
+        wanted = db.con.execute("from wanted_deadlines order by all").fetchall()
+    deadlines = {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"}
+    db.load("deadlines", deadlines, law.deadlines(wanted))
+    _conduct(db, law.practice)
 
 
 def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
@@ -210,7 +212,7 @@ def _settings(db: Database, question: Question) -> None:
     tells_answers = question.tells_answers
     if tells_answers is None:
         query_ = "select coalesce(bool_or(answered_at is not null), false) from calls_in"
-        ((tells_answers,),) = db.execute(query_).fetchall()
+        ((tells_answers,),) = db.con.execute(query_).fetchall()
     db.load(
         "settings",
         {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
@@ -228,7 +230,7 @@ def _words(db: Database, question: Question) -> None:
     known = question.known_codes or (lambda _: False)
     rows = []
     for name in ("disposition", "status", "hangup_cause"):
-        for (word,) in db.execute(
+        for (word,) in db.con.execute(
             f"select distinct {name} from calls_in where {name} is not null order by 1"
         ).fetchall():
             # A status and a cause are the network's words, never a person's.
@@ -259,12 +261,14 @@ _SILENT: Final = frozenset(plain(code) for code in NEVER_DIALED)
 
 def _given(db: Database, question: Question) -> None:
     """Outcomes, requests, consents and look-ups as the firm gives them."""
-    said = pd.Series(dtype="str") if question.outcomes is None else pd.Series(question.outcomes)
-    said = said[~said.index.duplicated(keep="last")]
-    told = pd.DataFrame(
-        {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
+    outcomes = (
+        pd.Series(dtype="str") if question.outcomes is None else pd.Series(question.outcomes)
     )
-    db.put("outcomes_in", arrow(told))
+    outcomes = outcomes[~outcomes.index.duplicated(keep="last")]
+    by_call = pd.DataFrame(
+        {"call_id": outcomes.index.astype("str"), "outcome": outcomes.astype("str").to_numpy()}
+    )
+    db.put("outcomes_in", arrow(by_call))
     if question.known_outcomes is None:
         db.run(
             "create or replace table known_outcomes as select distinct outcome from outcomes_in"
@@ -273,13 +277,7 @@ def _given(db: Database, question: Question) -> None:
         db.load(
             "known_outcomes", {"outcome": "text"}, [(o,) for o in sorted(question.known_outcomes)]
         )
-    names = {"phone": "str", "at": "datetime64[us, UTC]", "ref": "str", "code": "str", "source": "str"}  # fmt: skip
-    given = (
-        question.events if question.events is not None else pd.DataFrame({n: [] for n in names})
-    )
-    if "source" not in given.columns:
-        given = given.assign(source="event")
-    db.put("requests_in", arrow(given[list(names)].astype(names)))
+    db.put("requests_in", arrow(take_events(question.events)))
     consents, recorded = (
         take_consents(question.consents),
         take_consents(question.recorded_consents),
@@ -318,16 +316,9 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _law(db: Database, law: Law) -> None:
-    """The tables of rules that do not depend on the calls."""
-    for name, columns, rows in law.tables():
-        db.load(name, columns, rows)
-    db.load("consent_given", {"rule": "int", "missing": "text"}, _consent_given(db, law))
-
-
 def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
     """Rules on consent, each with the table without which it cannot be held against any call."""
-    given = {name for (name,) in db.execute("select name from inputs").fetchall()}
+    given = {name for (name,) in db.con.execute("select name from inputs").fetchall()}
     for rule, each in law.of_kind(ConsentRule):
         asks, missing = each.parameters.check, None
         if each.parameters.waived_by_check:
@@ -375,19 +366,19 @@ def _circumstances(db: Database, question: Question) -> Callable[[Database], Non
     db.load("line_types", {"phone": "int", "situation": "int"},
          [(phone, _LINES.index(kind) * sets) for phone, kind in lines.items()])  # fmt: skip
 
-    db.execute(f"""
+    db.con.execute(f"""
         create or replace macro situation_of(place, line) as place * {of_place} + coalesce(line, 0);
         create or replace macro setting_of(setting) as coalesce(setting, 0) * {len(_LINES) * sets}""")
     db.run(query("places"))
 
     def reach(db: Database) -> None:
-        found = db.execute("""
+        situations = db.con.execute("""
             select distinct situation from calls where situation >= 0
             union select distinct number_situation from calls where number_situation is not null
             union select distinct number_situation from numbers where number_situation is not null order by 1""").fetchall()
         rows: list[tuple[Any, ...]] = []
         reached: list[tuple[Any, ...]] = []
-        for (situation,) in found:
+        for (situation,) in situations:
             rest, which = divmod(situation, sets)
             rest, line = divmod(rest, len(_LINES))
             place_, setting = divmod(rest, width)
@@ -419,14 +410,14 @@ def _conduct(db: Database, practice: Practice) -> None:
          {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
           "artificial_voice": "flag", "voice_announced": "flag"},
          [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
-    shown = db.execute(
+    shown = db.con.execute(
         "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()
     # What the firm did not name is not known to be another's.
-    own = practice.caller_ids
+    caller_ids = practice.caller_ids
     db.load("caller_numbers",
          {"from_number": "text", "own": "flag", "form": "text"},
-         [(n, None if own is None else n.strip() in own, _form(n)) for (n,) in shown])  # fmt: skip
+         [(n, None if caller_ids is None else n.strip() in caller_ids, _form(n)) for (n,) in shown])  # fmt: skip
 
 
 def _form(shown: str) -> str:
@@ -446,11 +437,11 @@ def _form(shown: str) -> str:
 
 def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple[Zones, ...]:
     """Candidate zones of every number in the tables: by its first digits, or by the state that is known of it."""
-    db.execute(f"create or replace macro place_key(phone) as {KEY_SQL}")
+    db.con.execute(f"create or replace macro place_key(phone) as {KEY_SQL}")
     every = """
         select phone from outbound where phone is not null union all select phone from leads where phone is not null
         union all select phone from requests"""
-    heads = db.execute(
+    heads = db.con.execute(
         f"select place_key(phone) as key, min(phone) as phone from ({every}) group by 1 order by 2"
     ).fetchnumpy()
     by_key = place(heads["phone"].astype("int64"))
@@ -460,7 +451,7 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
     if named:
         db.put("known_states", pa.table({"phone": phones}))
         known = f"select distinct phone from ({every}) where phone in (from known_states)"
-        phones = db.execute(f"{known} order by 1").fetchnumpy()["phone"].astype("int64")
+        phones = db.con.execute(f"{known} order by 1").fetchnumpy()["phone"].astype("int64")
     # A state adds the zones and rules of its own, and takes none away.
     by_state = place(phones, states)
     kinds = {zones: number for number, zones in enumerate(by_key.kinds)}
@@ -493,7 +484,7 @@ def _lifted(
     db.load("exemptions", columns, rows)
     db.load("lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
     db.run(query("lifted"))
-    sets = db.execute("select codes from lifted_sets order by lifted").fetchall()
+    sets = db.con.execute("select codes from lifted_sets order by lifted").fetchall()
     return [(), *(tuple(codes.split(", ")) for (codes,) in sets)]
 
 
@@ -503,7 +494,7 @@ def _clocks(db: Database) -> tuple[date, date]:
     Returns:
         The first and the last day that counts.
     """
-    first, last = db.execute("""
+    first, last = db.con.execute("""
         select min(at_utc)::date, max(at_utc)::date from (
           select at_utc from outbound union all select at_utc from requests
           union all select revoked_at from consents)
@@ -513,23 +504,15 @@ def _clocks(db: Database) -> tuple[date, date]:
         (first or _FIRST_YEAR) - timedelta(days=2),
         (last or _FIRST_YEAR) + timedelta(days=2),
     )
-    db.execute("""
+    db.con.execute("""
         create or replace table day_stretches as
         select d::date as day, (select max(stretch) from turns where starts_on <= d::date) as stretch
         from range(?::timestamp, ?::timestamp, interval 1 day) r(d)""", [low, high + timedelta(days=1)])  # fmt: skip
     low, high = max(low, _FIRST_YEAR), min(high, _LAST_YEAR)
     zones = [
-        z for (z,) in db.execute("select distinct zone from place_clocks order by 1").fetchall()
+        z
+        for (z,) in db.con.execute("select distinct zone from place_clocks order by 1").fetchall()
     ]
     db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
          utc_offsets.offsets(zones, low, high))  # fmt: skip
     return low, high
-
-
-def _deadlines(db: Database, law: Law) -> None:
-    """The last instant for each request and revocation, by every rule and zone that it may fall under."""
-    wanted = []
-    if db.rows["wanted_deadlines"]:
-        wanted = db.execute("from wanted_deadlines order by all").fetchall()
-    db.load("deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
-         law.deadlines(wanted))  # fmt: skip

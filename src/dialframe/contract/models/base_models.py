@@ -18,8 +18,8 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
+from dialframe import privacy
 from dialframe.contract import limits
-from dialframe.privacy import redact
 
 # Contract, Conventions: a prefix plus a lower-case UUID.
 UUID_PATTERN: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -73,7 +73,7 @@ class Answer(BaseModel):
 
     def __repr__(self) -> str:
         """The fields with every number masked and every secret hidden."""
-        return redact(super().__repr__())
+        return privacy.redact(super().__repr__())
 
     def __str__(self) -> str:
         return repr(self)
@@ -87,7 +87,7 @@ class Request(BaseModel):
 
     def __repr__(self) -> str:
         """The fields with every number masked."""
-        return redact(super().__repr__())
+        return privacy.redact(super().__repr__())
 
     def __str__(self) -> str:
         return repr(self)
@@ -134,8 +134,7 @@ WHOLE: Final = BeforeValidator(
 )
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, Strict()]
-# ITU-T E.164, 6: at most 15 digits with the country code, which never begins with 0; 7 at least are ours.
-E164 = Annotated[str, StringConstraints(pattern=r"^\+[1-9][0-9]{6,14}$")]
+E164 = Annotated[str, StringConstraints(pattern=f"^{privacy.E164.pattern}$")]
 
 Row = TypeVar("Row")
 

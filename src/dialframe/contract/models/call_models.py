@@ -148,6 +148,7 @@ class CallbackQuery(ListQuery):
 class CallbackCreate(Request):
     """A callback to be scheduled; when due, the platform calls the lead."""
 
+    # Endpoints, Callbacks, POST: one on the Do-Not-Call list answers 422 `on_dnc`.
     lead_id: LeadId
     scheduled_at: Instant
     notes: Annotated[str, Field(max_length=limits.CALLBACK_NOTES_CHARS)] | None = None
@@ -201,6 +202,7 @@ class AppointmentRef(Request):
     appointment_id: AppointmentId
 
 
+# Endpoints, Appointments, POST: its answer carries the `ETag` that a cancellation may be held to.
 class AppointmentCreate(Request):
     """An appointment to be booked; no e-mail is accepted."""
 
@@ -213,6 +215,7 @@ class AppointmentCreate(Request):
     notes: Annotated[str, Field(max_length=limits.APPOINTMENT_NOTES_CHARS)] | None = None
 
 
+# Endpoints, last section: named without its shape; these are the fields of a booking that can move.
 class AppointmentReschedule(Request):
     """A new time for an appointment; its shape is assumed."""
 

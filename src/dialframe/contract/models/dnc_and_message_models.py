@@ -24,12 +24,14 @@ from dialframe.contract.models.base_models import (
 class DncCheck(Request):
     """Numbers to be checked, answered one by one in the order given."""
 
+    # Endpoints, Do-Not-Call: 1 to 100 items; more answer 400 `batch_too_large`.
     phones: Annotated[list[E164], Field(min_length=1, max_length=limits.PHONES_PER_DNC_CHECK)]
 
 
 class DncResult(Answer):
     """Listed or not; which list, and since when, is not said."""
 
+    # Endpoints, Do-Not-Call: one result per number, which says "only listed or not listed".
     phone: str
     listed: Flag
 
@@ -40,6 +42,7 @@ class DncAnswer(Answer):
     data: list[DncResult]
 
 
+# Endpoints, last section: POST /v1/dnc is named without its shapes; these fields are ours.
 class DncAdd(Request):
     """A number for the Do-Not-Call list; its shape is assumed."""
 
@@ -56,6 +59,7 @@ class DncEntry(Answer):
     created_at: Instant | None = None
 
 
+# Scopes: tier 2 with a switch of its own, though recording a consent contacts nobody.
 class ConsentRecord(Request):
     """Evidence of consent; its shape is assumed."""
 
@@ -82,6 +86,7 @@ class SmsSend(Request):
 
     to: E164
     body: Annotated[str, chars(limits.SMS_BODY_CHARS)]
+    # Endpoints, SMS: a repeated one answers 409 `duplicate_client_reference`, and nothing is sent again.
     client_reference: Annotated[str, chars(limits.SMS_REFERENCE_CHARS)]
 
 
@@ -90,6 +95,7 @@ class SmsMessage(Answer):
 
     id: str
     to: str
+    # Other statuses: `queued` on acceptance; later ones are not shown.
     status: str
     client_reference: str
     created_at: Instant
@@ -120,6 +126,7 @@ class SmsUsage(Answer):
     daily_cap: Integer | None = None
 
 
+# Endpoints, last section: it answers 403 `tier_not_enabled` for every account for now.
 class WhatsAppSend(Request):
     """A WhatsApp text or approved template; its shape is assumed."""
 
@@ -138,6 +145,7 @@ class WhatsAppMessage(Answer):
     created_at: Instant | None = None
 
 
+# Authentication 6: all that a key of a client without scopes may ask for.
 class Me(Answer):
     """Who the key belongs to and what it may do; its shape is assumed."""
 
@@ -158,6 +166,7 @@ class DispositionQuery(Request):
     end_date: date
     campaign_id: CampaignId | None = None
 
+    # Limits: a report covers 92 days at most.
     @model_validator(mode="after")
     def _within_bounds(self) -> Self:
         days = (self.end_date - self.start_date).days + 1

@@ -37,6 +37,7 @@ class Campaign(Answer):
     completed_at: Instant | None
 
 
+# Resources, last paragraph: the counts of a campaign's progress are "not shown".
 class CampaignProgress(Answer):
     """Counts of a campaign's leads; its shape is assumed."""
 
@@ -111,6 +112,7 @@ class LeadHistoryEntry(Answer):
     hangup_cause: str | None = None
 
 
+# Resources, Lead: the input fields of import and create; only the number is demanded.
 class LeadInput(Request):
     """One lead to be imported."""
 
@@ -127,6 +129,7 @@ class LeadImport(Request):
     """A batch of leads for one campaign; `campaign_id` travels in the query."""
 
     campaign_id: CampaignId
+    # Limits: leads per import.
     leads: Annotated[list[LeadInput], Field(min_length=1, max_length=limits.LEADS_PER_IMPORT)]
 
 
@@ -172,6 +175,7 @@ class LeadCreate(LeadInput):
     ) = None
 
 
+# Resources, Lead outcome objects: `not_requested` where nobody asked for it.
 class DialNowOutcome(Answer):
     """Whether the lead was put at the front of the dialing order."""
 

@@ -59,12 +59,14 @@ class WebhookEndpoint(Answer):
     updated_at: Instant
 
 
+# Resources, Webhook endpoint: the secret is in the answer to its creation, and null on a replay.
 class WebhookCreated(WebhookEndpoint):
     """A new endpoint with its signing secret, null on a replayed answer."""
 
     secret: str | None = Field(default=None, repr=False)
 
 
+# Events, Delivery 4: until the old secret expires, a match on either is accepted.
 class SecretRotated(Answer):
     """A new signing secret, null on a replayed answer; the previous one signs along until it expires."""
 
@@ -91,6 +93,7 @@ class WebhookDelivery(Answer):
     created_at: Instant
 
 
+# Endpoints, last section: the rows of the event list are named without their shape.
 class WebhookEventSummary(Answer):
     """One row of the event list; its shape is assumed."""
 
@@ -165,6 +168,7 @@ class WebhookUpdate(Request):
     enabled: Flag | None = None
 
 
+# Endpoints, Webhooks: without an endpoint it goes to every one that received it.
 class EventReplay(Request):
     """Send an event again, to one endpoint or to every one that received it."""
 
@@ -213,6 +217,7 @@ class CallDetails(Answer):
     disposition: CallDetailsDisposition | None = None
 
 
+# Events, Envelope: it never contains an internal account id.
 class Envelope(Answer):
     """One event as it is delivered; it never names an internal account."""
 

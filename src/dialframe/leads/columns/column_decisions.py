@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from dialframe import opt_outs
@@ -173,7 +174,7 @@ def decide(
     }
     claims = claim_columns(lead_file, evidence, answered)
     chosen = assign(claims) | {
-        name: [_sure(column, name) for column in answered[name]] for name in answered
+        name: [Claim(1.0, name, column, 0) for column in answered[name]] for name in answered
     }
     # After the choice: what `Name` means depends on which other names were found.
     chosen = untangle(chosen, evidence, answered)
@@ -186,7 +187,13 @@ def decide(
         chosen["phone"] = [claim]
     # Behind a header, a column of mails that does not say so may be those of somebody else.
     if "email" not in chosen and lead_file.header is None:
-        chosen["email"] = _email_by_content(evidence, chosen)
+        taken = {claim.column for claims in chosen.values() for claim in claims}
+        mails = (
+            Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, index)
+            for index, (column, seen) in enumerate(evidence.items())
+            if column not in taken and seen.email >= _CONTENT_ONLY
+        )
+        chosen["email"] = list(islice(mails, 1))
     mapped = _column_map(columns, chosen, claims, joined)
     return MappingDecision(
         lead_file.name,
@@ -205,7 +212,10 @@ def _answered(
         given = {name: mapping.fields().get(name, ()) for name in FIELDS}
         parts = dict(mapping.joined)
     else:
-        given = {name: _several(columns) for name, columns in (mapping or {}).items()}
+        given = {
+            name: (columns,) if isinstance(columns, str) else tuple(columns or ())
+            for name, columns in (mapping or {}).items()
+        }
         parts = {}
     check_fields(given)
     # Nothing can be called without one, so nobody means this.
@@ -222,12 +232,6 @@ def _answered(
         for name, columns in given.items()
     }
     return answered, joined
-
-
-def _several(columns: Columns) -> tuple[str, ...]:
-    if columns is None:
-        return ()
-    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def _phone_column(
@@ -327,17 +331,6 @@ def _phone_by_content(
     return Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, index)
 
 
-def _email_by_content(
-    evidence: Mapping[str, Evidence], chosen: Mapping[str, list[Claim]]
-) -> list[Claim]:
-    """In a file without a header, the first column full of e-mail addresses."""
-    used = {claim.column for claims in chosen.values() for claim in claims}
-    for index, (column, seen) in enumerate(evidence.items()):
-        if column not in used and seen.email >= _CONTENT_ONLY:
-            return [Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, index)]
-    return []
-
-
 def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Question:
     columns = [str(name) for name in lead_file.frame.columns]
     likeliest = [f"{candidate.column} ({candidate.confidence:.2f})" for candidate in candidates]
@@ -349,10 +342,6 @@ def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Questio
     # A person may know what the file does not say.
     every = candidates or tuple(Candidate(column, 0.0) for column in columns)
     return Question("phone", every, why, required=True)
-
-
-def _sure(column: str, name: str) -> Claim:
-    return Claim(1.0, name, column, 0)
 
 
 def _column_map(

@@ -94,25 +94,6 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
     )
 
 
-def country_share(column: pd.Series) -> float:
-    """Share of the filled cells that name a country or its dialing code, on the same sample."""
-    cells = _sample(column)
-    return sum(read_region(cell) is not None for cell in cells) / len(cells) if cells else 0.0
-
-
-def _place_share(column: pd.Series) -> float:
-    """Share of the filled cells that name a city or a division, on the same sample."""
-    cells = _sample(column)
-    places = sum(is_place(cell) and read_region(cell) is None for cell in cells)
-    return places / len(cells) if cells else 0.0
-
-
-def _is_all_words(column: pd.Series) -> bool:
-    """Whether cells say something, none of them with a figure, none of them a city or a division."""
-    cells = [cell for cell in _sample(column) if not is_nothing(tidy(cell))]
-    return bool(cells) and not any(_FIGURE.search(cell) or is_place(cell) for cell in cells)
-
-
 def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
     """Share of the filled cells that are read as yes or no, on the same sample."""
     counts = Counter(_sample(column))
@@ -206,7 +187,7 @@ def claim_columns(
                 header = _permission_score(cells, column, name, header, seen)
             if not header:
                 continue
-            content = country_share(cells) if name == "country" else _content(name, seen)
+            content = _content(cells, name, seen)
             if _is_believed(cells, name, header, seen, content):
                 score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
                 claims.append(Claim(round(score, 4), name, column, index))
@@ -244,12 +225,15 @@ def _is_believed(
     if not seen.filled:
         return name != "country"
     if content < _LEAST_CONTENT.get(name, 0.0):
+        if name != "country" or header < _WHOLE_HEADER:
+            return False
         # A column `Country` with other words says of its records that nobody knows of which they
         # are (`EMEA`, `Home`); `Land` with the states of Germany or with acres is none.
-        return (
-            name == "country"
-            and header >= _WHOLE_HEADER
-            and (content > _place_share(cells) or _is_all_words(cells))
+        sample = _sample(cells)
+        places = sum(is_place(cell) and read_region(cell) is None for cell in sample)
+        words = [cell for cell in sample if not is_nothing(tidy(cell))]
+        return content > places / len(sample) or (
+            bool(words) and not any(_FIGURE.search(cell) or is_place(cell) for cell in words)
         )
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True
@@ -259,7 +243,10 @@ def _is_believed(
     return not bool(values.duplicated().any())
 
 
-def _content(name: str, seen: Evidence) -> float:
+def _content(cells: pd.Series, name: str, seen: Evidence) -> float:
+    if name == "country":
+        sample = _sample(cells)
+        return sum(read_region(cell) is not None for cell in sample) / max(1, len(sample))
     if not seen.filled:
         return _UNKNOWN
     return {

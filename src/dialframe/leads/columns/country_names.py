@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from typing import Final, NamedTuple
 
+import numpy as np
 import phonenumbers
 
 from dialframe.leads import header_vocabulary
@@ -22,6 +23,12 @@ from dialframe.opt_outs import plain
 
 #: The region of national numbers: one for all rows, or one each.
 Regions = list[str | None] | str | None
+
+
+def regions_of(regions: Regions, rows: np.ndarray) -> Regions:
+    """The regions of some rows."""
+    return regions if isinstance(regions, str | None) else [regions[row] for row in rows.tolist()]
+
 
 _DIALED: Final = re.compile(r"\s*(?:\+|00)?\s*\(?(\d{1,4})\)?(?:\.0+)?\s*")
 _PLUS: Final = re.compile(r"\+\s?(\d{1,4})\b")
@@ -54,14 +61,13 @@ def read_region(cell: str) -> str | None:
         return "GB"
     if compact in phonenumbers.SUPPORTED_REGIONS:
         return compact
-    found = _names("names").get(words) or _codes().get(compact) or _named().get(words)
-    if found is None and (plus := _PLUS.search(cell)):
+    if region := _names("names").get(words) or _codes().get(compact) or _named().get(words):
+        return region
+    if plus := _PLUS.search(cell):
         return _of_code(plus[1])
     # `DE or FR` names two, so nobody knows which.
-    if found is None and " " in words:
-        codes = {known for token in cell.split() if (known := _code(token))}
-        return codes.pop() if len(codes) == 1 else None
-    return found
+    codes = {code for token in cell.split() if (code := _code(token))}
+    return codes.pop() if " " in words and len(codes) == 1 else None
 
 
 _SHORTEST_NAME: Final = 3
@@ -82,13 +88,17 @@ def named_regions(header: str) -> frozenset[str]:
     text = header[:_LONGEST_NAME]
     tokens = [token for token in _TOKENS.split(text) if token]
     words = plain(text).split()
-    names = {
-        region
+    phrases = (
+        " ".join(words[at : at + size])
         for size in range(1, _LONGEST_RUN + 1)
         for at in range(len(words) - size + 1)
-        if (region := _name_in_header(" ".join(words[at : at + size])))
         # `New Mexico` is a state, and `New Guinea` another country than `Guinea`.
-        and words[at - 1 : at] != ["new"]
+        if words[at - 1 : at] != ["new"]
+    )
+    names = {
+        _names("in_headers").get(phrase) or _names("names").get(phrase)
+        for phrase in phrases
+        if len(phrase) >= _SHORTEST_NAME
     }
     codes = {_code(bracketed) for bracketed in _BRACKETED.findall(text)}
     codes |= {_of_code(digits) for digits in _PLUS.findall(text)}
@@ -122,12 +132,6 @@ class ColumnDoubt(NamedTuple):
         """Whether the header names a country whose numbers are not those of the region."""
         code = phonenumbers.country_code_for_region(region) if region else 0
         return any(phonenumbers.country_code_for_region(named) != code for named in self.named)
-
-
-def _name_in_header(name: str) -> str | None:
-    if len(name) < _SHORTEST_NAME:
-        return None
-    return _names("in_headers").get(name) or _names("names").get(name)
 
 
 def _last_code(tokens: Sequence[str], words: Sequence[str]) -> str | None:
@@ -222,24 +226,23 @@ def _words(table: str) -> frozenset[str]:
 def _named() -> dict[str, str]:
     """Region by name."""
     named: dict[str, str] = {}
-    for region, names in _names_by_language().items():
-        if region not in phonenumbers.SUPPORTED_REGIONS:
-            continue
+    for region in filter(phonenumbers.SUPPORTED_REGIONS.__contains__, _names_by_language()):
         for language in _LANGUAGES:
-            name = names.get(language, "")
-            while name.startswith("*"):
-                name = names.get(name[1:], "")
-            if name:
+            if name := _name_in(language, region):
                 named.setdefault(plain(name), region)
     return named
 
 
 def country_name(region: str) -> str:
     """The English name of a region, or its code where there is none."""
+    return _name_in("en", region) or region
+
+
+def _name_in(language: str, region: str) -> str:
     names = _names_by_language().get(region, {})
-    name = names.get("en", region)
+    name = names.get(language, "")
     while name.startswith("*"):
-        name = names.get(name[1:], region)
+        name = names.get(name[1:], "")
     return name
 
 

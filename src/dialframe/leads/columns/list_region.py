@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from math import inf, log
 from typing import Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 import phonenumbers
 
@@ -34,7 +34,7 @@ from dialframe.leads.columns.region_signs import (
     grouped_share,
     is_confused,
     is_usual,
-    lead_needed,
+    lead,
     shares_elsewhere,
     weigh,
 )
@@ -140,7 +140,12 @@ class RegionDecision:
         if self.source == "given":
             return f"{country_name(self.region or '')} ({self.region}) as given{self._proviso()}"
         if self.source == "inferred":
-            return f"{self.candidates[0]}, by what the list says; {self._rival()}"
+            code = calling_code(self.candidates[0].region)
+            rivals = (each for each in self.candidates[1:] if calling_code(each.region) != code)
+            rival = "no other country fits"
+            if (next_best := next(rivals, None)) is not None:
+                rival = f"next best {country_name(next_best.region)} with {next_best.fit:.0%}"
+            return f"{self.candidates[0]}, by what the list says; {rival}"
         return self.why()
 
     def why(self) -> str:
@@ -191,25 +196,18 @@ class RegionDecision:
 
     def _proviso(self) -> str:
         """What a region rests on that one or two numbers hardly prove."""
-        own = next((one for one in self.candidates if one.region == self.region), None)
+        given = next((each for each in self.candidates if each.region == self.region), None)
         others = [
-            country_name(one.region)
-            for one in self.candidates
-            if own is not None
-            and one.fit >= _FITS
-            and one.region != self.region
-            and own.likely - one.likely < _lead("enough_nats")
+            country_name(candidate.region)
+            for candidate in self.candidates
+            if given is not None
+            and candidate.fit >= _FITS
+            and candidate.region != self.region
+            and given.likely - candidate.likely < lead("enough_nats")
         ]
         if self.numbers >= _FEW_NUMBERS or not others:
             return ""
         return f" and by nothing else: LOOK AT THIS, it may be of {' or '.join(others[:_SHOWN])}"
-
-    def _rival(self) -> str:
-        code = calling_code(self.candidates[0].region)
-        for rival in self.candidates[1:]:
-            if calling_code(rival.region) != code:
-                return f"next best {country_name(rival.region)} with {rival.fit:.0%}"
-        return "no other country fits"
 
 
 def decide_region(
@@ -237,16 +235,26 @@ def decide_region(
     phones = _phones(frame, columns)
     if known:  # what stands under the name of another country is not read with the region given
         phones = [each for each in phones if named_regions(str(each.name)) <= {known}]
-    national, abroad = _split(phones, _with_country(frame, columns))
+    countries = (
+        [] if columns is None or columns.country is None else frame[columns.country].tolist()
+    )
+    # Rows whose country a column says need none.
+    silent = (
+        np.array([is_nothing(tidy(str(cell))) for cell in countries], np.bool_)
+        if countries
+        else np.ones(len(frame), np.bool_)
+    )
+    national, abroad = _split([column[silent] for column in phones])
     # Every number has its own code: nothing is left to be decided.
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
     weights = weigh(frame, phones, national, abroad)
-    if known and (named := _named_share(frame, columns, known)):
+    named = [read for cell in map(str, countries) if (read := read_region(cell))]
+    if known and (share := named.count(known) / max(_SOME_NAMED, len(named))):
         weight, words = weights.get(known, (0.0, ()))
         weights[known] = (
-            weight + _lead("enough") * named,
-            (*words, f"{named:.0%} of the records name it"),
+            weight + lead("enough") * share,
+            (*words, f"{share:.0%} of the records name it"),
         )
     # One candidate for each calling code: the plan of a code is one, whichever of its countries is meant.
     codes = _candidates(national, weights, known)
@@ -254,9 +262,14 @@ def decide_region(
         against = _against(file.name, known, codes, national)
         return RegionDecision(file.name, known, "given", len(national), codes, against)
     # The likeliest is not enough: a list of two countries would be read with the plan of one.
-    if _is_beyond_doubt(codes, len(national)) and not (
-        _says_another(frame, columns, phones, codes[0].region)
-        or _is_mixed(frame, phones, national, codes)
+    others = {region for column in phones for region in named_regions(str(column.name))}
+    says_another = any(
+        calling_code(region) != calling_code(codes[0].region) for region in others.union(named)
+    )
+    if (
+        _is_beyond_doubt(codes, len(national))
+        and not says_another
+        and not _is_mixed(frame, phones, national, codes)
     ):
         region = codes[0].region
         return RegionDecision(file.name, region, "inferred", len(national), codes)
@@ -274,30 +287,22 @@ def column_doubts(frame: pd.DataFrame, columns: ColumnMap) -> dict[str, ColumnDo
     phones = phone_columns(_sampled(frame), columns.phone, columns.joined)
     if columns.phone_other is not None:
         phones[columns.phone_other] = _sampled(frame)[columns.phone_other]
-    doubts = {
+    doubts = {}
+    for name, cells in phones.items():
+        national = [
+            digits
+            for cell in map(str, cells)
+            if not _OWN_CODE.match(cell)
+            and len(digits := "".join(_DIGITS.findall(cell[:60]))) >= _LEAST_DIGITS
+        ]
+        # `00` dials abroad; a trunk prefix is one digit in nearly all plans.
+        zeros = sum(digits[0] == "0" != digits[1] for digits in national)
+        keeps_zero = zeros >= max(1.0, _KEEPS_ZERO * len(national))
         # A joined number has its area from a column of its own.
-        name: ColumnDoubt(named_regions(name), name not in columns.joined and _keeps_zero(cells))
-        for name, cells in phones.items()
-    }
-    return {name: doubt for name, doubt in doubts.items() if any(doubt)}
-
-
-def _keeps_zero(cells: pd.Series) -> bool:
-    national = [
-        digits
-        for cell in map(str, cells)
-        if not _OWN_CODE.match(cell)
-        and len(digits := "".join(_DIGITS.findall(cell[:60]))) >= _LEAST_DIGITS
-    ]
-    # `00` dials abroad; a trunk prefix is one digit in nearly all plans.
-    zeros = sum(digits[0] == "0" != digits[1] for digits in national)
-    return zeros >= max(1.0, _KEEPS_ZERO * len(national))
-
-
-@cache
-def _lead(name: str) -> float:
-    """One figure of the table of how much a list has to speak for a country."""
-    return lead_needed()[name]
+        doubt = ColumnDoubt(named_regions(name), keeps_zero and name not in columns.joined)
+        if any(doubt):
+            doubts[name] = doubt
+    return doubts
 
 
 # ---- the numbers
@@ -318,10 +323,16 @@ def _phones(frame: pd.DataFrame, columns: ColumnMap | None) -> list[pd.Series]:
         if is_not_phone(name):
             continue
         cells = [str(cell) for cell in frame[name] if str(cell).strip()]
-        share = sum(_is_phone_like(cell) for cell in cells) / max(1, len(cells))
+        like = [
+            cell
+            for cell in cells
+            if _NUMBER.fullmatch(cell) and 7 <= len(_DIGITS.findall(cell)) <= _MOST_DIGITS
+        ]
         if header_score(name, "phone") > 0:
             named.append(frame[name])
-        elif share >= _PHONE_LIKE_SHARE and _is_varied(cells):
+        elif len(like) >= _PHONE_LIKE_SHARE * max(1, len(cells)) and (
+            len(set(cells)) > len(cells) / 2
+        ):
             alike.append(frame[name])
     # Where a header names phones, other columns of digits are ids.
     return named or alike
@@ -332,35 +343,12 @@ def calling_code(region: str) -> int:
     return _CODES.get(region, 0)
 
 
-def _is_phone_like(cell: str) -> bool:
-    digits = len(_DIGITS.findall(cell))
-    return bool(_NUMBER.fullmatch(cell)) and 7 <= digits <= _MOST_DIGITS
-
-
-def _is_varied(cells: Sequence[str]) -> bool:
-    return len(set(cells)) > len(cells) / 2
-
-
-def _with_country(frame: pd.DataFrame, columns: ColumnMap | None) -> pd.Series:
-    """Rows whose country a column says."""
-    if columns is None or columns.country is None:
-        return pd.Series(data=False, index=frame.index)
-    return ~frame[columns.country].map(lambda cell: is_nothing(tidy(str(cell)))).astype(bool)
-
-
-def _named_share(frame: pd.DataFrame, columns: ColumnMap | None, region: str) -> float:
-    """Share of the records that name a country which name the one given."""
-    cells = () if columns is None or columns.country is None else frame[columns.country]
-    named = [read for cell in map(str, cells) if (read := read_region(cell))]
-    return named.count(region) / max(_SOME_NAMED, len(named))
-
-
-def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[str], list[str]]:
+def _split(phones: Iterable[pd.Series]) -> tuple[list[str], list[str]]:
     """Distinct numbers without and with a country code of their own."""
     national: dict[str, None] = {}
     abroad: dict[str, None] = {}
     for column in phones:
-        for cell in column[~with_country.reindex(column.index, fill_value=False)]:
+        for cell in column:
             for text in _written_numbers(str(cell)):
                 (abroad if _OWN_CODE.match(text) else national)[text] = None
     return list(national), list(abroad)
@@ -424,15 +412,15 @@ def _candidates(
     for code, (fit, likelihood) in fits.items():
         region = regions.get(code, phonenumbers.region_code_for_country_code(code))
         weight, evidence = weights.get(region, nothing)
-        likely = likelihood + _lead("nats") * weight + log(economy_of(region))
+        likely = likelihood + lead("nats") * weight + log(economy_of(region))
         candidates.append(RegionCandidate(region, fit, weight, evidence, likely))
     candidates.sort(key=lambda candidate: -candidate.likely)
     # Groups are looked up number by number, which is slow: only for those that could win by them.
-    near = candidates[0].likely - _lead("grouped")
+    near = candidates[0].likely - lead("grouped")
     grouped = [
         replace(
             candidate,
-            likely=candidate.likely + _lead("grouped") * grouped_share(sample, candidate.region),
+            likely=candidate.likely + lead("grouped") * grouped_share(sample, candidate.region),
         )
         if candidate.likely >= near or candidate.region == given
         else candidate
@@ -446,27 +434,16 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
     if best.fit < _FITS:
         return False
     # A ratio of likelihoods, as its logarithm: 7 is about 1,000 to 1.
-    lead = best.likely - max((other.likely for other in others), default=float("-inf"))
-    if any(other.weight >= max(_lead("enough"), best.weight) for other in others):
+    margin = best.likely - max((other.likely for other in others), default=float("-inf"))
+    if any(other.weight >= max(lead("enough"), best.weight) for other in others):
         return (
             False  # the rest of the list speaks for another country, whether or not its plan fits
         )
     # How numbers are spread is no evidence of a country where another plan fits them, too.
     rivals = any(other.fit >= _FITS for other in others)
-    if best.weight >= (_lead("enough") if rivals else 0) and best.weight > 0:
-        return lead >= _lead("enough_nats")
-    return lead >= _lead("enough_nats") and count >= _ALONE_UNAIDED and len(others) == 0
-
-
-def _says_another(
-    frame: pd.DataFrame, columns: ColumnMap | None, phones: Sequence[pd.Series], best: str
-) -> bool:
-    """Whether a header of phones or a column of countries names another country than the likeliest."""
-    named = {region for column in phones for region in named_regions(str(column.name))}
-    if columns is not None and columns.country is not None:
-        named |= {read_region(cell) or "" for cell in set(frame[columns.country])} - {""}
-    code = calling_code(best)
-    return any(calling_code(region) != code for region in named)
+    if best.weight >= (lead("enough") if rivals else 0) and best.weight > 0:
+        return margin >= lead("enough_nats")
+    return margin >= lead("enough_nats") and count >= _ALONE_UNAIDED and len(others) == 0
 
 
 def _is_mixed(
@@ -521,7 +498,7 @@ def _against(
     rivals = [
         other
         for other in others
-        if other.weight >= expected.weight + _lead("far_more")
+        if other.weight >= expected.weight + lead("far_more")
         or (
             other.fit >= _FITS
             and expected.likely - other.likely < _lead_needed(expected, other, len(numbers))
@@ -535,7 +512,7 @@ def _against(
         for other in others
         if other.fit >= _FITS
         and is_confused(given, other.region)
-        and other.likely >= expected.likely - _lead("enough_nats")
+        and other.likely >= expected.likely - lead("enough_nats")
     ]
     shown = dict.fromkeys((rivals[0], *neighbors, *rivals))
     named = "; or ".join(map(str, list(shown)[:_NAMED]))
@@ -544,7 +521,7 @@ def _against(
         f"or insist with --region {given} --force-region"
     )
     if expected.fit >= _FITS and all(
-        other.weight < expected.weight + _lead("some_more") for other in rivals
+        other.weight < expected.weight + lead("some_more") for other in rivals
     ):
         return (
             f"{name} may be a list of {country_name(given)}, but nothing in it says so, and its "
@@ -567,18 +544,18 @@ def _lead_needed(given: RegionCandidate, other: RegionCandidate, numbers: int) -
     if (
         numbers < _SOME_NUMBERS
         and given.fit == 1.0
-        and other.weight < min(1.0, given.weight + _lead("some_more"))
+        and other.weight < min(1.0, given.weight + lead("some_more"))
         and (is_confused(given.region, other.region) or is_usual(given.region))
     ):
-        return -_lead("word")
+        return -lead("word")
     if is_confused(given.region, other.region):
-        return _lead("confused") - _lead("spoken") * min(1.0, given.weight)
+        return lead("confused") - lead("spoken") * min(1.0, given.weight)
     if is_usual(given.region):
-        return _lead("usual")
+        return lead("usual")
     if given.fit >= _FITS and given.weight >= other.weight + 1:
         return -inf
     if other.weight >= given.weight + 1:
-        return _lead("word")
-    if other.weight >= given.weight + _lead("some_more"):
+        return lead("word")
+    if other.weight >= given.weight + lead("some_more"):
         return 0.0
-    return -_lead("word") if numbers >= _FEW_NUMBERS else -_lead("few_word")
+    return -lead("word") if numbers >= _FEW_NUMBERS else -lead("few_word")

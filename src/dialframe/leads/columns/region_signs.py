@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,75 @@ _LEAST_DIGITS: Final = 6
 _LONGEST_NUMBER: Final = 40
 
 
+class _Facts(NamedTuple):
+    """`region_evidence.toml` as it is looked up: all words plain.
+
+    Attributes:
+        tables: All tables as they stand in the file.
+        sets: Words of those tables by name: `division` and `post` of headers, `sold` of mails, `usual`.
+        regions: The table of each country.
+        own_words: Words that one country alone writes in headers, by country.
+        cities: Countries by cities and divisions.
+        codes: Countries by codes of divisions.
+        people: Countries by names of people that are frequent there.
+        endings: Countries by endings of family names.
+        languages: Words of headers by language.
+    """
+
+    tables: dict[str, Any]
+    sets: dict[str, frozenset[str]]
+    regions: dict[str, dict[str, Any]]
+    own_words: dict[str, frozenset[str]]
+    cities: dict[str, frozenset[str]]
+    codes: dict[str, frozenset[str]]
+    people: dict[str, frozenset[str]]
+    endings: dict[str, frozenset[str]]
+    languages: dict[str, frozenset[str]]
+
+
+@cache
+def _facts() -> _Facts:
+    text = resources.files(__package__).joinpath("region_evidence.toml").read_text("utf-8")
+    tables = tomllib.loads(text)
+    regions = {name: table for name, table in tables.items() if name not in _SHARED_TABLES}
+    named = (
+        ("headers", "division"),
+        ("headers", "post"),
+        ("mails", "sold"),
+        ("confused", "usual"),
+    )
+    people = [(group, group["regions"].split()) for group in tables["names"]["groups"]]
+
+    def by_word(words: Iterable[tuple[Iterable[str], Iterable[str]]]) -> dict[str, frozenset[str]]:
+        known: dict[str, set[str]] = defaultdict(set)
+        for texts, where in words:
+            for word in filter(None, texts):
+                known[word].update(where)
+        return {word: frozenset(where) for word, where in known.items()}
+
+    return _Facts(
+        tables,
+        {name: frozenset(tables[table][name].split()) for table, name in named},
+        regions,
+        {
+            region: frozenset(plain_parts(facts.get("words", ""))) - {""}
+            for region, facts in regions.items()
+        },
+        by_word((plain_parts(facts["cities"]), [region]) for region, facts in regions.items()),
+        by_word(
+            (plain_parts(facts.get("codes", "").replace(" ", "|")), [region])
+            for region, facts in regions.items()
+        ),
+        by_word((plain_parts(group.get("words", "")), where) for group, where in people),
+        by_word((group.get("endings", "").split(), where) for group, where in people),
+        {
+            language: frozenset(plain_parts(words)) - {""}
+            for language, words in tables["languages"].items()
+            if language != "source"
+        },
+    )
+
+
 def weigh(
     frame: pd.DataFrame,
     phones: Sequence[pd.Series],
@@ -123,17 +192,17 @@ def _cells(frame: pd.DataFrame, phones: Sequence[pd.Series]) -> dict[str, list[s
 
 def is_of_divisions(header: str) -> bool:
     """Whether a header speaks of states, provinces and the like."""
-    return bool(_words("headers", "division").intersection(plain(header).split()))
+    return not _facts().sets["division"].isdisjoint(plain(header).split())
 
 
 def is_division(cell: str) -> bool:
     """Whether a cell is the code of a state or province, `CA` or `NSW`."""
-    return plain(cell) in _places()[1]
+    return plain(cell) in _facts().codes
 
 
 def is_place(cell: str) -> bool:
     """Whether a cell is the name of a known city or division, `Hessen`, or the code of one."""
-    return plain(cell) in _places()[0] or is_division(cell)
+    return plain(cell) in _facts().cities or is_division(cell)
 
 
 def shares_elsewhere(
@@ -155,24 +224,26 @@ def shares_elsewhere(
     return shares
 
 
-def lead_needed() -> dict[str, float]:
-    """How much a list has to speak for a country, by name of the figure."""
-    return {name: figure for name, figure in _file()["lead"].items() if name != "source"}
+def lead(name: str) -> float:
+    """One figure of the table of how much a list has to speak for a country."""
+    return float(_facts().tables["lead"][name])
 
 
 def economy_of(region: str) -> float:
     """The economy of a region in billions of dollars a year; of one that the table has not, a small one."""
-    return float(_table().get(region, {}).get("economy", 3))
+    return float(_facts().regions.get(region, {}).get("economy", 3))
 
 
 def is_confused(given: str, other: str) -> bool:
     """Whether people give the one region for lists of the other: neighbors, or of one language."""
-    return any(given in group and other in group for group in _confused())
+    return any(
+        {given, other} <= set(group.split()) for group in _facts().tables["confused"]["groups"]
+    )
 
 
 def is_usual(region: str) -> bool:
     """Whether a region is given for lists of any country."""
-    return region in _words("confused", "usual")
+    return region in _facts().sets["usual"]
 
 
 _Weights = dict[str, tuple[float, str]]
@@ -188,7 +259,7 @@ def _of_mails(columns: Mapping[str, Sequence[str]]) -> _Weights:
                 continue
             ending = match[1].lower()
             # `.co` and `.io` are bought anywhere; `.com.co` only in Colombia.
-            sold = ending in _words("mails", "sold") and not cell.lower().rstrip().endswith(
+            sold = ending in _facts().sets["sold"] and not cell.lower().rstrip().endswith(
                 (f".com.{ending}", f".gov.{ending}", f".edu.{ending}", f".org.{ending}")
             )
             region = "GB" if ending == "uk" else ending.upper()
@@ -220,12 +291,15 @@ def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = 
     known: Counter[str] = Counter()
     examples: dict[str, dict[str, None]] = {}
     total = 0
-    names, codes = _places()
+    names, codes = _facts().cities, _facts().codes
     for header, cells in columns.items():
         divisions = is_of_divisions(header)
         counts = Counter(cells)
-        if not divisions and _is_of_people(counts):
-            continue  # Colombo and Paris are names of people, too
+        if not divisions:  # Colombo and Paris are names of people, too
+            most = counts.most_common(_POST_CODES)
+            people = sum(count * (bool(_names_in(cell)) - is_place(cell)) for cell, count in most)
+            if people > 0:
+                continue
         for cell, count in counts.items():
             regions: frozenset[str] = frozenset()
             # `Bogotá, Colombia` or a whole address: the first part that is a place counts.
@@ -252,7 +326,7 @@ def _of_places(columns: Mapping[str, Sequence[str]], region_given: str | None = 
 
 def _of_names(columns: Mapping[str, Sequence[str]]) -> _Weights:
     """Names of people that are frequent in some countries; where people of all live, they say less."""
-    facts = _file()["names"]
+    facts = _facts().tables["names"]
     groups: Counter[frozenset[str]] = Counter()
     different: set[str] = set()
     for cells in columns.values():
@@ -287,44 +361,19 @@ def _names_in(cell: str) -> dict[str, frozenset[str]]:
     if mail is None and _NO_PLACE.search(cell):
         return {}
     words = plain(" ".join(mail.groups()) if mail else cell[:_LONGEST_NAME]).split()
-    known = _people("words")
+    known = _facts().people
     pairs = [" ".join(pair) for pair in pairwise(words)]
     hits = {word: known[word] for word in (*words, *pairs) if word in known}
-    if not is_place(cell):
-        hits |= {
-            word: regions for word in words if word not in hits and (regions := _by_ending(word))
-        }
+    if is_place(cell):
+        return hits
+    # A family name that ends as names of some of them do: `Karjalainen`, `Petrovic`.
+    endings = _facts().endings
+    for word in set(words).difference(hits):
+        for length in range(min(_LONGEST_ENDING, len(word) - _LEAST_STEM), _LEAST_ENDING - 1, -1):
+            if (regions := endings.get(word[-length:])) is not None:
+                hits[word] = regions
+                break
     return hits
-
-
-def _is_of_people(counts: Counter[str]) -> bool:
-    """Whether more of the cells are names of people than names of places."""
-    places = people = 0
-    for cell, count in counts.most_common(_POST_CODES):
-        places += count * is_place(cell)
-        people += count * bool(_names_in(cell))
-    return people > places
-
-
-@cache
-def _people(part: str) -> dict[str, frozenset[str]]:
-    """Countries by the names of people that are frequent there, or by how family names end."""
-    known: dict[str, frozenset[str]] = {}
-    for group in _file()["names"]["groups"]:
-        regions = frozenset(group["regions"].split())
-        text = group.get(part, "")
-        for name in plain_parts(text) if part == "words" else text.split():
-            known[name] = known.get(name, frozenset()) | regions
-    return known
-
-
-def _by_ending(word: str) -> frozenset[str]:
-    """The same of a family name that ends as names of some of them do: `Karjalainen`, `Petrovic`."""
-    endings = _people("endings")
-    for length in range(min(_LONGEST_ENDING, len(word) - _LEAST_STEM), _LEAST_ENDING - 1, -1):
-        if (regions := endings.get(word[-length:])) is not None:
-            return regions
-    return frozenset()
 
 
 def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -333,9 +382,9 @@ def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
     for header, cells in columns.items():
         full = min(1.0, len(cells) / _LEAST_KNOWN_CELLS)
         # Five digits are the post code of fifty countries, and the number of anything.
-        named = bool(_words("headers", "post").intersection(plain(header).split()))
+        named = not _facts().sets["post"].isdisjoint(plain(header).split())
         counts = Counter(cell[:12].strip() for cell in cells[:_POST_CODES])
-        for region, facts in _table().items():
+        for region, facts in _facts().regions.items():
             if "post" not in facts or not (named or facts.get("only")):
                 continue
             if _is_mostly(counts, re.compile(facts["post"])):
@@ -361,16 +410,16 @@ def _of_header_words(headers: Sequence[str]) -> _Weights:
     """Names of tax numbers, divisions and the like that one country alone has."""
     weights: _Weights = {}
     headers_by_name = {plain(header): header for header in headers}
-    for region, facts in _table().items():
-        words = _plain_words(facts.get("words", ""))
+    for region, words in _facts().own_words.items():
+        whole = [name for name in headers_by_name if name in words]
         # Short ones are parts of other words by chance.
-        long = [word for word in words if len(word) > 4]
-        whole = [header for name, header in headers_by_name.items() if name in words]
-        matches = whole + [
-            header
-            for name, header in headers_by_name.items()
-            if name not in words and any(f" {word} " in f" {name} " for word in long)
+        parts = [
+            name
+            for name in headers_by_name
+            if name not in words
+            and any(len(word) > 4 and f" {word} " in f" {name} " for word in words)
         ]
+        matches = [headers_by_name[name] for name in (*whole, *parts)]
         if matches:
             weights[region] = (2.0, f"its own words in the header: {', '.join(matches[:3])}")
     return weights
@@ -389,7 +438,9 @@ def _of_language(headers: Sequence[str], phones: Collection[str]) -> _Weights:
     best = [language for language, count in counts.items() if count == most]
     speakers = {
         language: [
-            region for region, facts in _table().items() if language in facts["languages"].split()
+            region
+            for region, facts in _facts().regions.items()
+            if language in facts["languages"].split()
         ]
         for language in best
     }
@@ -410,7 +461,7 @@ def _words_of_languages(headers: Iterable[str]) -> dict[str, int]:
     """How many words of each language headers have."""
     names = [plain(header) for header in headers]
     tokens = {token for name in names for token in (name, *name.split())}
-    return {language: len(tokens & words) for language, words in _languages().items()}
+    return {language: len(tokens & words) for language, words in _facts().languages.items()}
 
 
 def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
@@ -420,7 +471,7 @@ def _of_letters(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
     texts = [text for text in (*headers, *names) if any(map(str.isalpha, text))]
     whole = "\n".join(texts)
     weights: _Weights = {}
-    for script in _file()["letters"]:
+    for script in _facts().tables["letters"]:
         letters = re.compile(script["form"])
         if letters.search(whole) is None:
             continue
@@ -454,7 +505,7 @@ def _of_own_codes(abroad: Sequence[str]) -> _Weights:
 def _of_styles(national: Sequence[str]) -> _Weights:
     """Ways of writing numbers."""
     weights: _Weights = {}
-    for style in _file()["styles"]:
+    for style in _facts().tables["styles"]:
         form = re.compile(style["form"])
         share = sum(form.fullmatch(number) is not None for number in national) / len(national)
         if share >= _STYLE_SHARE:
@@ -525,73 +576,24 @@ def unnamed_countries(
     if not without or not of_given:
         return frozenset()
     strange, beside = ~_fit(without, region), set[str]()
-    for other in (candidate for candidate in _table() if code(candidate) != code(region)):
+    # Numbers of one area fit another plan together, or not at all.
+    areas = len({_digits(number).lstrip("0")[:_AREA_DIGITS] for number in without})
+    for other in (candidate for candidate in _facts().regions if code(candidate) != code(region)):
         theirs = _fit(without, other)
         alike = max(1, _MAY_FIT * len(numbers[other]))
         is_named = counts[other] >= _LEAST_NAMED and (
             (theirs & strange).mean() >= _ENOUGH_STRANGE
             or _fit(numbers[other], region).sum() >= alike
         )
-        if is_named or (theirs.mean() >= _FITS_ALL and _is_no_chance(without, of_given, other)):
+        if is_named:
             beside.add(other)
+        elif theirs.mean() >= _FITS_ALL:
+            # Numbers that all fit the other plan are hardly of the country whose own hardly do.
+            share = (_fit(of_given, other).sum() + 1) / (len(of_given) + 2)
+            if share <= _SELDOM and share**areas <= _BY_CHANCE:
+                beside.add(other)
     return frozenset(beside)
 
 
 def _fit(numbers: list[str], plan: str) -> np.ndarray:
     return np.array(line_types(numbers, [plan] * len(numbers)) >= 0, np.bool_)
-
-
-def _is_no_chance(numbers: list[str], named: list[str], other: str) -> bool:
-    """Whether numbers that all fit the other plan are hardly of the country whose own hardly do."""
-    share = (_fit(named, other).sum() + 1) / (len(named) + 2)
-    # Numbers of one area fit another plan together, or not at all.
-    areas = len({_digits(number).lstrip("0")[:_AREA_DIGITS] for number in numbers})
-    return bool(share <= _SELDOM and share**areas <= _BY_CHANCE)
-
-
-@cache
-def _languages() -> dict[str, frozenset[str]]:
-    return {
-        name: _plain_words(words)
-        for name, words in _file()["languages"].items()
-        if name != "source"
-    }
-
-
-@cache
-def _plain_words(words: str) -> frozenset[str]:
-    return frozenset(plain_parts(words)) - {""}
-
-
-@cache
-def _confused() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(group.split()) for group in _file()["confused"]["groups"])
-
-
-@cache
-def _words(table: str, name: str) -> frozenset[str]:
-    return frozenset(_file()[table][name].split())
-
-
-@cache
-def _file() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("region_evidence.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    return {region: facts for region, facts in _file().items() if region not in _SHARED_TABLES}
-
-
-@cache
-def _places() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """Regions by names of cities and divisions, and by codes of divisions."""
-    tables: list[dict[str, frozenset[str]]] = [{}, {}]
-    for region, facts in _table().items():
-        codes = facts.get("codes", "").replace(" ", "|")
-        for table, words in zip(tables, (facts["cities"], codes), strict=True):
-            for name in plain_parts(words):
-                if name:
-                    table[name] = table.get(name, frozenset()) | {region}
-    return tables[0], tables[1]

@@ -11,9 +11,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
-from dialframe.leads.columns.country_names import read_region
+from dialframe.leads.columns.country_names import Regions, read_region, regions_of
 from dialframe.leads.columns.header_match import header_score
 from dialframe.leads.header_vocabulary import PHONE_WORDS, word_set
 from dialframe.leads.names_and_emails import is_nothing, tidy
@@ -40,7 +41,11 @@ def join_parts(cells: Sequence[str]) -> str:
     Empty where no cell behind the first holds anything; begins with `?` where the first digits
     are missing.
     """
-    texts = [_part(cell) for cell in cells]
+    texts = []
+    for cell in cells:
+        text = tidy(cell).strip("'\"=")
+        whole = _FLOAT.fullmatch(text)
+        texts.append("" if is_nothing(text) else whole[1] if whole else text)
     first, rest = texts[0], [text for text in texts[1:] if text]
     last = " ".join(rest)
     # A blank, or words: they are judged as the cell that they are.
@@ -85,14 +90,6 @@ def join_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return pd.Series(texts, index=frame.index, dtype="str")
 
 
-def _part(cell: str) -> str:
-    text = tidy(cell).strip("'\"=")
-    if is_nothing(text):
-        return ""
-    whole = _FLOAT.fullmatch(text)
-    return whole[1] if whole else text
-
-
 def _digits(text: str) -> str:
     return "".join(char for char in text if char.isdecimal())
 
@@ -133,7 +130,9 @@ def find_joined(
     """
     step = max(1, len(frame) // _SAMPLE_ROWS)
     sample = frame.iloc[::step].head(_SAMPLE_ROWS)
-    regions = _regions(sample, region, country)
+    regions: Regions = region
+    if country is not None:
+        regions = [read_region(str(cell)) or region for cell in sample[country]]
     columns = [str(name) for name in frame.columns]
     groups: list[tuple[tuple[str, ...], float]] = []
     used: set[str] = set()
@@ -154,22 +153,15 @@ def find_joined(
         if (
             share >= _SURELY_VALID
             and not used.intersection(group)
-            and max(_whole_share(sample[name], regions) for name in group) < _ALONE
+            and max(_share_of_numbers(sample[name], regions) for name in group) < _ALONE
         ):
             groups.append((group, share))
             used.update(group)
     return groups
 
 
-def _regions(
-    sample: pd.DataFrame, region: str | None, country: str | None
-) -> list[str | None] | str | None:
-    if country is None:
-        return region
-    return [read_region(str(cell)) or region for cell in sample[country]]
-
-
 def _is_area(sample: pd.DataFrame, column: str) -> bool:
+    """Whether a column has the areas of numbers, by its header and its cells."""
     words = plain(column)
     tokens = set(words.split())
     named = words in word_set("area_names") or bool(tokens & word_set("area_words"))
@@ -187,30 +179,25 @@ def _groups(
     before = [name for name in columns[max(0, index - _NEAR) : index] if name in free]
     # People write the area to the left of its number.
     for near in (behind, before[::-1]):
-        local = [name for name in near if _is_local(sample, name)]
+        local = [name for name in near if _is_local(sample, name, 2, _WHOLE_DIGITS)]
         for at, name in enumerate(local):
             yield (area, name)
             if at + 1 < len(local):
                 yield (area, name, local[at + 1])
 
 
-def _is_local(sample: pd.DataFrame, column: str) -> bool:
-    words = plain(column)
-    if words not in word_set("local_names") and not header_score(column, "phone"):
+def _is_local(sample: pd.DataFrame, column: str, least: int, most: int) -> bool:
+    """Whether a column has pieces of numbers with so many digits, by its header and its cells."""
+    if plain(column) not in word_set("local_names") and not header_score(column, "phone"):
         return False
-    return _share_of_digits(sample[column], 2, _WHOLE_DIGITS) >= _MOSTLY
+    return _share_of_digits(sample[column], least, most) >= _MOSTLY
 
 
 def _runs(
     sample: pd.DataFrame, columns: Sequence[str], free: set[str]
 ) -> Iterator[tuple[str, ...]]:
     """Neighboring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
-    short = [
-        name in free
-        and (header_score(name, "phone") > 0 or plain(name) in word_set("local_names"))
-        and _share_of_digits(sample[name], 1, _PIECE_DIGITS) >= _MOSTLY
-        for name in columns
-    ]
+    short = [name in free and _is_local(sample, name, 1, _PIECE_DIGITS) for name in columns]
     for length in (3, 2):
         for start in range(len(columns) - length + 1):
             if all(short[start : start + length]):
@@ -230,15 +217,12 @@ def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
     return fitting / len(filled) if filled else 0.0
 
 
-def _whole_share(column: pd.Series, regions: list[str | None] | str | None) -> float:
-    """Share of the rows that are a valid number by themselves."""
-    cells = [str(cell) for cell in column]
-    return float(normalize(cells, region=regions)["valid"].fillna(value=False).mean())
+def _share_of_numbers(texts: Sequence[str], regions: Regions) -> float:
+    """Share that is a valid number."""
+    return float(normalize(list(texts), region=regions)["valid"].fillna(value=False).mean())
 
 
-def _valid_share(
-    sample: pd.DataFrame, group: Sequence[str], regions: list[str | None] | str | None
-) -> float:
+def _valid_share(sample: pd.DataFrame, group: Sequence[str], regions: Regions) -> float:
     """Share that is valid of the numbers that joining changes; whole numbers stay as they are."""
     rows = list(zip(*(sample[name].tolist() for name in group), strict=True))
     joined = [join_parts(row) for row in rows]
@@ -247,5 +231,4 @@ def _valid_share(
         return 0.0
     # What begins with `?` lacks digits, and phonenumbers would read it without them.
     texts = ["" if joined[at].startswith("?") else joined[at] for at in changed]
-    row_regions = regions if isinstance(regions, str | None) else [regions[at] for at in changed]
-    return float(normalize(texts, region=row_regions)["valid"].fillna(value=False).mean())
+    return _share_of_numbers(texts, regions_of(regions, np.array(changed)))

@@ -1,6 +1,12 @@
 """Records of all files judged against each other, as integers.
 
 E.164 has at most 15 digits, so a number is its own key: nothing is hashed and nothing collides.
+
+Every record was judged by itself before. Two things remain that need all of them. First, who asked
+once not to be called is not called under any record of the number or the person, since a request
+binds the firm and not a line of a list (47 CFR 64.1200(d)(3); GDPR, Article 21(3)). Then, of what is
+still free, one record of each number and of each external id stays. The order matters: a record that
+must not be called never stands in for a free one with its number.
 """
 
 from __future__ import annotations
@@ -61,6 +67,7 @@ class Compared:
         """Remember the next records."""
         fields, notes = assessed.fields, assessed.notes
         free = np.ones(len(fields["phone"]), np.bool_)
+        # Any finding takes a record out; which of them decides is asked when it is written.
         for rows in notes.rows:
             free[rows] = False
         forbids = forbidding(notes)
@@ -83,6 +90,7 @@ class Compared:
         self.spoken[0].extend(other.spoken[0])
         self.spoken[1].extend(other.spoken[1])
         self.opted_out += other.opted_out
+        # Later is newer: those that were judged elsewhere come behind all that are here.
         behind = self.count if other.scores_are_ages else 0
         self.scores += [each + behind for each in other.scores]
         self.following += [each + self.count for each in other.following]
@@ -142,9 +150,6 @@ class Repeats(Protocol):
     def found(self) -> Iterator[Again]:
         """Records whose key an earlier one has, in order."""
 
-    def close(self) -> None:
-        """Give back what was held."""
-
 
 class Again(NamedTuple):
     """Records that repeat others: they, those, and those' physical lines."""
@@ -192,16 +197,12 @@ class InMemory:
         else:
             codes, distinct = pd.factorize(np.concatenate(keys))
             count = len(distinct)
+        # Written from the end, so that the first record with a key is what stays there.
         firsts = np.empty(count, np.int64)
         firsts[codes[::-1]] = np.arange(len(codes))[::-1]
         kept = firsts[codes]
         again = np.flatnonzero(kept != np.arange(len(codes)))
         return Again(records[again], records[kept[again]], lines[kept[again]])
-
-    def close(self) -> None:
-        """Give back what was held."""
-        self._parts.clear()
-        self._again = None
 
 
 class Barring(Protocol):
@@ -244,6 +245,7 @@ class Listed:
     def among(self, numbers: np.ndarray) -> np.ndarray:
         """Which of these numbers are listed; 0 is none."""
         hit: np.ndarray = np.isin(numbers, self.numbers) & (numbers != 0)
+        # A list that holds hashes alone can be asked about a number and not read.
         if self.by_hash is not None:
             rest = np.flatnonzero(~hit & (numbers != 0))
             hit[rest] = [number in self.by_hash for number in numbers[rest].tolist()]
@@ -261,7 +263,7 @@ class Settled:
     ) -> None:
         self._found, self._silenced = findings, silenced
         self._repeated = repeated
-        self._waiting = {key: Again(*(np.zeros(0, np.int64),) * 3) for key in repeated}
+        self._waiting = dict.fromkeys(repeated, _NO_REPEATS)
 
     def between(self, begin: int, stop: int) -> tuple[list[Found], np.ndarray]:
         """What stands against some records, and those whose second number must not be called.
@@ -278,9 +280,9 @@ class Settled:
                     Found(finding.code, finding.field, finding.records[span] - begin, kept, lines)
                 )
         for code, name in self._repeated:
-            own_again = self._next(code, name, stop)
-            if len(own_again.records):
-                findings.append(Found(code, name, own_again.records - begin, *own_again[1:]))
+            again = self._next(code, name, stop)
+            if len(again.records):
+                findings.append(Found(code, name, again.records - begin, *again[1:]))
         span = slice(*np.searchsorted(self._silenced, [begin, stop]).tolist())
         return findings, self._silenced[span] - begin
 
@@ -291,6 +293,7 @@ class Settled:
             if following is None:
                 break
             waiting = Again(*map(np.concatenate, zip(waiting, following, strict=True)))
+        # What lies behind the span waits for the next call.
         cut = int(np.searchsorted(waiting.records, stop))
         self._waiting[code, name] = Again(*(array[cut:] for array in waiting))
         return Again(*(array[:cut] for array in waiting))
@@ -332,21 +335,26 @@ def settle(
         ours = slice(begin, begin + len(phones))
         # What the records themselves forbid is said of them, not of a list that they were put on.
         itself = np.isin(phones, barred)
+        elsewhere = np.flatnonzero(itself & (phones != 0) & ~forbids[ours])
         barred_rows = {
             listed.code: np.flatnonzero(listed.among(phones) & ~(itself & listed.is_own))
             for listed in lists
         }
-        found = {
+        hits_in_part = {
             **{(code, "phone"): (rows, rows) for code, rows in barred_rows.items()},
-            ("opt_out_elsewhere", "phone"): _same_number(phones, forbids[ours], barred, by),
+            ("opt_out_elsewhere", "phone"): (
+                elsewhere,
+                by[np.searchsorted(barred, phones[elsewhere])],
+            ),
             **persons.among(part.fields, forbids[ours]),
         }
-        for key, (rows, kept) in found.items():
+        for key, (rows, kept) in hits_in_part.items():
             if len(rows):
                 hits.setdefault(key, []).append((rows + begin, kept))
                 free[rows + begin] = False
         rows = np.flatnonzero(free[ours] & (phones != 0))
         same_number.add(rows + begin, phones[rows], part.lines[rows])
+        # A second number is not dialed by itself, so it is blanked and its record stays.
         others = numbers(part.fields["phone_other"])
         second = (others != 0) & np.isin(others, barred)
         for listed in lists:
@@ -358,34 +366,19 @@ def settle(
         again = _same_id(parts, repeats(), free, compared)
         repeated[("duplicate_external_id", "external_id")] = again
     alone = frozenset(listed.code for listed in lists)
-    lines = _lines(hits, parts, alone)
-    whole = [_whole(key, phones, lines, alone) for key, phones in hits.items()]
-    return Settled(whole, repeated, np.concatenate(silenced))
-
-
-def _whole(
-    key: tuple[str, str],
-    matches: list[tuple[np.ndarray, np.ndarray]],
-    lines: Mapping[int, int],
-    alone: frozenset[str],
-) -> Found:
-    records = np.concatenate([rows for rows, _ in matches])
-    if key[0] in alone:
-        return Found(*key, records)
-    kept = np.concatenate([kept_rows for _, kept_rows in matches])
-    return Found(
-        *key, records, kept, np.array([lines[kept_rows] for kept_rows in kept.tolist()], np.int64)
-    )
-
-
-def _lines(
-    hits: Mapping[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]],
-    parts: Callable[[], Iterator[Part]],
-    alone: frozenset[str],
-) -> dict[int, int]:
-    """Physical lines of the records that others obey; a list (`alone`) is no record."""
+    # A list is no record that others obey.
     obeyed = [kept for key, matches in hits.items() if key[0] not in alone for _, kept in matches]
-    return _lines_of(np.concatenate(obeyed), parts) if obeyed else {}
+    lines = _lines_of(np.concatenate([none, *obeyed]), parts)
+    findings = []
+    for key, matches in hits.items():
+        records = np.concatenate([rows for rows, _ in matches])
+        finding = Found(*key, records)
+        if key[0] not in alone:
+            kept = np.concatenate([kept_rows for _, kept_rows in matches])
+            kept_lines = np.array([lines[record] for record in kept.tolist()], np.int64)
+            finding = finding._replace(kept=kept, lines=kept_lines)
+        findings.append(finding)
+    return Settled(findings, repeated, np.concatenate(silenced))
 
 
 def _marked(
@@ -413,17 +406,17 @@ def _best_kept(
     firsts = np.unique(again.kept)
     members = np.concatenate([firsts, again.records])
     group = np.searchsorted(firsts, np.concatenate([firsts, again.kept]))
+    # By group, then the highest score, then the earliest record.
     order = np.lexsort((members, -scores[members], group))
     members, group = members[order], group[order]
     best = members[np.searchsorted(group, np.arange(len(firsts)))]
     kept = best[group]
     rest = np.flatnonzero(members != kept)
     rest = rest[np.argsort(members[rest])]
-    lines = _lines_of(kept[rest], parts)
-    wanted = kept[rest]
-    return Again(
-        members[rest], wanted, np.array([lines[one] for one in wanted.tolist()], np.int64)
-    )
+    kept = kept[rest]
+    lines = _lines_of(kept, parts)
+    kept_lines = np.array([lines[record] for record in kept.tolist()], np.int64)
+    return Again(members[rest], kept, kept_lines)
 
 
 def _lines_of(records: np.ndarray, parts: Callable[[], Iterator[Part]]) -> dict[int, int]:
@@ -443,33 +436,24 @@ def _same_id(
 ) -> Iterator[Again]:
     """Leads under an external id of another record; what is found of one lead goes for its record."""
     following = np.concatenate([np.zeros(0, np.int64), *compared.following])
-    record = _records(following, len(free)) if len(following) else None
-    wanted = free if record is None else free & ~_behind_free(record, free)
+    wanted, record = free, np.zeros(0, np.int64)
+    if len(following):
+        # The record of each lead, counted from 1; made for lists alone that need it, as it takes 16 bytes a lead.
+        begins = np.ones(len(free), np.int64)
+        begins[following] = 0
+        record = np.cumsum(begins)
+        # Of the free leads of a record, the first stands for all.
+        frees, first = np.cumsum(free), np.searchsorted(record, record)
+        wanted = free & ~(frees - free > frees[first] - free[first])
     begin = 0
     for part in parts():
         ids = part.fields["external_id"]
         rows = np.flatnonzero(wanted[begin : begin + len(ids)] & (arrow_text.sizes(ids) > 0))
         repeats.add(rows + begin, arrow_text.take(ids, rows), part.lines[rows])
         begin += len(ids)
-    repeated = repeats.found()
-    return (
-        repeated if record is None else (_whole_records(again, record, free) for again in repeated)
-    )
-
-
-def _records(following: np.ndarray, leads: int) -> np.ndarray:
-    """The record of each lead, counted from 1."""
-    begins = np.ones(leads, np.int64)
-    begins[following] = 0
-    return np.cumsum(begins)
-
-
-def _behind_free(record: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Leads behind a free one of their record."""
-    frees = np.cumsum(free)
-    first = np.searchsorted(record, record)
-    before: np.ndarray = frees - free > frees[first] - free[first]
-    return before
+    if not len(following):
+        return repeats.found()
+    return (_whole_records(again, record, free) for again in repeats.found())
 
 
 def _whole_records(again: Again, record: np.ndarray, free: np.ndarray) -> Again:
@@ -502,22 +486,12 @@ def _barred(
             np.concatenate([records, forbids[new]]),
             np.concatenate([every, phones[new]]),
         )
+    # Each number once, with the earliest record that forbids it.
     order = np.lexsort((records, every))
     every, records = every[order], records[order]
     first = np.ones(len(every), np.bool_)
     first[1:] = every[1:] != every[:-1]
     return every[first], records[first]
-
-
-def _same_number(
-    phones: np.ndarray, forbids: np.ndarray, barred: np.ndarray, by: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Records with a number that another record forbids, and that one."""
-    if not len(barred):
-        return barred, by
-    index = np.minimum(np.searchsorted(barred, phones), len(barred) - 1)
-    rows = np.flatnonzero((barred[index] == phones) & (phones != 0) & ~forbids)
-    return rows, by[index[rows]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -533,8 +507,8 @@ class _Persons:
     def of(cls, compared: Compared) -> _Persons:
         records = [record for rows in compared.forbids for record in rows.tolist()]
         ids, keys = (_first(texts, records) for texts in compared.spoken)
-        addresses = sorted({_lower(key.partition("\n")[0]) for key in keys})
-        return cls(ids, keys, arrow_text.column(ids), arrow_text.column(addresses))
+        addresses = arrow_text.column({key.partition("\n")[0] for key in keys})
+        return cls(ids, keys, arrow_text.column(ids), pc.utf8_lower(addresses))
 
     def among(
         self, fields: Fields, forbids: np.ndarray
@@ -548,7 +522,11 @@ class _Persons:
             ]
             again["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
         if self.keys:
-            rows = np.flatnonzero(~forbids & _may_be(fields["email"], self.addresses))
+            emails = fields["email"]
+            # An address with letters beyond ASCII may be any of those.
+            beyond = ~pc.string_is_ascii(emails).to_numpy(zero_copy_only=False)
+            lower = pc.utf8_lower(pc.utf8_trim_whitespace(emails))
+            rows = np.flatnonzero(~forbids & (beyond | _is_in(lower, self.addresses)))
             persons = _persons({name: arrow_text.take(fields[name], rows) for name in _PERSON})
             hit = np.array([key in self.keys for key in persons], np.bool_)
             kept = [self.keys[key] for key in persons if key in self.keys]
@@ -578,14 +556,3 @@ def _persons(fields: Fields) -> list[str]:
 
 def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
     return np.asarray(pc.is_in(column, value_set=known).to_numpy(zero_copy_only=False))
-
-
-def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
-    """Rows whose address may be one of those; all with letters beyond ASCII may be."""
-    plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False), np.bool_)
-    is_known = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
-    return np.asarray(np.logical_or(np.logical_not(plain), is_known))
-
-
-def _lower(text: str) -> str:
-    return str(pc.utf8_lower(pa.scalar(text, arrow_text.TEXT)).as_py())

@@ -22,6 +22,8 @@ from dialframe.leads.judging import plain_cell_detection
 #: Parts; a hundred million keys make parts of some 1,600,000.
 PARTS: Final = 64
 _SHIFT: Final = np.uint64(64 - PARTS.bit_length() + 1)
+#: The golden ratio's fraction of 2 to the 64th: its multiples spread numbers that follow each other
+#: (Knuth, The Art of Computer Programming 3, 6.4, on multiplicative hashing).
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 #: Keys that are parted at once.
 _TAKEN: Final = 1_000_000
@@ -69,6 +71,7 @@ class Partitions:
             for part in range(PARTS):
                 self._look_through(part)
             self._is_found = True
+        # Each part is in the order of its records; of all parts together one span at a time is merged.
         paths = [path for path in map(self._again, range(PARTS)) if path.exists()]
         done = dict.fromkeys(paths, 0)
         for begin in range(0, self._last + 1, _SPAN):
@@ -80,9 +83,6 @@ class Partitions:
             rows = np.concatenate([np.empty((0, _FOUND), np.int64), *parts])
             rows = rows[np.argsort(rows[:, 0], kind="stable")]
             yield Again(rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2].copy())
-
-    def close(self) -> None:
-        """Nothing is held beside the files."""
 
     def _part(self) -> None:
         """Add what waits to the files of its parts."""
@@ -111,6 +111,7 @@ class Partitions:
             return
         rows = np.fromfile(path, np.int64).reshape(-1, _COLUMNS)
         path.unlink()
+        # One hash tells nearly all apart; the second is asked only where it does not.
         codes, distinct = pd.factorize(rows[:, 2])
         firsts = np.empty(len(distinct), np.int64)
         firsts[codes[::-1]] = np.arange(len(rows))[::-1]
@@ -148,89 +149,3 @@ def _read(path: Path, done: int, columns: int, stop: int) -> np.ndarray:
     rows = np.memmap(path, np.int64, "r").reshape(-1, columns)
     last = int(np.searchsorted(rows[done:, 0], stop)) + done
     return np.array(rows[done:last])
-
-
-#: Memory that DuckDB may take before it uses the disk.
-MEMORY_LIMIT: Final = "200MB"
-_ROWS: Final = 50_000
-#: Rows that are handed over at once.
-_HANDED_OVER_ROWS: Final = 500_000
-_FOUND_IN_DUCKDB: Final = """
-    create table again as
-    with firsts as (
-        select key, min(record) as kept, arg_min(line, record) as line
-        from keys group by key having count(*) > 1
-    )
-    select record, kept, firsts.line as line
-    from keys join firsts using (key)
-    where record <> kept
-    order by record
-"""
-
-
-class OutOfCore:
-    """Finds repetition in a database of its own that lies in a folder.
-
-    Args:
-        folder: Where the database and what it cannot hold in memory go; the caller removes it.
-        memory_limit: Memory that DuckDB may take, as it writes sizes.
-    """
-
-    def __init__(self, folder: Path, memory_limit: str = MEMORY_LIMIT) -> None:
-        import duckdb
-
-        number = next(at for at in count() if not (folder / f"repeats{at}.duckdb").exists())
-        path = folder / f"repeats{number}.duckdb"
-        self._connection = duckdb.connect(
-            str(path),
-            config={
-                "memory_limit": memory_limit,
-                "temp_directory": str(folder / f"repeats{number}.tmp"),
-                "threads": 1,
-                "preserve_insertion_order": False,
-            },
-        )
-        self._waiting: list[pa.RecordBatch] = []
-        self._rows = 0
-        self._is_made = self._is_found = False
-
-    def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
-        """The next records with their keys and physical lines."""
-        batch = pa.RecordBatch.from_arrays(
-            [
-                pa.array(records),
-                pa.array(keys) if isinstance(keys, np.ndarray) else keys,
-                pa.array(lines),
-            ],
-            names=["record", "key", "line"],
-        )
-        self._waiting.append(batch)
-        self._rows += len(batch)
-        if self._rows >= _HANDED_OVER_ROWS:
-            self._flush()
-
-    def found(self) -> Iterator[Again]:
-        """Records whose key an earlier one has, in order."""
-        self._flush()
-        if not self._is_made:
-            return
-        if not self._is_found:
-            self._connection.execute(_FOUND_IN_DUCKDB)
-            self._connection.execute("drop table keys")
-            self._is_found = True
-        rows = self._connection.sql("select record, kept, line from again order by record")
-        for batch in rows.to_arrow_reader(_ROWS):
-            yield Again(*(column.to_numpy() for column in batch.columns))
-
-    def close(self) -> None:
-        """Give back what was held."""
-        self._connection.close()
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        taken = pa.Table.from_batches(self._waiting)  # noqa: F841 - DuckDB finds it by its name
-        verb = "insert into keys" if self._is_made else "create table keys as"
-        self._connection.execute(f"{verb} select * from taken")
-        self._is_made = True
-        self._waiting, self._rows = [], 0

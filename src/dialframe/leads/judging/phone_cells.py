@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from phonenumbers import PhoneMetadata, country_code_for_region
 
 from dialframe.leads import header_vocabulary
-from dialframe.leads.judging.rules import Policy
 from dialframe.leads.names_and_emails import is_nothing, tidy, unwrapped
 from dialframe.opt_outs import plain, read_remark, text_parts, word_set
 from dialframe.phones import Reading, is_placeholder, read_number
@@ -47,9 +46,9 @@ def about_person(text: str) -> str | None:
         text: The cell; one without letters says nothing.
     """
     alone = _words(text)
-    for said in (read_remark(text), read_remark(" ".join(alone))):
-        if said in ("opt_out", "opt_out_unclear", "deceased"):
-            return said
+    for remark in (read_remark(text), read_remark(" ".join(alone))):
+        if remark in ("opt_out", "opt_out_unclear", "deceased"):
+            return remark
     beside = len(alone) == 1 and alone[0] in word_set("short_beside_numbers")
     return "opt_out" if beside else None
 
@@ -57,7 +56,7 @@ def about_person(text: str) -> str | None:
 def about_number(part: str) -> str | None:
     """Why the number in this part of a phone cell is not the person's phone, as a reason code."""
     alone = _words(part)
-    if any(word in word_set("fax") or word.startswith(_FAX_STEMS) for word in alone):
+    if any(map(_is_fax_word, alone)):
         return "fax_only"
     if word_set("another").intersection(alone):
         return "phone_of_another"
@@ -72,16 +71,12 @@ def about_number(part: str) -> str | None:
 def is_fax(kind: str) -> bool:
     """Whether the cell of a column such as `Phone Type` says that the number is a fax."""
     alone = _words(kind)
-    return (
-        bool(alone)
-        and all(
-            word in word_set("fax")
-            or word.startswith(_FAX_STEMS)
-            or word in header_vocabulary.PHONE_PLACES
-            for word in alone
-        )
-        and any(word in word_set("fax") or word.startswith(_FAX_STEMS) for word in alone)
-    )
+    others = [word for word in alone if not _is_fax_word(word)]
+    return len(others) < len(alone) and header_vocabulary.PHONE_PLACES.issuperset(others)
+
+
+def _is_fax_word(word: str) -> bool:
+    return word in word_set("fax") or word.startswith(_FAX_STEMS)
 
 
 def type_column(phone: str, phones: Sequence[str], columns: Sequence[str]) -> str | None:
@@ -123,20 +118,6 @@ RESERVED: Final = re.compile(
 )
 
 
-def fit(reading: PhoneReading, policy: Policy) -> PhoneReading:
-    """The reading as the policy takes it: refused, with a warning, or as it is."""
-    if not reading.e164:
-        return reading
-    if reading.type in policy.refused_types:
-        return PhoneReading(reason="phone_line_type", remark=reading.remark)
-    codes = ["phone_line_type"] if reading.type in policy.warned_types else []
-    if policy.reserved_number != "keep" and RESERVED.fullmatch(reading.e164):
-        if policy.reserved_number == "reject":
-            return PhoneReading(reason="phone_reserved", remark=reading.remark)
-        codes.append("phone_reserved")
-    return reading._replace(warnings=(*reading.warnings, *codes)) if codes else reading
-
-
 _REMARK: Final = re.compile(
     r"[(\[](?:[^\d()\[\]]*|[^()\[\]]*[^\W\d_]{3}[^()\[\]]*)[)\]]"
     r"|(?<=\d)\s+[^\W\d_][^\d]*$|^[^\d+(]*[^\W\d_][^\d+(]*"
@@ -150,12 +131,9 @@ _WORDS: Final = re.compile(r"[^\W\d_]{1,}")
 _MASKED: Final = re.compile(r"[?…*]|(?<=\d)[xX]{2,}|[xX]{3,}(?=\d)|\b[xX]{3,}\b")
 _ABROAD: Final = re.compile(r"\(?00\s?(?=[1-9])")
 _DIGITS_ONLY: Final = re.compile(r"\d+")
-#: A cell in which no second number can hide, and reasons that say that there is no first.
+#: A cell in which no second number can hide.
 _ONE_NUMBER: Final = re.compile(r"[\d\s().+'-]*")
-_NOTHING_IN_IT: Final = frozenset(
-    {"missing_phone", "phone_too_short", "phone_too_long", "invalid_phone", "phone_placeholder"}
-    | {"phone_precision_lost"}
-)
+#: Fewer digits are a short code, and more are no one number with its prefixes (ITU-T E.164: 15).
 _LEAST_DIGITS: Final = 5
 _MOST_DIGITS: Final = 25
 _LONGEST_EXTENSION: Final = 7
@@ -204,26 +182,21 @@ def read_phone(cell: str, region: str | None) -> PhoneReading:
     text = unwrapped(cell)
     if is_nothing(text):
         return PhoneReading(reason="missing_phone")
+    # The whole cell is asked before it is parted: `DNC` may stand beside either number.
     remark = about_person(text) if _WORDS.search(text) else None
-    reading = _read(text, region)
+    repaired = as_typed(text)
+    if is_placeholder(repaired):
+        reading = PhoneReading(reason="phone_placeholder")
+    else:
+        read = _read_with_words if _WORDS.search(repaired) else _read_plain
+        reading = read(repaired, region, () if repaired == text else ("phone_repaired",))
     return reading if remark is None else reading._replace(remark=remark)
-
-
-def numbers_of(cell: str, reading: PhoneReading, region: str | None) -> tuple[str, ...]:
-    """All valid numbers of a cell that has been read, in E.164; for a prohibition's reach.
-
-    The reading has the answer for a cell of one number; the others are read again.
-    """
-    if reading.e164 and reading.remark is None and "phone_split" not in reading.warnings:
-        return (reading.e164,)
-    if reading.reason in _NOTHING_IN_IT and _ONE_NUMBER.fullmatch(cell):
-        return ()
-    return every_number(cell, region)
 
 
 def every_number(cell: str, region: str | None) -> tuple[str, ...]:
     """All valid numbers in the cell in E.164, whatever is said about them; for a prohibition's reach."""
     text = as_typed(unwrapped(cell))
+    # Every way in which the cell can be read counts: a number too many is one that is not dialed.
     numbers: dict[str, None] = {}
     if (split := _by_blanks(text, region)) is not None:
         numbers |= dict.fromkeys(
@@ -279,6 +252,7 @@ def may_lack_area(cell: str, e164: str, region: str, kind: str | None) -> bool:
     national, (trunk, longest) = e164.removeprefix(code), _trunk(region)
     if national.startswith("0"):
         return True
+    # Where no zero is dialed (Spain, Denmark) a number without one is whole.
     if trunk != "0" or kind not in ("fixed_line", "mobile", "fixed_line_or_mobile"):
         return False
     return len(national) < longest and not (kind == "mobile" and len(national) >= _MOBILE_DIGITS)
@@ -297,16 +271,6 @@ def read_extension(cell: str) -> str:
     """The extension in a column of its own, empty where it is none."""
     match = re.fullmatch(r"(?:x|ext\.?)?\s*(\d+)(?:\.0+)?", tidy(cell), re.IGNORECASE)
     return match[1] if match and len(match[1]) <= _LONGEST_EXTENSION else ""
-
-
-def _read(text: str, region: str | None) -> PhoneReading:
-    repaired = as_typed(text)
-    warnings = () if repaired == text else ("phone_repaired",)
-    if is_placeholder(repaired):
-        return PhoneReading(reason="phone_placeholder")
-    if _WORDS.search(repaired):
-        return _read_with_words(repaired, region, warnings)
-    return _read_plain(repaired, region, warnings)
 
 
 def _read_with_words(text: str, region: str | None, warnings: tuple[str, ...]) -> PhoneReading:
@@ -382,11 +346,13 @@ def _several(text: str, region: str | None) -> PhoneReading | None:
     parts = phone_parts(text)
     if len(parts) < 2:
         return None
-    readings = [
-        reading
-        for part in parts
-        if (reading := _part(part, region)).valid and not is_placeholder(part)
-    ]
+    readings = []
+    for part in parts:
+        reading = read_number(part, region)
+        if not reading.valid:  # as it stands, with the word that names it
+            reading = read_number(_REMARK.sub(" ", part).strip(), region)
+        if reading.valid and not is_placeholder(part):
+            readings.append(reading)
     if not readings or is_placeholder(readings[0].e164 or ""):
         return None
     return _found(readings[0], ("phone_split",), readings[1:])
@@ -400,6 +366,7 @@ def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
         return None
     if not _ONE_NUMBER.fullmatch(text):
         return None
+    # `212 555 0142 212 555 0143` is two numbers in one way; with two ways of as few nobody knows.
     ways = list(_whole_numbers(tuple(words), region))
     fewest = min(map(len, ways), default=0)
     shortest = [way for way in ways if len(way) == fewest]
@@ -423,12 +390,6 @@ def _whole_numbers(words: tuple[str, ...], region: str | None) -> Iterator[tuple
             continue
         for rest in _whole_numbers(words[stop:], region):
             yield (reading, *rest)
-
-
-def _part(part: str, region: str | None) -> Reading:
-    """One of several numbers, with or without the word that names it."""
-    reading = read_number(part, region)
-    return reading if reading.valid else read_number(_REMARK.sub(" ", part).strip(), region)
 
 
 def zeroed_digits(text: str, region: str | None) -> str:

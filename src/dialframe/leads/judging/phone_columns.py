@@ -1,9 +1,15 @@
-"""Whole columns of phone cells, plain ones by their bytes, and which number of a record counts."""
+"""Whole columns of phone cells, plain ones by their bytes, and which number of a record counts.
+
+A column is read in three steps, each for what the one before it left open: by tables over the bytes
+(`phones.column_reader`), with the zero that a spreadsheet takes from a number, and cell by cell
+(`phone_cells.read_phone`), each distinct text once. What is certain of a plain cell is what the reader
+would say of it; a test holds the two together.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -16,7 +22,7 @@ from phonenumbers import country_code_for_region
 
 from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import ColumnDoubt, Regions
+from dialframe.leads.columns.country_names import ColumnDoubt, Regions, regions_of
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import plain_cell_detection
 from dialframe.leads.judging.phone_cells import (
@@ -37,7 +43,7 @@ from dialframe.leads.names_and_emails import read_name
 from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
-from dialframe.phones.column_reader import REGIONS, Column, read_column
+from dialframe.phones.column_reader import REGIONS, read_column
 from dialframe.phones.outcomes import REASONS
 from dialframe.phones.vectorized import are_valid
 
@@ -93,14 +99,15 @@ def choose_phones(
         taken = _read_certain(single[name], regions, doubts.get(name)) if single else phones
         tried.append(_taken(cells, columns, name, taken, policy))
     good = [phones.reason == FOUND for phones in tried]
+    # `argmax` is the first that is good, so the order of the columns is the preference.
     none = ~np.logical_or.reduce(good)
     best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
     for name, phones in read.items():
         for rank in np.unique(phones.remark[phones.remark != NOTHING_SAID]).tolist():
             rows = np.flatnonzero(phones.remark == rank)
             notes.find(rows, np.full(len(rows), rank), name, arrow_text.take(texts[name], rows))
-    for index, phones in enumerate(tried):
-        _chosen(tried, index, phones, best, policy, blocked, notes)
+    for index in range(len(tried)):
+        _chosen(tried, index, best, policy, blocked, notes)
     _no_number(cells, texts, columns, tried, np.flatnonzero(none), notes)
     fields = {
         field: _of_best([getattr(phones, name) for phones in tried], best)
@@ -111,8 +118,7 @@ def choose_phones(
         )
     }
     if columns.extension is not None:
-        which, values = arrow_text.by_distinct(cells[columns.extension], read_extension)
-        extensions = arrow_text.column(values).take(pa.array(which))
+        extensions = arrow_text.mapped(cells[columns.extension], read_extension)
         fields["phone_extension"] = _or_other(fields["phone_extension"], extensions)
     if columns.phone_other is not None:
         name = columns.phone_other
@@ -145,25 +151,26 @@ def each_number(
         The record of each lead, and the phone columns of each: its number alone where the record
         has several, else the cells as they are.
     """
-    own = phone_cells(cells, columns)
-    found = [
+    texts = phone_cells(cells, columns)
+    parts = [
         (place, *part)
-        for place, (name, text) in enumerate(own.items())
+        for place, (name, text) in enumerate(texts.items())
         for part in _usable(cells, columns, name, text, regions, policy, doubts.get(name))
     ]
-    rows, number = (np.concatenate([one[at] for one in found]) for at in (1, 2))
-    columns_of = np.concatenate([np.full(len(one[1]), one[0]) for one in found])
-    spoken = pa.concat_arrays([one[3] for one in found])
+    rows, number = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
+    columns_of = np.concatenate([np.full(len(part[1]), part[0]) for part in parts])
+    spoken = pa.concat_arrays([part[3] for part in parts])
     order = np.argsort(rows, kind="stable")
+    # A number that stands in two columns of a record is one lead.
     once = pd.DataFrame({"row": rows[order], "number": number[order]}).duplicated()
     order = order[~once.to_numpy() & ~np.isin(rows[order], list(damaged))]
-    count = len(next(iter(own.values())))
+    count = len(next(iter(texts.values())))
     counts = np.bincount(rows[order], minlength=count)
     several = order[counts[rows[order]] > 1]
     source = np.repeat(np.arange(count), np.maximum(counts, 1))
     places = np.flatnonzero(counts[source] > 1)
     single = {}
-    for place, (name, text) in enumerate(own.items()):
+    for place, (name, text) in enumerate(texts.items()):
         alone = arrow_text.put(text.take(pa.array(source)), places, [""] * len(places))
         ours = columns_of[several] == place
         single[name] = arrow_text.put(alone, places[ours], spoken.take(pa.array(several[ours])))
@@ -182,7 +189,7 @@ def _usable(
     """Records, numbers and texts: the first number of each cell of a phone column, then the others."""
     phones = _taken(cells, columns, name, _read_certain(text, regions, doubt), policy)
     rows = np.flatnonzero(phones.reason == FOUND)
-    e164, extension = (arrow_text.take(one, rows) for one in (phones.e164, phones.extension))
+    e164, extension = (arrow_text.take(array, rows) for array in (phones.e164, phones.extension))
     dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", arrow_text.TEXT))
     with_extension = np.flatnonzero(arrow_text.sizes(extension) > 0)
     yield (
@@ -193,7 +200,7 @@ def _usable(
     beside = np.flatnonzero((phones.reason == FOUND) & (arrow_text.sizes(phones.other) > 0))
     if not len(beside):
         return
-    which, readings = _read(arrow_text.take(text, beside), _of(regions, beside))
+    which, readings = _read(arrow_text.take(text, beside), regions_of(regions, beside))
     pairs = [
         (row, number)
         for row, at in zip(beside.tolist(), which.tolist(), strict=True)
@@ -201,8 +208,8 @@ def _usable(
     ]
     others = _fit(read_phones(arrow_text.column([number for _, number in pairs]), None), policy)
     good = np.flatnonzero(others.reason == FOUND)
-    told = np.array([row for row, _ in pairs], np.int64)[good]
-    yield told, others.numbers[good], arrow_text.take(others.e164, good)
+    rows = np.array([row for row, _ in pairs], np.int64)[good]
+    yield rows, others.numbers[good], arrow_text.take(others.e164, good)
 
 
 def _taken(
@@ -219,7 +226,7 @@ def _taken(
 
 
 def _fit(phones: Phones, policy: Policy) -> Phones:
-    """`phone_cells.fit` of each reading."""
+    """The numbers as the policy takes them: without those of refused types, and reserved ones on demand."""
     refused = [at for at, name in enumerate(TYPES) if name in policy.refused_types]
     rows = np.flatnonzero(np.isin(phones.kind, refused) & (phones.reason == FOUND))
     fitted = _refused(phones, rows, "phone_line_type")
@@ -229,8 +236,7 @@ def _fit(phones: Phones, policy: Policy) -> Phones:
 
 
 def _is_reserved(phones: Phones) -> np.ndarray:
-    found = pc.match_substring_regex(phones.e164, f"^(?:{RESERVED.pattern})$")
-    return np.asarray(found.to_numpy(zero_copy_only=False))
+    return arrow_text.matches(phones.e164, f"^(?:{RESERVED.pattern})$")
 
 
 def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
@@ -256,34 +262,34 @@ def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
 def _chosen(
     tried: Sequence[Phones],
     place: int,
-    one: Phones,
     best: np.ndarray,
     policy: Policy,
     blocked: Collection[str],
     notes: Notes,
 ) -> None:
     """What is to be said of the records that use one phone column."""
-    used = best == place
-    warned = np.where(used, one.warned, 0)
-    for at, codes in enumerate(one.warnings):
+    phones, used = tried[place], best == place
+    warned = np.where(used, phones.warned, 0)
+    for at, codes in enumerate(phones.warnings):
         for code in codes:
             notes.warn(np.flatnonzero(warned == at), code)
     named = [at for at, name in enumerate(TYPES) if name in policy.warned_types]
-    notes.warn(np.flatnonzero(used & np.isin(one.kind, named)), "phone_line_type")
+    notes.warn(np.flatnonzero(used & np.isin(phones.kind, named)), "phone_line_type")
     if policy.reserved_number == "warn":
-        notes.warn(np.flatnonzero(used & _is_reserved(one)), "phone_reserved")
+        notes.warn(np.flatnonzero(used & _is_reserved(phones)), "phone_reserved")
     if place:
         filled = [other.reason != RANK["missing_phone"] for other in tried[:place]]
         notes.warn(np.flatnonzero(used & np.logical_or.reduce(filled)), "phone_fallback")
-    barred = [at for at, region in enumerate(one.regions) if region in blocked]
+    # By the number's own country, which need not be that of the record.
+    barred = [at for at, region in enumerate(phones.regions) if region in blocked]
     if barred:
-        found = np.flatnonzero(used & np.isin(one.region, barred))
-        notes.find(found, "blocked_country", "phone", arrow_text.take(one.e164, found))
+        rows = np.flatnonzero(used & np.isin(phones.region, barred))
+        notes.find(rows, "blocked_country", "phone", arrow_text.take(phones.e164, rows))
 
 
 def _no_number(
     cells: Columns,
-    own: Columns,
+    texts: Columns,
     columns: ColumnMap,
     tried: Sequence[Phones],
     none: np.ndarray,
@@ -291,15 +297,17 @@ def _no_number(
 ) -> None:
     missing = RANK["missing_phone"]
     filled = np.zeros(len(none), np.bool_)
-    for text, one in zip(own.values(), tried, strict=True):
-        rows = none[one.reason[none] != missing]
-        filled |= one.reason[none] != missing
-        notes.find(rows, one.reason[rows], "phone", arrow_text.take(text, rows))
+    for text, phones in zip(texts.values(), tried, strict=True):
+        has_text = phones.reason[none] != missing
+        rows = none[has_text]
+        filled |= has_text
+        notes.find(rows, phones.reason[rows], "phone", arrow_text.take(text, rows))
+    # A record whose only number stands in a column of faxes is told apart from one without any.
     empty = none[~filled]
     faxes = [""] * len(empty)
     for name in reversed(columns.fax):
-        told = arrow_text.take(cells[name], empty).to_pylist()
-        faxes = [cell if read_name(cell) else fax for cell, fax in zip(told, faxes, strict=True)]
+        column = arrow_text.take(cells[name], empty).to_pylist()
+        faxes = [cell if read_name(cell) else fax for cell, fax in zip(column, faxes, strict=True)]
     is_filled = np.array([bool(fax) for fax in faxes], np.bool_)
     notes.find(
         empty[is_filled], "fax_only", "phone", arrow_text.column([fax for fax in faxes if fax])
@@ -392,9 +400,12 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     shape, readable = plain_cell_detection.phone_shapes(cells)
     read = read_column(readable, regions)
     valid = read.outcome == outcomes.VALID
+    extension = read.extension.fill_null("")
+    # Cells without a number have no extension either.
+    alone = np.flatnonzero(~valid & (arrow_text.sizes(extension) > 0))
     phones = Phones(
         e164=read.e164.fill_null(""),
-        extension=read.extension.fill_null(""),
+        extension=arrow_text.put(extension, alone, [""] * len(alone)),
         other=arrow_text.constant("", rows),
         region=read.region.astype(np.int16),
         reason=_RANKS[read.outcome],
@@ -407,8 +418,8 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         regions=read.regions,
         warnings=[(), _REPAIRED],
     )
-    _drop_extensions(phones, read)
     phones.reason[shape == plain_cell_detection.EMPTY] = RANK["missing_phone"]
+    # A type says something of a valid number alone.
     invalid = ~valid
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
@@ -416,8 +427,7 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         (shape == plain_cell_detection.LABELED) & invalid
     )
     wrong = np.flatnonzero(invalid & (shape >= plain_cell_detection.PLAIN))
-    more = pc.match_substring_regex(arrow_text.take(readable, wrong), _OF_MORE)
-    unknown[wrong[more.to_numpy(zero_copy_only=False)]] = True
+    unknown[wrong[arrow_text.matches(arrow_text.take(readable, wrong), _OF_MORE)]] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     # Some plans have longer numbers (Germany: up to 17 digits); the service takes E.164 alone.
     too_long = np.flatnonzero(arrow_text.sizes(phones.e164) > _E164_CHARS)
@@ -435,19 +445,16 @@ def _read_certain(cells: pa.Array, regions: Regions, doubt: ColumnDoubt | None) 
     phones = read_phones(cells, regions)
     if doubt is None:
         return phones
-    each = _each_region(regions, len(cells))
     held = np.zeros(len(cells), np.bool_)
     is_read = (phones.reason == FOUND) & (arrow_text.sizes(phones.e164) > 0)
-    has_code = pc.match_substring_regex(cells, _OWN_CODE).to_numpy(zero_copy_only=False)
-    bare = pc.match_substring_regex(cells, _WITHOUT_ZERO).to_numpy(zero_copy_only=False)
-    for region in {regions} if isinstance(regions, str | None) else set(regions):
-        if region is None:
-            continue
+    has_code = arrow_text.matches(cells, _OWN_CODE)
+    bare = arrow_text.matches(cells, _WITHOUT_ZERO)
+    for region, is_of_region in _by_region(regions, len(cells)):
         if doubt.is_of_another(region):
-            held |= each(region) & is_read & (~has_code | (arrow_text.sizes(phones.other) > 0))
+            held |= is_of_region & is_read & (~has_code | (arrow_text.sizes(phones.other) > 0))
         if not doubt.keeps_zero:
             continue
-        rows = np.flatnonzero(each(region) & is_read & bare)
+        rows = np.flatnonzero(is_of_region & is_read & bare)
         texts, e164 = (arrow_text.take(array, rows).to_pylist() for array in (cells, phones.e164))
         kinds = [TYPES[kind] if kind >= 0 else None for kind in phones.kind[rows].tolist()]
         for row, *number in zip(rows.tolist(), texts, e164, kinds, strict=True):
@@ -467,16 +474,13 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
     `4915123456789` in Germany is a number of Ostfriesland without its 0, or a mobile number whose `+` a system
     has dropped. And a number of La Réunion is written like one of France.
     """
-    abroad = pc.match_substring_regex(phones.e164, _OVERSEAS).to_numpy(zero_copy_only=False).copy()
-    each = _each_region(regions, len(readable))
-    for region in {regions} if isinstance(regions, str | None) else set(regions):
-        if region is None:
-            continue
+    abroad = arrow_text.matches(phones.e164, _OVERSEAS)
+    for region, is_of_region in _by_region(regions, len(readable)):
         code = str(country_code_for_region(region))
         # Taken whole, the cell is as long as its number without `+` and calling code.
         whole = arrow_text.sizes(phones.e164) - arrow_text.sizes(readable) <= 1 + len(code)
         begins = pc.starts_with(phones.e164, f"+{code}{code}").to_numpy(zero_copy_only=False)
-        rows = np.flatnonzero(begins & whole & each(region))
+        rows = np.flatnonzero(begins & whole & is_of_region)
         digits = [re.sub(r"\D", "", cell) for cell in arrow_text.take(readable, rows).to_pylist()]
         e164 = arrow_text.take(phones.e164, rows).to_pylist()
         doubtful = [
@@ -489,12 +493,15 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
     return np.flatnonzero(abroad)
 
 
-def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
-    """Which rows are of a region."""
+def _by_region(regions: Regions, count: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Each region that is known of so many rows, and which of them are of it."""
     if isinstance(regions, str | None):
-        return lambda _: np.ones(count, np.bool_)
+        if regions is not None:
+            yield regions, np.ones(count, np.bool_)
+        return
     by_row = np.array([region or "" for region in regions])
-    return lambda region: by_row == region
+    for region in filter(None, set(regions)):
+        yield region, by_row == region
 
 
 def counted_whereabouts(whereabouts: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:
@@ -508,14 +515,6 @@ def counted_whereabouts(whereabouts: np.ndarray) -> tuple[dict[str, int], dict[s
     )
 
 
-def _drop_extensions(phones: Phones, read: Column) -> None:
-    """Cells without a number have no extension either."""
-    rows = np.flatnonzero(
-        (read.outcome != outcomes.VALID) & (arrow_text.sizes(phones.extension) > 0)
-    )
-    phones.extension = arrow_text.put(phones.extension, rows, [""] * len(rows))
-
-
 def _with_zero(
     phones: Phones, readable: pa.Array, shape: np.ndarray, wrong: np.ndarray, regions: Regions
 ) -> None:
@@ -526,7 +525,7 @@ def _with_zero(
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
-    row_regions = _of(regions, rows)
+    row_regions = regions_of(regions, rows)
     codes = [row_regions] * len(rows) if isinstance(row_regions, str | None) else row_regions
     pairs = zip(cells.to_pylist(), codes, strict=True)
     zeroed = arrow_text.column([zeroed_digits(cell, region) for cell, region in pairs])
@@ -550,7 +549,7 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
         return
     places = {name: at for at, name in enumerate(phones.regions)} | {None: -1}
     known = {codes: at for at, codes in enumerate(phones.warnings)}
-    which, readings = _read(arrow_text.take(cells, rows), _of(regions, rows))
+    which, readings = _read(arrow_text.take(cells, rows), regions_of(regions, rows))
     for reading in readings:
         known.setdefault(reading.warnings, len(known))
     phones.warnings = list(known)
@@ -563,7 +562,7 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
     phones.extension = arrow_text.put(phones.extension, rows, each("extension"))
     phones.other = arrow_text.put(phones.other, rows, each("other"))
     phones.region[rows] = arrow_text.picked(
-        [_place(cell, places) for cell in readings], which, np.int16
+        [places.get(cell.region, -1) for cell in readings], which, np.int16
     )
     phones.reason[rows] = arrow_text.picked(
         [RANK[cell.reason] if cell.reason else FOUND for cell in readings], which, np.int16
@@ -590,11 +589,3 @@ def _read(cells: pa.Array, regions: Regions) -> tuple[np.ndarray, list[PhoneRead
 
 # What stands in many cells stands in the next block too.
 _read_again = lru_cache(maxsize=2**14)(read_phone)
-
-
-def _of(regions: Regions, rows: np.ndarray) -> Regions:
-    return regions if isinstance(regions, str | None) else [regions[row] for row in rows.tolist()]
-
-
-def _place(reading: PhoneReading, places: dict[str | None, int]) -> int:
-    return places.get(reading.region, -1)

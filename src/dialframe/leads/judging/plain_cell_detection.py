@@ -89,7 +89,7 @@ _EMAIL: Final = (
 
 def odd_emails(cells: pa.Array) -> np.ndarray:
     """Rows that are neither empty nor a plain address."""
-    plain = pc.match_substring_regex(cells, _EMAIL).to_numpy(zero_copy_only=False)
+    plain = arrow_text.matches(cells, _EMAIL)
     sizes = arrow_text.sizes(cells)
     return np.flatnonzero((sizes > _SAFE_BYTES) | (~plain & (sizes > 0)))
 
@@ -248,5 +248,4 @@ def _any_of(bits: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _matching(cells: pa.Array, rows: np.ndarray, pattern: str) -> np.ndarray:
-    hits = pc.match_substring_regex(arrow_text.take(cells, rows), pattern)
-    return np.asarray(hits.to_numpy(zero_copy_only=False))
+    return arrow_text.matches(arrow_text.take(cells, rows), pattern)

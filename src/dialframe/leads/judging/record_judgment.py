@@ -21,7 +21,7 @@ from dialframe import opt_outs
 from dialframe.contract import limits
 from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region
+from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region, regions_of
 from dialframe.leads.columns.header_match import answer_reader
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.judging import plain_cell_detection
@@ -37,13 +37,10 @@ from dialframe.leads.judging.phone_columns import (
 from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows
+from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows, numbered
 from dialframe.leads.names_and_emails import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.reasons import BY_CODE, REASONS
-from dialframe.opt_outs import (
-    Scope,
-    scope_of,
-)
+from dialframe.opt_outs import Scope, scope_of
 from dialframe.phones.vectorized import are_valid
 
 #: Most bytes of one record: what a request holds, less room for its frame.
@@ -153,13 +150,22 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
         judging: By what they are judged.
         single: Phone columns with the one number of each, as `leads_of` gives them.
     """
+    # The order of the steps is that of the warnings of a record; of findings the reason's rank decides.
     notes, count = Notes(), len(rows)
     empty = arrow_text.constant("", count)
     fields = dict.fromkeys(LEAD_COLUMNS, empty)
     for code in dict.fromkeys(rows.faults.values()):
         faulty = [row for row, fault in rows.faults.items() if fault == code]
         notes.find(np.array(sorted(faulty), np.int64), code)
-    _file_warnings(rows, notes)
+    # What was noted while reading, in the order in which it was noted.
+    by_code: dict[str, list[int]] = {}
+    places: dict[str, int] = {}
+    for row, codes in rows.warnings.items():
+        for index, code in enumerate(codes):
+            by_code.setdefault(code, []).append(row)
+            places[code] = max(index, places.get(code, 0))
+    for code in sorted(by_code, key=lambda each: places[each]):
+        notes.warn(np.array(sorted(by_code[code]), np.int64), code)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
     regions = row_regions(cells, columns, judging.region, judging.beside)
     chosen, whereabouts, read = choose_phones(
@@ -180,44 +186,21 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     return Assessed(fields, notes, whereabouts, reach)
 
 
-def kept_columns(columns: ColumnMap, per: str = "record") -> list[str]:
-    """Columns of the file that stay under their own name beside the mapped fields.
+def kept_names(names: Sequence[str], columns: ColumnMap, per: str = "record") -> dict[str, str]:
+    """Columns of the file that stay, in its order, with their names beside the mapped fields.
 
     Args:
+        names: All columns of the file.
         columns: The columns by field.
         per: What a lead is made of; beside the one number of a lead the others of its record, of
             which some may be held, do not stay.
     """
     parts = columns.phone_parts
     phones = parts if len(parts) > 1 and per == "record" else ()
-    return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
-
-
-def kept_names(names: Sequence[str], columns: ColumnMap, per: str = "record") -> dict[str, str]:
-    """Columns of the file that stay, in its order, with their names beside the fields."""
-    kept = set(kept_columns(columns, per))
-    names_kept: dict[str, str] = {}
-    taken = {*LEAD_COLUMNS, *META}
-    for column in names:
-        if column in kept:
-            name, copy = column, 2
-            while name in taken:
-                name, copy = f"{column} ({copy})", copy + 1
-            names_kept[column] = name
-            taken.add(name)
-    return names_kept
-
-
-def _file_warnings(rows: Rows, notes: Notes) -> None:
-    """What was noted while reading, in the order in which it was noted."""
-    by_code: dict[str, list[int]] = {}
-    places: dict[str, int] = {}
-    for row, codes in rows.warnings.items():
-        for index, code in enumerate(codes):
-            by_code.setdefault(code, []).append(row)
-            places[code] = max(index, places.get(code, 0))
-    for code in sorted(by_code, key=lambda each: places[each]):
-        notes.warn(np.array(sorted(by_code[code]), np.int64), code)
+    kept = {*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent}
+    kept_columns = [column for column in names if column in kept]
+    free = numbered(kept_columns, (*LEAD_COLUMNS, *META))
+    return dict(zip(kept_columns, free, strict=True))
 
 
 def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
@@ -228,8 +211,7 @@ def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Not
         cells = rows.columns[column]
         values = tidied(cells)
         if name == "full_name" and judging.turned:
-            which, turned = arrow_text.by_distinct(values, turn_name)
-            values = arrow_text.column(turned).take(pa.array(which))
+            values = arrow_text.mapped(values, turn_name)
         fields[name] = values
         if name == "source":
             continue
@@ -246,8 +228,7 @@ def tidied(cells: pa.Array) -> pa.Array:
     rows = plain_cell_detection.untidy(cells)
     if not len(rows):
         return cells
-    which, values = arrow_text.by_distinct(arrow_text.take(cells, rows), read_name)
-    return arrow_text.put(cells, rows, arrow_text.column(values).take(pa.array(which)))
+    return arrow_text.put(cells, rows, arrow_text.mapped(arrow_text.take(cells, rows), read_name))
 
 
 def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
@@ -255,6 +236,7 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
     if column is None:
         return
     cells = rows.columns[column]
+    # A plain address stays as it is, and no reader is asked about it.
     odd = plain_cell_detection.odd_emails(cells)
     if not len(odd):
         fields["email"] = cells
@@ -293,6 +275,7 @@ def _rule(
         cells = rows.columns[by_name[rule.column]]
     else:
         cells = arrow_text.constant("", len(rows))
+    # A column that the file does not have is empty in every record, so `required` rejects them.
     which, broken = arrow_text.by_distinct(cells, rule.is_broken_by)
     broken_rows = np.flatnonzero(arrow_text.picked(broken, which, np.bool_))
     if rule.severity == "warn":
@@ -307,27 +290,19 @@ REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wr
 PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
 
 
-def remark_columns(columns: ColumnMap) -> list[str]:
-    """Columns in which a remark can forbid the call; opt-outs and phones are read by themselves."""
-    columns_read = (columns.source, columns.extension)
-    return [
-        *(name for name in columns.leftovers if name != columns.country),
-        *columns.fax,
-        *name_columns(columns),
-        *(name for name in columns_read if name),
-    ]
+def remark_scopes(columns: ColumnMap) -> dict[str, Scope]:
+    """Columns in which a remark can forbid the call, with what of one counts in each.
 
-
-def remark_scope(columns: ColumnMap, column: str) -> Scope:
-    """What of a remark counts in one of `remark_columns`."""
-    if column in columns.fax:
-        return "any"
-    return "names" if column in name_columns(columns) else scope_of(column)
-
-
-def name_columns(columns: ColumnMap) -> list[str]:
-    """Columns of names, in which only a prohibition in so many words is one."""
-    return [name for name in (columns.first_name, columns.last_name, columns.full_name) if name]
+    Opt-outs and phones are read by themselves. In a name only a prohibition in so many words is one.
+    """
+    names = (columns.first_name, columns.last_name, columns.full_name)
+    ways = (columns.source, columns.extension)
+    return {
+        **{name: scope_of(name) for name in columns.leftovers if name != columns.country},
+        **dict.fromkeys(columns.fax, "any"),
+        **dict.fromkeys((name for name in names if name), "names"),
+        **{name: scope_of(name) for name in ways if name},
+    }
 
 
 Columns = Mapping[str, pa.Array]
@@ -337,8 +312,14 @@ _FORBIDS: Final = np.array([reason.outcome == "do_not_call" for reason in REASON
 
 
 def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
-    """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
+    """Opt-outs, and consents that are not given; a word that is neither forbids the call.
+
+    Whoever calls has to show the consent, and silence is none (GDPR, Article 7(1) and Recital 32; for
+    marketing by an autodialer 47 CFR 64.1200(a)(2)): so a blank is no consent unless the policy says
+    that the list was made of people who gave it.
+    """
     for column in columns.opt_out:
+        # The same word can be opposite in two kinds of column, so the header says how cells are read.
         answers = _answers(cells[column], answer_reader(column))
         for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
             matching = np.flatnonzero(answers == _ANSWERS.index(answer))
@@ -354,8 +335,7 @@ def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes
 
 def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
     """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes."""
-    for column in remark_columns(columns):
-        scope = remark_scope(columns, column)
+    for column, scope in remark_scopes(columns).items():
         rows = _suspects(cells[column], scope)
         if not len(rows):
             continue
@@ -379,16 +359,14 @@ def damaged(
     notes: Notes,
 ) -> None:
     """A record that could not be read whole may say anywhere that it must not be called."""
+    # A cell too many or too few moves the others, so a yes is looked for from the flag's place on.
     first = min((names.index(column) for column in columns.opt_out), default=len(names))
 
     def said_in(raw: str) -> tuple[str, str] | None:
         pieces = [piece.strip() for piece in PIECES.split(raw)]
         if columns.opt_out and True in {opt_outs.plain_yes(piece) for piece in pieces[first:]}:
             return "opt_out", columns.opt_out[0]
-        remark = next(
-            (remarks_read for piece in pieces if (remarks_read := opt_outs.read_remark(piece))),
-            None,
-        )
+        remark = next(filter(None, map(opt_outs.read_remark, pieces)), None)
         forbids = remark is not None and BY_CODE[remark].outcome == "do_not_call"
         return (remark, "") if remark is not None and forbids else None
 
@@ -396,8 +374,8 @@ def damaged(
     remarks_read = {raw: said_in(raw) for raw in {raws.get(row, "") for row in faults}}
     rows: dict[tuple[str, str, str], list[int]] = {}
     for row, fault in sorted(faults.items()):
-        if (found := remarks_read[raws.get(row, "")]) is not None:
-            rows.setdefault((*found, fault), []).append(row)
+        if (remark := remarks_read[raws.get(row, "")]) is not None:
+            rows.setdefault((*remark, fault), []).append(row)
     for (code, column, fault), matching in rows.items():
         notes.find(np.array(matching), code, column, arrow_text.constant(fault, len(matching)))
 
@@ -431,10 +409,11 @@ def reached(
     Returns:
         Records, and a number of each; a record stands there once for each of its numbers.
     """
+    # An opt-out is one of the person: every number that was given with it is out of reach.
     rows = forbidding(notes)
     if not len(rows):
         return rows, rows
-    row_regions = _of(regions, rows)
+    row_regions = regions_of(regions, rows)
     parts = [
         _spoken(text, read.get(name), rows, row_regions)
         for name, text in phone_cells(cells, columns).items()
@@ -469,58 +448,37 @@ def _spoken(
     cells: pa.Array, phones: Phones | None, rows: np.ndarray, regions: Regions
 ) -> tuple[np.ndarray, np.ndarray]:
     """All numbers in one column's cells of some records."""
-    texts_ = arrow_text.take(cells, rows)
+    texts = arrow_text.take(cells, rows)
     if phones is None:
-        phones, at = read_phones(texts_, regions), np.arange(len(rows))
+        phones, at = read_phones(texts, regions), np.arange(len(rows))
     else:
         at = rows
     plain = np.flatnonzero(phones.plain[at])
     parts = [(rows[plain], numbers(arrow_text.take(phones.e164, at[plain])))]
-    others = np.flatnonzero(~phones.plain[at] & (arrow_text.sizes(texts_) > 0))
-    asked = zip(
-        arrow_text.take(texts_, others).to_pylist(),
-        _each(_of(regions, others), len(others)),
-        strict=True,
-    )
-    known: dict[tuple[str, str | None], tuple[str, ...]] = {}
-    numbers_said: list[str] = []
-    by: list[int] = []
-    for row, pair in zip(rows[others].tolist(), asked, strict=True):
-        if pair not in known:
-            known[pair] = every_number(*pair)
-        numbers_said += known[pair]
-        by += [row] * len(known[pair])
-    parts.append((np.array(by, np.int64), numbers(arrow_text.column(numbers_said))))
+    others = np.flatnonzero(~phones.plain[at] & (arrow_text.sizes(texts) > 0))
+    region = regions_of(regions, others)
+    by_row = [region] * len(others) if isinstance(region, str | None) else region
+    asked = list(zip(arrow_text.take(texts, others).to_pylist(), by_row, strict=True))
+    known = {pair: every_number(*pair) for pair in dict.fromkeys(asked)}
+    numbers_said = [number for pair in asked for number in known[pair]]
+    by = np.repeat(rows[others], [len(known[pair]) for pair in asked])
+    parts.append((by.astype(np.int64), numbers(arrow_text.column(numbers_said))))
     return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
-
-
-def _each(regions: Regions, count: int) -> list[str | None]:
-    return [regions] * count if isinstance(regions, str | None) else regions
-
-
-def _of(regions: Regions, rows: np.ndarray) -> Regions:
-    return regions if isinstance(regions, str | None) else [regions[row] for row in rows.tolist()]
 
 
 def _suspects(cells: pa.Array, scope: Scope) -> np.ndarray:
     """Rows whose cells `is_suspect` holds for; it never does without letters."""
-    if not arrow_text.repeats(cells):
-        return _matching(cells, scope)
-    encoded = cells.dictionary_encode()
-    matching = _matching(encoded.dictionary, scope)
-    if not len(matching):
-        return matching
-    return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), matching))
-
-
-def _matching(cells: pa.Array, scope: Scope) -> np.ndarray:
-    rows = plain_cell_detection.worded(cells)
-    if not len(rows):
-        return rows
+    # Where texts repeat, each is looked at once.
+    encoded = cells.dictionary_encode() if arrow_text.repeats(cells) else None
+    texts = cells if encoded is None else encoded.dictionary
+    rows = plain_cell_detection.worded(texts)
     of_notes = opt_outs.counts_doubts(scope)
-    values = arrow_text.take(cells, rows).to_pylist()
+    values = arrow_text.take(texts, rows).to_pylist()
     suspect = [opt_outs.is_suspect(cell, of_notes=of_notes) for cell in values]
-    return rows[np.array(suspect, np.bool_)]
+    rows = rows[np.array(suspect, np.bool_)]
+    if encoded is None or not len(rows):
+        return rows
+    return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), rows))
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from dialframe.leads import arrow_text
 from dialframe.leads.reasons import RANK, REASONS
 
+#: By rank; a rank is the place of a reason in `REASONS`, and the lowest of a record decides.
 _CODES = arrow_text.column([reason.code for reason in REASONS])
 
 
@@ -52,6 +53,7 @@ class Findings:
         begins = self.firsts
         ends = np.append(begins, len(self.rows))[1:][which]
         begins = begins[which]
+        # Most records have one reason, and few combinations of them occur: each is joined once.
         several = np.flatnonzero(ends - begins > 1)
         joined: dict[bytes, str] = {}
         keys: list[bytes] = []
@@ -94,9 +96,9 @@ class Notes:
         """Note findings: one code for all, or the rank of each."""
         if not len(rows):
             return
-        one = isinstance(code, str)
         self.rows.append(np.asarray(rows, np.int64))
-        self.ranks.append(np.full(len(rows), RANK[code]) if one else np.asarray(code, np.int64))  # type: ignore[index]
+        ranks = np.full(len(rows), RANK[code]) if isinstance(code, str) else code
+        self.ranks.append(np.asarray(ranks, np.int64))
         self.fields.append(name)
         self.cells.append(arrow_text.constant("", len(rows)) if values is None else values)
 
@@ -119,6 +121,7 @@ class Notes:
         which = np.zeros(rows, np.int64)
         several: dict[int, dict[str, None]] = {}
         values = {"": 0}
+        # A record with one warning is done by whole columns; only those with several one by one.
         for rows_warned, code in self.warned:
             which[rows_warned[seen[rows_warned] == 1]] = values.setdefault(code, len(values))
             for row in rows_warned[seen[rows_warned] > 1].tolist():
@@ -144,6 +147,7 @@ def in_order(
     which = np.concatenate(
         [np.full(len(group), places[name]) for group, name in zip(rows, fields, strict=True)]
     )
+    # One key for both; a stable sort keeps equal ones in the order in which they were noted.
     order = np.argsort(all_rows * len(REASONS) + all_ranks, kind="stable")
     joined = pa.concat_arrays([_whole(group) for group in values])
     return Findings(

@@ -22,6 +22,9 @@ from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES
 PIECE_BYTES: Final = 2 * 2**20
 #: Up to this size a file is kept in memory between the passes.
 _SMALL_BYTES: Final = 64 * 2**20
+#: A shorter text of fewer line ends is read whole: up to some two thousand records blocks cost more than they save.
+SHORT_BYTES: Final = 2**17
+SHORT_LINES: Final = 4_000
 _EVERY: Final = 512
 _HEAD_BYTES: Final = 2**18
 _BOM: Final = b"\xef\xbb\xbf"
@@ -152,20 +155,23 @@ class LineView(Sequence[str]):
         return self._content.line(self._first + index % len(self))
 
 
-def in_memory(text: bytes) -> Content:
-    """Content of a text that is there already."""
+def in_memory(text: bytes) -> Content | None:
+    """Content of a text that is there already; None where it is short."""
+    # A hundred kilobytes may be as many empty lines.
+    if len(text) < SHORT_BYTES and text.count(b"\n") + text.count(b"\r") < SHORT_LINES:
+        return None
     marks, lines = _noted(text, len(text), 0, 0)
     return Content(None, text, 0, len(text), lines, marks)
 
 
 def open_utf8(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Content | None:
-    """Content of a file that is UTF-8 to its last byte; None for any other file.
+    """Content of a long file that is UTF-8 to its last byte; None for any other file.
 
     Raises:
         LeadFileError: The file cannot be read, or changed meanwhile.
     """
     try:
-        if not path.is_file():
+        if not path.is_file() or path.stat().st_size < SHORT_BYTES:
             return None
         with path.open("rb") as file:
             return _index(path, file.fileno(), max_line_bytes)
@@ -226,7 +232,12 @@ def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
     whole = os.read(handle, stamp[0] + 1) if stamp[0] <= _SMALL_BYTES else None
     marks: list[np.ndarray] = []
     rest, read, done, lines, begin = b"", 0, 0, 0, 0
-    for part in _pieces(whole, handle):
+    parts = (
+        iter(partial(os.read, handle, PIECE_BYTES), b"")
+        if whole is None
+        else _whole_lines(whole, 0, PIECE_BYTES)
+    )
+    for part in parts:
         digest.update(part)
         if read == 0:
             begin = len(_BOM) if part.startswith(_BOM) else 0
@@ -250,14 +261,6 @@ def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
     return Content(
         path, whole, begin, read, lines, np.concatenate([*marks, noted]), digest.hexdigest(), stamp
     )
-
-
-def _pieces(whole: bytes | None, handle: int) -> Iterator[bytes]:
-    """A file piece by piece, from memory where it is there."""
-    if whole is None:
-        yield from iter(partial(os.read, handle, PIECE_BYTES), b"")
-    else:
-        yield from _whole_lines(whole, 0, PIECE_BYTES)
 
 
 def _whole_lines(data: bytes, at: int, size: int) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -49,10 +50,10 @@ def unpacked(path: Path, packed: Packed) -> tuple[Iterator[bytes], bool]:
     # Packed twice is what a download of a packed export often is.
     while head.startswith((_GZIP, _ZSTD)) and layers < _MOST_LAYERS:
         unpack = _gunzip if head.startswith(_GZIP) else _unzstd
-        chunks = _bounded(path, unpack(path, _after(head, chunks)), packed)
+        chunks = _bounded(path, unpack(path, chain([head], chunks)), packed)
         head = next((chunk for chunk in chunks if chunk), b"")
         layers += 1
-    return _after(head, chunks), layers > 0
+    return chain([head], chunks), layers > 0
 
 
 def check_unpacked(path: Path, size: int, packed_size: int) -> None:
@@ -105,12 +106,6 @@ class _Chunks(io.RawIOBase):
         size = len(self.left) if size < 0 else size
         taken, self.left = self.left[:size], self.left[size:]
         return taken
-
-
-def _after(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    if head:
-        yield head
-    yield from chunks
 
 
 def _gunzip(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:

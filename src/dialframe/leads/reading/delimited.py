@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -22,13 +21,14 @@ from dialframe.leads.lead_file import (
     Records,
     Skipped,
     skipped_frame,
+    text_frame,
     unique_names,
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading.chunked_text import PIECE_BYTES, Content, LineView
 from dialframe.leads.reading.delimited_blocks import Block, Doubt, is_plain, split_blocks
-from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.layout import Layout, find_top, lay_out
+from dialframe.leads.reading.layout import HeaderChoice, Layout, find_top, lay_out
+from dialframe.leads.reading.reading_in_blocks import Spool, TakenIn, keep_block
 
 #: How the header of a file that this package wrote goes on behind its own columns.
 OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
@@ -57,23 +57,6 @@ class Surveyed:
     empty: np.ndarray
     first: int
     no_leads: np.ndarray
-
-    @property
-    def leads_count(self) -> int:
-        """How many records are leads."""
-        return self.records - self.first - len(self.no_leads)
-
-    def leads(self, block: Block) -> np.ndarray:
-        """Rows of the block that are leads."""
-        return self.leads_between(block.first, len(block))
-
-    def leads_between(self, begin: int, count: int) -> np.ndarray:
-        """Which of so many records from an ordinal on are leads, counted from there."""
-        # Two ends of a sorted list instead of a set: a file has millions of records.
-        keep = np.arange(begin, begin + count) >= self.first
-        since, until = np.searchsorted(self.no_leads, (begin, begin + count))
-        keep[self.no_leads[since:until] - begin] = False
-        return np.flatnonzero(keep)
 
 
 def survey(
@@ -131,14 +114,6 @@ def survey(
     no_leads = np.concatenate([np.array(behind, np.int64), follow[follow >= first]])
     no_leads.sort()
     return Surveyed(detected, layout, outline.records, aside, empty, first, no_leads)
-
-
-def take(block: Block, rows: np.ndarray) -> list[pa.Array]:
-    """The columns of some rows."""
-    if len(rows) == len(block):
-        return block.columns
-    picked = pa.array(rows)
-    return [column.take(picked) for column in block.columns]
 
 
 # `layout.lay_out` looks at every record. A record of the usual width with a phone number in it can
@@ -306,83 +281,59 @@ def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
     return repeats
 
 
-def decisions(surveyed: Surveyed, known: Decisions) -> Decisions:
-    """What was decided about a text, added to what is known of its encoding."""
-    detected, layout = surveyed.found, surveyed.layout
-    header = layout.header_record
-    return replace(
-        known,
-        format="tsv" if detected.dialect.delimiter == "\t" else "csv",
-        dialect=detected.dialect,
-        delimiter_confidence=detected.confidence,
-        delimiter_runner_up=detected.runner_up,
-        header_line=None if header is None else surveyed.aside[header].line + 1,
-        header_confidence=layout.confidence,
-        preamble_lines=tuple(
-            sorted(
-                [surveyed.aside[at].line + 1 for at, _ in layout.preface]
-                + (surveyed.empty[surveyed.empty[:, 0] < surveyed.first, 1] + 1).tolist()
-            )
-        ),
-    )
-
-
-def lead_file(
+def stream(
     path: Path,
     sha256: str,
-    surveyed: Surveyed,
-    blocks: Sequence[Block],
+    content: Content,
+    choices: tuple[str | None, str | None, HeaderChoice],
     known: Decisions,
-    sep_line: str,
-) -> LeadFile:
-    """The lead file that the blocks are.
+    spool: Spool,
+) -> TakenIn | None:
+    """A text whose records wait in blocks; None where it is too irregular for that.
 
     Args:
-        path: Where they were read from.
+        path: Where it was read from.
         sha256: Digest of the file.
-        surveyed: What the walk found out.
-        blocks: All of them.
+        content: The text.
+        choices: Its delimiter, its quote character and where its header is, as far as they are known.
         known: What was decided about the encoding.
-        sep_line: The first line, if it only names the delimiter; or empty.
+        spool: Where the blocks wait.
     """
-    layout = surveyed.layout
+    numbers: list[int] = []
+
+    def keep(block: Block) -> None:
+        ordinals = np.arange(block.first, block.first + len(block))
+        numbers.append(keep_block(spool, block.columns, block.starts + 1, ordinals, block))
+
+    surveyed = survey(content, *choices, keep)
+    if surveyed is None:
+        for number in numbers:
+            spool.drop(number)
+        return None
+    detected, layout, header = surveyed.found, surveyed.layout, surveyed.layout.header_record
     names = unique_names(layout.header, layout.width)
-    kept = [surveyed.leads(block) for block in blocks]
-    columns = [take(block, rows) for block, rows in zip(blocks, kept, strict=True)]
-    frame = {
-        name: text(pa.concat_arrays([block[at] for block in columns]))
-        for at, name in enumerate(names)
-    }
-    faults: dict[int, str] = {}
-    warnings: dict[int, tuple[str, ...]] = {}
-    raws: dict[int, str] = {}
-    done = 0
-    for block, rows in zip(blocks, kept, strict=True):
-        # Rows of a block become rows of the whole file; most blocks have nothing noted.
-        noted = {*block.faults, *block.warnings, *block.raws}
-        places = {row: done + at for at, row in enumerate(rows.tolist())} if noted else {}
-        faults |= {places[row]: code for row, code in block.faults.items() if row in places}
-        warnings |= {places[row]: codes for row, codes in block.warnings.items() if row in places}
-        raws |= {places[row]: text for row, text in block.raws.items() if row in places}
-        done += len(rows)
-    lines = [block.starts[rows] + 1 for block, rows in zip(blocks, kept, strict=True)]
-    ordinals = [block.first + rows for block, rows in zip(blocks, kept, strict=True)]
-    return LeadFile(
+    above = surveyed.empty[surveyed.empty[:, 0] < surveyed.first, 1] + 1
+    titles = [surveyed.aside[at].line + 1 for at, _ in layout.preface]
+    file = LeadFile(
         path=path,
-        frame=pd.DataFrame(frame, index=pd.RangeIndex(done)),
+        frame=text_frame([], names),
         header=layout.header,
-        lines=np.concatenate(lines),
-        rows=np.concatenate(ordinals) - surveyed.first + 1,
-        skipped=skipped(surveyed, names, sep_line),
-        decisions=decisions(surveyed, known),
+        lines=np.zeros(0, np.int64),
+        rows=np.zeros(0, np.int64),
+        skipped=_skipped(surveyed, names, content.line(0) if detected.sep_line else ""),
+        decisions=replace(
+            detected.noted_in(known),
+            header_line=None if header is None else surveyed.aside[header].line + 1,
+            header_confidence=layout.confidence,
+            preamble_lines=tuple(sorted([*titles, *above.tolist()])),
+        ),
         sha256=sha256,
-        faults=MappingProxyType(faults),
-        warnings=MappingProxyType(warnings),
-        raws=MappingProxyType(raws),
     )
+    leads = surveyed.records - surveyed.first - len(surveyed.no_leads)
+    return TakenIn(file, leads, numbers, surveyed.first, surveyed.no_leads)
 
 
-def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.DataFrame:
+def _skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str) -> pd.DataFrame:
     """The records that are no leads, as `LeadFile.skipped` has them."""
     layout, first = surveyed.layout, surveyed.first
     left_out = {
@@ -406,8 +357,3 @@ def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.
     order = np.argsort(np.concatenate([np.array([*left_out], np.int64), ordinals]), kind="stable")
     both = pd.concat([frame, empty.astype(frame.dtypes)], ignore_index=True)
     return both.take(order).reset_index(drop=True)
-
-
-def text(array: pa.Array) -> object:
-    """A text column of a frame."""
-    return pd.array(array, dtype="str")

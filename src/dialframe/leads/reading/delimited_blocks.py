@@ -226,9 +226,8 @@ class _Walk:
             text = data[places[row, 0] : places[row, 1]].decode()
             block.doubts[row] = Doubt(self.parser.scan(text).cells, text, int(lines[row]), None)
         if odd or len(nothing):
-            order = np.full(
-                rows, len(usual)
-            )  # behind the usual ones: an empty text, then the others
+            # Behind the usual ones: an empty text, then the others.
+            order = np.full(rows, len(usual))
             order[usual] = np.arange(len(usual))
             order[list(odd)] = np.arange(len(odd)) + len(usual) + 1
             for at, column in enumerate(columns):
@@ -367,8 +366,7 @@ def _are_leads(columns: list[pa.Array]) -> np.ndarray:
 def _are_contacts(cells: pa.Array) -> np.ndarray:
     """Which cells are a phone number beyond doubt, and no date."""
     # A date has a separator among its first five characters, and no bracket or plus before them.
-    shaped = pc.match_substring_regex(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
-    is_contact = np.asarray(shaped.to_numpy(zero_copy_only=False))
+    is_contact = arrow_text.matches(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
     rows = np.flatnonzero(is_contact)
     digits = pc.count_substring_regex(arrow_text.take(cells, rows), "[0-9]")
     is_contact[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS

@@ -19,9 +19,16 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 from dialframe.leads.header_vocabulary import known
-from dialframe.leads.lead_file import MOST_COLUMNS, Dialect, Shape, has_many_digits
+from dialframe.leads.lead_file import (
+    MOST_COLUMNS,
+    Decisions,
+    Dialect,
+    Shape,
+    has_many_digits,
+    usual_width,
+)
 from dialframe.leads.reading import quoting
-from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
+from dialframe.leads.reading.parser import CLEAN, STRAY, scan
 
 _TABLES: Final = tomllib.loads(
     resources.files(__package__).joinpath("delimiters.toml").read_text(encoding="utf-8")
@@ -34,7 +41,7 @@ _UNUSUAL: Final = 0.5
 _LONG_EXPECTED: Final = 0.9
 _LONG_SIGN: Final = re.compile(r"[^\w\s\"'.,()@+\-/]{2,3}")
 #: Characters that stand inside names, numbers and addresses and delimit nothing.
-_NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”[]{}<>?\u00a0\u3000\u200b\ufeff\x00")
+_NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”[]{}<>?\u00a0\u3000\u200b\ufeff\x00\r\n")
 _SEP_LINE: Final = re.compile(r'"?sep=(?P<delimiter>[^"\r\n]{1,3})"?\s*', re.IGNORECASE)
 
 #: A line that is one quoted cell, and delimiters that may be inside.
@@ -97,7 +104,11 @@ _WHOLE: Final = re.compile(
 )
 _PHONE: Final = re.compile(r"\s*[+(]*\d[\d\s().+/\-]*(?:\s?(?:x|ext\.?)\s?\d+)?\s*")
 _PHONE_DIGITS: Final = range(7, 16)
+_LONGEST_PHONE: Final = 40
+_DIGIT: Final = re.compile(r"\d")
 _DIGITS: Final = re.compile(r"\d+")
+#: Coordinates and measures, several to a line.
+_DECIMALS: Final = re.compile(r"\d\.\d+\s")
 #: In longer records quotes are not looked for around each cell, which would take the square of it.
 _LONGEST_TEXT: Final = 20_000
 #: Longer cells are sentences, which no pattern tells apart from what they are cut out of.
@@ -124,6 +135,16 @@ class Found:
     runner_up: str | None = None
     sep_line: bool = False
 
+    def noted_in(self, known: Decisions) -> Decisions:
+        """What was decided about a file, with the dialect."""
+        return replace(
+            known,
+            format="tsv" if self.dialect.delimiter == "\t" else "csv",
+            dialect=self.dialect,
+            delimiter_confidence=self.confidence,
+            delimiter_runner_up=self.runner_up,
+        )
+
 
 def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None = None) -> Found:
     """The dialect of the lines.
@@ -145,9 +166,30 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
         delimiter = named["delimiter"]
     if delimiter is not None:
         character = WORDS.get(delimiter.lower(), delimiter)
-        dialect = _with_quotes(Dialect(character), sample, quote)
+        dialect = _with_quotes(character, sample, quote)
         return Found(dialect, _shape(sample, dialect), 1.0, sep_line=bool(named))
-    return _best(sample, quote, sep_line=bool(named))
+    dialects = {sign: _with_quotes(sign, sample, quote) for sign in _candidates(sample)}
+    scores = {sign: _score(sample, dialect) for sign, dialect in dialects.items()}
+    # One column is an answer like any other, and has to be likelier than those.
+    scores[""] = max(_ONE_COLUMN_STRONG * whole_share(sample), _ONE_COLUMN_WEAK)
+    best, *others = sorted(scores, key=lambda sign: -scores[sign])
+    rivals = [sign for sign in others if sign and scores[sign] > 0]
+    second = scores[rivals[0]] if rivals else 0.0
+    dialect = dialects.get(best) or _with_quotes(best, sample, quote)
+    long = _lengthened(sample, best)
+    if long != best and not (dialect.quote and dialect.quote in long):
+        dialect = _with_quotes(long, sample, quote)
+    # Blanks that stand above each other are no delimiters: they fill columns up.
+    if best == " " or (not best and scores[best] < _FIXED_BELOW):
+        starts = column_starts(sample)
+        dialect = Dialect(" ", None, starts=starts) if starts else dialect
+    return Found(
+        dialect,
+        _shape(sample, dialect),
+        confidence=round(1.0 - second / scores[best], 2),
+        runner_up=f"{rivals[0]!r} ({second:.2f})" if rivals else None,
+        sep_line=bool(named),
+    )
 
 
 def unwrapped(lines: Sequence[str]) -> list[str] | None:
@@ -169,34 +211,6 @@ def unwrapped(lines: Sequence[str]) -> list[str] | None:
     if not all(_WRAPPED.fullmatch(line) or not line.strip() for line in lines):
         return None
     return [line.strip()[1:-1].replace('""', '"') for line in lines]
-
-
-def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
-    """The delimiter with the best score, and everything that follows from it."""
-    quoted = {
-        delimiter: _with_quotes(Dialect(delimiter), sample, quote)
-        for delimiter in _candidates(sample)
-    }
-    scores = {delimiter: _score(sample, dialect) for delimiter, dialect in quoted.items()}
-    # One column is an answer like any other, and has to be likelier than those.
-    scores[""] = _one_column(sample)
-    best, *others = sorted(scores, key=lambda delimiter: -scores[delimiter])
-    rivals = [delimiter for delimiter in others if delimiter and scores[delimiter] > 0]
-    second = scores[rivals[0]] if rivals else 0.0
-    dialect = _finish(
-        quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
-    )
-    # Blanks that stand above each other are no delimiters: they fill columns up.
-    if best == " " or (not best and scores[best] < _FIXED_BELOW):
-        starts = column_starts(sample)
-        dialect = Dialect(" ", None, starts=starts) if starts else dialect
-    return Found(
-        dialect,
-        _shape(sample, dialect),
-        confidence=round(1.0 - second / scores[best], 2),
-        runner_up=f"{rivals[0]!r} ({second:.2f})" if rivals else None,
-        sep_line=sep_line,
-    )
 
 
 def _sample(lines: Sequence[str], start: int) -> list[str]:
@@ -223,16 +237,12 @@ def _sample(lines: Sequence[str], start: int) -> list[str]:
 
 def _candidates(sample: list[str]) -> list[str]:
     """Characters that stand in enough lines, and longer signs that stand in nearly all."""
-    chars = Counter(char for line in sample for char in set(line))
-    signs = Counter(sign for line in sample for sign in set(_LONG_SIGN.findall(line)))
-    return sorted(
-        char
-        for char, lines in chars.items()
-        if lines >= _LEAST_CONSISTENT * len(sample)
-        and not char.isalnum()
-        and char not in _NEVER
-        and char not in "\r\n"
-    ) + [sign for sign, lines in signs.items() if lines >= _SPACED_SHARE * len(sample)]
+    chars = {char for char in set().union(*sample) - _NEVER if not char.isalnum()}
+    lines = {char: sum(char in line for line in sample) for char in sorted(chars)}
+    signs = Counter(sign for line in sample for sign in {*_LONG_SIGN.findall(line)})
+    return [char for char in lines if lines[char] >= _LEAST_CONSISTENT * len(sample)] + [
+        sign for sign in signs if signs[sign] >= _SPACED_SHARE * len(sample)
+    ]
 
 
 def _score(sample: list[str], dialect: Dialect) -> float:
@@ -240,7 +250,7 @@ def _score(sample: list[str], dialect: Dialect) -> float:
     scanned = [(text, scan(text, dialect)) for text in sample]
     # Where the quotes never close, the cells tell nothing of the delimiter.
     read = [(text, row.cells) for text, row in scanned if row.state in (CLEAN, STRAY)]
-    width = _width([row for _, row in read if len(row) > 1])
+    width = usual_width(len(row) for _, row in read if len(row) > 1)
     usual = [(text, row) for text, row in read if len(row) == width]
     consistent = len(usual) / max(1, len(scanned))
     if width < 2 or consistent < _LEAST_CONSISTENT:
@@ -277,7 +287,7 @@ def _is_within_phones(sample: list[str]) -> bool:
         return True
     for delimiter in _USUAL:
         rows = [line.split(delimiter) for line in rest or sample]
-        width = _width(rows)
+        width = usual_width(map(len, rows))
         columns = list(zip(*(row for row in rows if len(row) == width > 1), strict=True))
         phones = [
             sum(_ONE_PHONE.fullmatch(cell.strip(' "')) is not None for cell in cells)
@@ -294,27 +304,21 @@ def _has_header(rows: list[list[str]]) -> bool:
     return any(len({known(cell) for cell in head} - {None}) > 1 for head in heads)
 
 
-def _one_column(sample: list[str]) -> float:
-    """How well the lines read as one column: all of a kind that holds delimiters, or just words."""
-    if not sample:
-        return _ONE_COLUMN_WEAK
-    return max(_ONE_COLUMN_STRONG * whole_share(sample), _ONE_COLUMN_WEAK)
-
-
-def _finish(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
-    """The dialect, with the longer delimiter that its delimiter may be a part of."""
-    long = _lengthened(sample, dialect.delimiter)
-    if long == dialect.delimiter or (dialect.quote is not None and dialect.quote in long):
-        return dialect
-    return _with_quotes(Dialect(long), sample, quote)
-
-
-def _with_quotes(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
-    delimiter = dialect.delimiter
-    own_quote = quote or quoting.quote_of(sample, delimiter)
-    escape = quoting.escape_of(sample, delimiter, own_quote)
-    spaced = bool(delimiter.strip()) and _is_spaced(sample, delimiter, own_quote)
-    return replace(dialect, quote=own_quote, escape=escape, skip_space=spaced)
+def _with_quotes(delimiter: str, sample: list[str], quote: str | None) -> Dialect:
+    """The dialect of a delimiter: its quote, its escape, and whether a blank behind it belongs to it."""
+    quote = quote or quoting.quote_of(sample, delimiter)
+    escape = quoting.escape_of(sample, delimiter, quote)
+    # As in `name, phone, mail`.
+    spaced = False
+    if delimiter.strip() and not delimiter.endswith(" "):
+        blank = f"{delimiter} "
+        if quote and any(f"{blank}{quote}" in line for line in sample):
+            spaced = not any(f"{delimiter}{quote}" in line for line in sample)
+        else:
+            total = sum(line.count(delimiter) for line in sample)
+            within = sum(line.count(blank) + line.endswith(delimiter) for line in sample)
+            spaced = total > 0 and within >= _SPACED_SHARE * total
+    return Dialect(delimiter, quote, escape, spaced)
 
 
 def _lengthened(sample: list[str], delimiter: str) -> str:
@@ -323,9 +327,7 @@ def _lengthened(sample: list[str], delimiter: str) -> str:
         return delimiter
     escaped = re.escape(delimiter)
     sign = r"[^\w\s\"'.,()@+\-/]"
-    runs = Counter(
-        run for line in sample for run in re.findall(f"{sign}{{0,2}}{escaped}{sign}{{0,2}}", line)
-    )
+    runs = Counter(re.findall(f"{sign}{{0,2}}{escaped}{sign}{{0,2}}", "\n".join(sample)))
     usual = [run for run, _ in runs.most_common(_LONGEST_DELIMITER)]
     for run in sorted(usual, key=len, reverse=True):
         long: str = run[:_LONGEST_DELIMITER]
@@ -341,20 +343,10 @@ def _lengthened(sample: list[str], delimiter: str) -> str:
     return delimiter
 
 
-def _is_spaced(sample: list[str], delimiter: str, quote: str | None) -> bool:
-    """Whether a blank behind the delimiter belongs to it, as in `name, phone, mail`."""
-    if not delimiter.strip() or delimiter.endswith(" "):
-        return False
-    if quote and any(f"{delimiter} {quote}" in line for line in sample):
-        return not any(f"{delimiter}{quote}" in line for line in sample)
-    total = sum(line.count(delimiter) for line in sample)
-    spaced = sum(line.count(f"{delimiter} ") + line.endswith(delimiter) for line in sample)
-    return total > 0 and spaced >= _SPACED_SHARE * total
-
-
 def _shape(sample: list[str], dialect: Dialect) -> Shape:
-    rows = [row.cells for row in _scans(sample, dialect) if row.state == CLEAN]
-    width = _width([row for row in rows if len(row) > 1 or not dialect.delimiter])
+    scanned = (scan(text, dialect) for text in sample)
+    rows = [row.cells for row in scanned if row.state == CLEAN]
+    width = usual_width(len(row) for row in rows if len(row) > 1 or not dialect.delimiter)
     # The first of them is most likely the header.
     usual = [row for row in rows if len(row) == width][1:]
     share = _COLUMN_SHARE * len(usual)
@@ -368,16 +360,6 @@ def _shape(sample: list[str], dialect: Dialect) -> Shape:
             at for at, cells in enumerate(columns) if sum("@" in cell for cell in cells) >= share
         ),
     )
-
-
-def _scans(lines: list[str], dialect: Dialect) -> list[Scan]:
-    return [scan(line, dialect) for line in lines]
-
-
-def _width(rows: list[list[str]]) -> int:
-    """The usual number of cells; the larger one of two equally usual ones."""
-    widths = Counter(len(row) for row in rows)
-    return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
 
 # ---- columns of a fixed width, by the blanks that stand above each other
@@ -439,28 +421,27 @@ def is_cell(cell: str, text: str, quote: str | None) -> bool:
 def whole_share(lines: Sequence[str]) -> float:
     """Share of the lines that are one value each, although a delimiter may seem to stand in them."""
     texts = [line.strip('"') for line in (lines[1:] if len(lines) > 2 else lines)]
-    whole = sum(len(text) < _LONG and _WHOLE.fullmatch(text) is not None for text in texts)
-    phones = [text for text in texts if _is_phone(text)]
-    if _is_matrix(texts):
-        phones = []
-    both = whole + sum(_WHOLE.fullmatch(text) is None for text in phones)
-    return both / len(texts)
-
-
-def _is_phone(text: str) -> bool:
-    return (
-        len(text) < 40
-        and _PHONE.fullmatch(text) is not None
-        and sum(char.isdigit() for char in text) in _PHONE_DIGITS
-        and not ("." in text and re.search(r"\d\.\d+\s", text))
-    )
+    if not texts:
+        return 0.0
+    is_whole = [len(text) < _LONG and _WHOLE.fullmatch(text) is not None for text in texts]
+    if not _is_matrix(texts):
+        is_whole = [
+            whole
+            or (
+                len(text) < _LONGEST_PHONE
+                and _PHONE.fullmatch(text) is not None
+                and len(_DIGIT.findall(text)) in _PHONE_DIGITS
+                and not _DECIMALS.search(text)
+            )
+            for whole, text in zip(is_whole, texts, strict=True)
+        ]
+    return sum(is_whole) / len(texts)
 
 
 def _is_matrix(texts: Sequence[str]) -> bool:
     """Whether the lines hold numbers with blanks between, grouped otherwise in each line."""
     rows = [text.split() for text in texts]
-    widths = Counter(map(len, rows))
-    width, lines = widths.most_common(1)[0]
+    width, lines = Counter(map(len, rows)).most_common(1)[0]
     if width < 2 or lines < _REGULAR_SHARE * len(texts):
         return False
     if not all(is_number(cell) for row in rows if len(row) == width for cell in row):

@@ -103,11 +103,7 @@ def load(
     if (
         before
         and after
-        and (before.st_size, before.st_mtime_ns)
-        != (
-            after.st_size,
-            after.st_mtime_ns,
-        )
+        and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
     ):
         raise LeadFileError(f"{path} changed while it was read; read it again", path=path)
     if not data.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):

@@ -12,7 +12,7 @@ import io
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -113,12 +113,7 @@ def tables_in(folder: Path) -> list[Path]:
     except OSError as problem:
         why = (problem.strerror or "input error").lower()
         raise LeadFileError(f"{folder} cannot be read: {why}", path=folder) from None
-    return _tables_of(folder, paths, Path.is_file)
-
-
-def _tables_of(folder: Path, paths: Iterable[Path], is_file: Callable[[Path], bool]) -> list[Path]:
-    """Those that may be tables by their names."""
-    tables = [path for path in paths if is_table(path.name) and is_file(path)]
+    tables = [path for path in paths if is_table(path.name) and path.is_file()]
     if not tables:
         raise LeadFileError(
             f"{folder} is a folder that holds no table; name one, or put CSV, XLSX, JSON or Parquet "
@@ -240,14 +235,37 @@ def _remote(url: str) -> list[Place]:
             names = [root]
     if not names:
         raise LeadFileError(f"{url} holds no table; check the path", path=Path(url))
+    scheme = url.partition("://")[0]
     return [
-        Place(Path(_called(url, root, address)), partial(_opened, system, address))
+        Place(
+            Path(url if address == root else f"{scheme}://{address}"),
+            partial(_opened, system, address),
+        )
         for address in names
     ]
 
 
-def _called(url: str, root: str, name: str) -> str:
-    return url if name == root else f"{url.partition('://')[0]}://{name}"
+def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
+    """The paths with every URL that has wildcards in it as the files that it stands for, in order.
+
+    Raises:
+        LeadFileError: It stands for no file, or cannot be reached.
+    """
+    places: list[str | Path] = []
+    for path in paths:
+        text = str(path)
+        if "://" not in text or _MAGIC.isdisjoint(text):
+            places.append(path)
+            continue
+        import fsspec
+
+        with reaching(text):
+            filesystem, inside = fsspec.core.url_to_fs(text)
+            names = sorted(filesystem.glob(inside))
+        if not names:
+            raise LeadFileError(f"{text} stands for no file; check the URL")
+        places += [filesystem.unstrip_protocol(name) for name in names]
+    return places
 
 
 def _opened(system: AbstractFileSystem, name: str) -> BinaryIO:

@@ -1,21 +1,20 @@
-"""Which records of a file are the header, leads, and neither."""
+"""Which records of a file are the header, leads, and neither.
+
+The header holds names that lists have, or words above values of another kind. Titles above a table are
+narrower than it; a header is never a record that looks like those below.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
-from dialframe.leads.lead_file import Records, check_width
-from dialframe.leads.reading.header_row import (
-    HeaderChoice,
-    filled_cells,
-    find_header,
-    is_contact,
-    known_names,
-)
+from dialframe.errors import ConfigError
+from dialframe.leads import header_vocabulary
+from dialframe.leads.lead_file import Records, check_width, usual_width
 
 T = TypeVar("T")
 
@@ -44,6 +43,28 @@ _FIGURE: Final = re.compile(r"[-+$€£]?\d{1,3}(?:[.,]\d{1,3})?\s?%?")
 #: A cell of the line that a table in Markdown draws under its header.
 _RULED: Final = re.compile(r"\s*:?[-=]{2,}:?\s*")
 _EOF_MARK: Final = "\x1a"
+
+#: What `header=` may say: find it, there is none, its physical line (1-based), or the names.
+HeaderChoice = Literal["auto", "none"] | int | Sequence[str]
+
+_SEARCHED_RECORDS: Final = 30
+_TOP_RECORDS: Final = 10
+_ABOVE_RECORDS: Final = 2
+_TYPED_SHARE: Final = 0.6
+_STRAY_DATA_SHARE: Final = 0.2
+_PHONE_DIGITS: Final = 7
+_LONGEST_VALUE: Final = 200
+#: What columns hold, as a header never does: numbers, addresses, codes.
+_DATA: Final = re.compile(
+    r"\s*(?:[+(]*\d[\d\s().,:+/\-xX]*|[^\s@]+@[^\s@]+\.\w+|(?:https?://|www\.)\S+)\s*"
+)
+_CODE: Final = re.compile(r"\s*(?=[\w\-./:]*\d)[\w\-./:]*[\-./:\d][\w\-./:]*\s*")
+_NO_VALUE: Final = re.compile(r"\s*(?:[-–—.?*]+|n/?a|null|none|nan|true|false)\s*", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_SENTENCE: Final = re.compile(r"\S+(?:\s+\S+){4,}[.!]")
+_CONTACT: Final = re.compile(r"\s*(?:[+(]*\d[\d\s().+/\-]*(?:x\d+)?|[^\s@]+@[^\s@]+\.\w+)\s*")
+#: It has the digits and the signs of a phone number.
+_DATE: Final = re.compile(r"\s*(?:\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d{2,4})\b.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +102,7 @@ class Top(NamedTuple):
         confidence: 0 to 1, of the header.
         filled: Records that are not blank.
         widths: How many of them have each number of cells; damaged ones do not count.
+        cells: The most frequent number of cells; 1 where there is no record.
     """
 
     header: tuple[str, ...] | None
@@ -88,11 +110,7 @@ class Top(NamedTuple):
     confidence: float
     filled: list[int]
     widths: Counter[int]
-
-    @property
-    def cells(self) -> int:
-        """The most frequent number of cells."""
-        return _most_frequent(self.widths)
+    cells: int
 
     @property
     def width(self) -> int:
@@ -111,15 +129,15 @@ def find_top(records: Records, choice: HeaderChoice = "auto", *, own: bool = Fal
     filled = [at for at, blank in enumerate(asked_once(cells, is_blank)) if not blank]
     # A damaged record has the cells that its damage left.
     widths = Counter(len(cells[at]) for at in filled if at not in records.faults)
-    usual = _most_frequent(widths)
+    usual = usual_width(widths) or 1
     check_width(usual)
     if own:
-        return Top(tuple(cells[0]), 0, 1.0, filled, widths)
+        return Top(tuple(cells[0]), 0, 1.0, filled, widths, usual)
     at, header, confidence = find_header(records, filled, choice, usual)
     # Where the header is the first record, there is nothing above it.
     if at and header:
         header = with_groups(cells[at - 1], header)
-    return Top(header, at, confidence, filled, widths)
+    return Top(header, at, confidence, filled, widths, usual)
 
 
 def lay_out(
@@ -143,15 +161,23 @@ def lay_out(
     # Titles above a table without a header look like nothing but narrow records.
     first = at + 1 if at is not None else _first_lead(cells, top.filled, usual, choice)
     preface = [(record, "preamble") for record in range(first) if record != at]
-    if header and first < len(cells) and not own and _is_second_header(cells[first]):
-        preface.append((first, "second_header"))
-        first += 1
+    if header and first < len(cells) and not own:
+        # Technical names above, words for people below.
+        names = known_names(cells[first])
+        if names >= _SECOND_HEADER_NAMES and not any(map(is_contact, cells[first])):
+            preface.append((first, "second_header"))
+            first += 1
     # A blank line is a record that is counted: what went in comes out.
     furniture = dict.fromkeys(set(range(first, len(cells))).difference(top.filled), "blank")
     # What this package wrote are records only, whatever they look like.
     if not own:
         below = [record for record in top.filled if record >= first]
-        furniture |= _footers(cells, below, usual, leads=_are_leads(cells, below, header))
+        # In a list of people and numbers a total is no record.
+        is_list = header is not None and known_names(header) > 1
+        if not is_list:
+            sample = below[:_SAMPLE_RECORDS]
+            is_list = sum(any(map(is_contact, cells[at])) for at in sample) * 2 > len(sample)
+        furniture |= _footers(cells, below, usual, leads=is_list)
         furniture |= _repeats(cells, first, header)
     return Layout(
         header=header,
@@ -178,11 +204,6 @@ def asked_once(rows: Iterable[list[str]], ask: Callable[[list[str]], T]) -> Iter
 def is_blank(cells: Sequence[str]) -> bool:
     """Whether no cell holds more than white space."""
     return not any(cell and cell != _EOF_MARK and not cell.isspace() for cell in cells)
-
-
-def _most_frequent(widths: Counter[int]) -> int:
-    """The larger one of two that are as frequent; 1 where there is none."""
-    return max(widths, key=lambda width: (widths[width], width), default=1)
 
 
 def _first_lead(
@@ -230,8 +251,168 @@ def with_groups(above: Sequence[str], header: tuple[str, ...]) -> tuple[str, ...
     return tuple(joined)
 
 
-def _is_second_header(row: Sequence[str]) -> bool:
-    return known_names(row) >= _SECOND_HEADER_NAMES and not any(map(is_contact, row))
+def find_header(
+    records: Records, filled: list[int], choice: HeaderChoice, usual: int
+) -> tuple[int | None, tuple[str, ...] | None, float]:
+    """The header's record, its texts and how sure that is.
+
+    Args:
+        records: All records of the file.
+        filled: Places of those that are not blank.
+        choice: Where the header is, if it is known.
+        usual: Cells of a usual record.
+
+    Raises:
+        ConfigError: No record begins on the line given.
+    """
+    # What somebody says of the header is not weighed.
+    if choice == "none" or not filled:
+        return None, None, 1.0
+    if isinstance(choice, int):
+        if choice - 1 not in records.starts:
+            raise ConfigError(f"no record begins on line {choice}; pass the header's own line")
+        at = records.starts.index(choice - 1)
+        return at, tuple(records.cells[at]), 1.0
+    if not isinstance(choice, str):
+        return None, tuple(choice), 1.0
+    # Somebody's own number above the header would end the search for it.
+    plain = _plain_header(records.cells, filled[:_TOP_RECORDS])
+    if plain is not None:
+        return plain, tuple(records.cells[plain]), 1.0
+    candidates = _before_data(records.cells, filled[:_SEARCHED_RECORDS], usual)
+    named = {at: known_names(records.cells[at]) for at in candidates}
+    # One known word alone may be a title; two are a header, however wide the table.
+    named = {
+        at: names
+        for at, names in named.items()
+        if names > 1 or filled_cells(records.cells[at]) >= usual / 2
+    }
+    best = max(named, key=lambda at: (named[at], -at), default=None)
+    if best is not None and named[best]:
+        # Above stand titles, not records as full as it; a column without a name stands in many headers.
+        full = max(filled_cells(records.cells[best]) - 1, _NARROW)
+        above = [at for at in candidates if at < best]
+        if sum(filled_cells(records.cells[at]) >= full for at in above) <= 1:
+            return best, tuple(records.cells[best]), 1.0 if named[best] > 1 else 0.8
+    return _by_contrast(records.cells, filled, candidates, usual)
+
+
+def known_names(row: Sequence[str]) -> int:
+    """How many names that lists of leads have stand in the record; 0 where values stand among them."""
+    data = sum(bool(cell.strip()) and _DATA.fullmatch(cell) is not None for cell in row)
+    # `Home`, `Work` and `Other` are values of a column as often as names of columns.
+    if data > _STRAY_DATA_SHARE * len(row):
+        return 0
+    return len({name for name in map(header_vocabulary.known, row) if name})
+
+
+def is_contact(cell: str) -> bool:
+    """Whether a cell is a phone number or an e-mail address."""
+    # `2024-01-05` has the digits and the signs of a phone number.
+    if _CONTACT.fullmatch(cell) is None or _DATE.fullmatch(cell):
+        return False
+    return "@" in cell or sum(char.isdecimal() for char in cell) >= _PHONE_DIGITS
+
+
+def filled_cells(row: Sequence[str]) -> int:
+    """How many cells hold more than white space."""
+    return sum(bool(cell.strip()) for cell in row)
+
+
+def _plain_header(cells: list[list[str]], top: list[int]) -> int | None:
+    """A record of names that lists have, with at most two records above: somebody's own number."""
+    for at in top:
+        names = known_names(cells[at])
+        if (
+            names > 1
+            and names * 2 >= filled_cells(cells[at])
+            and not any(map(is_contact, cells[at]))
+        ):
+            above = [row for row in top if row < at]
+            numbered = sum(any(map(is_contact, cells[row])) for row in above)
+            return at if 0 < numbered == len(above) <= _ABOVE_RECORDS else None
+    return None
+
+
+def _by_contrast(
+    cells: list[list[str]], filled: list[int], candidates: list[int], usual: int
+) -> tuple[int | None, tuple[str, ...] | None, float]:
+    """A header of unknown words: what stands under it is of another kind."""
+    least = max(min(2, usual), usual / 2)
+    at = next((row_at for row_at in candidates if filled_cells(cells[row_at]) >= least), None)
+    if at is None:
+        return None, None, 0.8
+    row = cells[at]
+    # Kinds of columns show in five hundred records; a file may have millions.
+    below = [cells[row_at] for row_at in filled if row_at > at][:_SAMPLE_RECORDS]
+    kinds = {column: _kind(below, column) for column in range(usual)}
+    typed = {column: kind for column, kind in kinds.items() if kind is not None}
+    # Names that are no values of their columns, against values that are, or stand for none.
+    named = alike = 0
+    for column, kind in typed.items():
+        if column < len(row) and row[column].strip():
+            is_value = _is_match(kind, row[column]) or _is_match(_NO_VALUE, row[column])
+            named, alike = named + (not is_value), alike + is_value
+    if typed and named <= alike and not _are_years(row, below, typed):
+        return None, None, 0.7
+    if typed:
+        return at, tuple(row), 0.7
+    if _is_record(row, below):
+        return None, None, 0.5
+    return at, tuple(row), 0.3
+
+
+def _kind(rows: list[list[str]], column: int) -> re.Pattern[str] | None:
+    """What most values of a column are: numbers and addresses, codes, or nothing that tells."""
+    values = [row[column] for row in rows if column < len(row) and row[column].strip()]
+    least = max(1.0, _TYPED_SHARE * len(values))
+    for kind in (_DATA, _CODE):
+        if sum(_is_match(kind, value) for value in values) >= least:
+            return kind
+    return None
+
+
+def _is_match(kind: re.Pattern[str], text: str) -> bool:
+    return len(text) <= _LONGEST_VALUE and kind.fullmatch(text) is not None
+
+
+def _are_years(row: Sequence[str], below: list[list[str]], columns: Collection[int]) -> bool:
+    """Whether the names of columns are years, above values that are none."""
+    named = [at for at in columns if at < len(row) and _YEAR.fullmatch(row[at].strip())]
+    values = [row_below[at] for row_below in below for at in named if at < len(row_below)]
+    years = sum(_YEAR.fullmatch(value.strip()) is not None for value in values)
+    return len(named) * 2 > len(columns) and years * 2 < len(values)
+
+
+def _is_record(row: Sequence[str], below: list[list[str]]) -> bool:
+    """Whether a row of words above rows of words is one of them."""
+    # A table does not have two columns of one name as often as a record has one value twice.
+    names = [cell.strip() for cell in row if cell.strip()]
+    if len(set(names)) < len(names):
+        return True
+    if sum(_is_match(_DATA, name) for name in names) * 2 > len(names):
+        return True
+    sentences = sum(_is_match(_SENTENCE, name) for name in names)
+    if sentences * 2 >= len(names):
+        return True
+    again = sum(
+        any(name in row_below[at : at + 1] for row_below in below)
+        for at, name in enumerate(row)
+        if name.strip()
+    )
+    return again * 2 >= len(names) > 0
+
+
+def _before_data(cells: list[list[str]], filled: list[int], usual: int) -> list[int]:
+    """Records before the first that holds a phone number or an e-mail address like a lead."""
+    rows: list[int] = []
+    for at in filled:
+        contacts = sum(map(is_contact, cells[at]))
+        # A lone number above the table is the sender's.
+        if contacts and filled_cells(cells[at]) >= max(min(2, usual), usual / 2):
+            break
+        rows.append(at)
+    return rows
 
 
 def _repeats(cells: list[list[str]], first: int, header: tuple[str, ...] | None) -> dict[int, str]:
@@ -247,14 +428,6 @@ def _repeats(cells: list[list[str]], first: int, header: tuple[str, ...] | None)
         and [cell.strip().casefold() for cell in cells[at]] == names
         and any(names)
     }
-
-
-def _are_leads(cells: list[list[str]], below: list[int], header: tuple[str, ...] | None) -> bool:
-    """Whether the table is a list of people and numbers, in which a total is no record."""
-    if header is not None and known_names(header) > 1:
-        return True
-    sample = below[:_SAMPLE_RECORDS]
-    return sum(any(map(is_contact, cells[at])) for at in sample) * 2 > len(sample)
 
 
 def _footers(

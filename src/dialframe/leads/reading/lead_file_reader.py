@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
-import pandas as pd
 
 from dialframe.errors import LeadFileError
+from dialframe.files import note_files
 from dialframe.frames.csv_safety import unescape
 from dialframe.leads.lead_file import (
     META,
@@ -34,16 +34,15 @@ from dialframe.leads.lead_file import (
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import text_plausibility
-from dialframe.leads.reading.chunked_text import in_memory
-from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
-from dialframe.leads.reading.delimited_blocks import Block
+from dialframe.leads.reading.chunked_text import in_memory, open_utf8
+from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, stream
 from dialframe.leads.reading.dialect import EXPECTED
-from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, not_a_table
-from dialframe.leads.reading.file_discovery import sources
+from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, kind_of, not_a_table
+from dialframe.leads.reading.file_discovery import sources, tables_in
 from dialframe.leads.reading.file_merging import together
-from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.layout import Layout, asked_once, is_blank, lay_out
+from dialframe.leads.reading.layout import HeaderChoice, Layout, asked_once, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
+from dialframe.leads.reading.reading_in_blocks import Spool, TakenIn, take_in_all
 
 # The readers of other formats and encodings load when a file asks for them: most lists are CSV in UTF-8.
 if TYPE_CHECKING:
@@ -54,6 +53,9 @@ if TYPE_CHECKING:
 Format = Literal["auto", "csv"]
 
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
+#: Columns of a reject file that say what is wrong with a record.
+_WHY: Final = ("_reason", "_all_reasons", "_raw")
+_MAGIC_BYTES: Final = 512
 _JSON_SEARCHED_CHARS: Final = 2**16
 #: Characters of which a file may consist and still be empty.
 _NOTHING: Final = "\x00\t\n\r \ufeff"
@@ -67,7 +69,7 @@ class _Table:
     layout: Layout
     decisions: Decisions
     sep_line: bool = False
-    repaired: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.int64))
+    repaired: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,11 @@ class ReadOptions:
     header: HeaderChoice = "auto"
     sheet: str | int | None = None
     max_line_bytes: int = MAX_LINE_BYTES
+
+    @property
+    def of_text(self) -> tuple[str | None, str | None, HeaderChoice]:
+        """What is known of a delimited text."""
+        return self.delimiter, self.quote, self.header
 
 
 def read(
@@ -145,7 +152,7 @@ def read_as(
         _with_alike_sheets(source, options, in_blocks=in_blocks)
         for source in sources(path, max_line_bytes=options.max_line_bytes)
     ]
-    return together(Path(path), files)
+    return files[0] if len(files) == 1 else together(Path(path), files)
 
 
 def _with_alike_sheets(
@@ -161,7 +168,8 @@ def _with_alike_sheets(
     book = _workbook(source)
     sheets = [file, *(_read(source, replace(options, sheet=name), book=book) for name in alike)]
     # Their first rows were alike; their headers, found one by one, may not be.
-    same = [sheet for sheet in sheets if sheet.header == file.header or _is_alike(sheet, file)]
+    headers = [[name.strip().casefold() for name in sheet.header or ()] for sheet in sheets]
+    same = [sheet for sheet, header in zip(sheets, headers, strict=True) if header == headers[0]]
     names = tuple(str(sheet.decisions.sheet) for sheet in same[1:])
     decisions = replace(file.decisions, alike_sheets=names)
     if len(same) == 1:
@@ -174,13 +182,6 @@ def _with_alike_sheets(
         hidden_columns=max(sheet.decisions.hidden_columns for sheet in same),
     )
     return replace(whole, sha256=file.sha256, decisions=decisions)
-
-
-def _is_alike(sheet: LeadFile, other: LeadFile) -> bool:
-    """Whether two sheets have the same columns, whatever their capitals."""
-    headers = (sheet.header, other.header)
-    folded = [[name.strip().casefold() for name in header or ()] for header in headers]
-    return folded[0] == folded[1]
 
 
 def read_all(
@@ -212,6 +213,43 @@ def read_all(
     ]
 
 
+def take_in(path: str | os.PathLike[str], options: ReadOptions, spool: Spool) -> list[TakenIn]:
+    """Read every table at a path once, block by block where its format allows that.
+
+    A folder, or an archive of which nothing is said, may hold several.
+
+    Raises:
+        LeadFileError: As `read`, and where the file changed meanwhile.
+        ConfigError: As `read`.
+    """
+    is_here = "://" not in os.fspath(path)
+    is_utf8 = (options.encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8")
+    content = open_utf8(Path(path), options.max_line_bytes) if is_here and is_utf8 else None
+    head = content.head() if content else ""
+    # Nothing but a delimited text can be meant; all other files are read whole.
+    if (
+        content is not None
+        and head.strip()
+        and not (options.format == "auto" and begins_like_json(head))
+        and not text_plausibility.is_binary(head)
+        and kind_of(Path(path), content.fetch(0, _MAGIC_BYTES)) == "text"
+    ):
+        known = Decisions("csv", encoding="utf-8", bom=content.has_mark)
+        taken = stream(Path(path), content.sha256, content, options.of_text, known, spool)
+        if taken is None:
+            return [take_in_all(read_as(path, options, in_blocks=False), spool)]
+        note_files([Path(path)])
+        return [replace(taken, file=replace(taken.file, frame=taken.sample(spool)))]
+    if options == ReadOptions(max_line_bytes=options.max_line_bytes) and is_here:
+        if Path(path).is_dir():
+            return [
+                taken for file in tables_in(Path(path)) for taken in take_in(file, options, spool)
+            ]
+        every = read_all(path, max_line_bytes=options.max_line_bytes)
+        return [take_in_all(file, spool) for file in every]
+    return [take_in_all(read_as(path, options), spool)]
+
+
 def _read(
     source: Source, options: ReadOptions, *, in_blocks: bool = True, book: Workbook | None = None
 ) -> LeadFile:
@@ -223,11 +261,11 @@ def _read(
 
             table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
-            text = _decoded(source, options.encoding)
-            file = _in_blocks(source, text, options) if in_blocks else None
+            text, known = _decoded(source, options.encoding)
+            file = _in_blocks(source, text, known, options) if in_blocks else None
             if file is not None:
                 return file
-            table = _text(source, text, options)
+            table = _text(source, text, known, options)
         table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
         return _lead_file(source, table)
     except LeadFileError as problem:
@@ -247,8 +285,6 @@ def _workbook(source: Source) -> Workbook:
 
 def _sheet(book: Workbook, options: ReadOptions) -> _Table:
     sheet = book.sheet(options.sheet)
-    # Before anything is decided about ten thousand columns.
-    check_width(max(map(len, sheet.records.cells), default=0))
     layout = lay_out(sheet.records, options.header)
     decisions = Decisions(
         "workbook",
@@ -287,7 +323,8 @@ def _keyed(keyed: json_and_parquet.Keyed, header: HeaderChoice = "auto") -> _Tab
     return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
 
 
-def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
+def _decoded(source: Source, encoding: str | None) -> tuple[encodings.Decoded, Decisions]:
+    """The text of a file, and what was decided about its encoding."""
     from dialframe.leads.reading import encoding as encodings
 
     # Encodings first: what is binary shows in characters.
@@ -296,13 +333,20 @@ def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
     if text_plausibility.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
-    return decoded
+    return decoded, Decisions(
+        "csv",
+        gzipped=source.gzipped,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        encoding_runner_up=decoded.runner_up,
+        bom=decoded.bom,
+    )
 
 
 def _in_blocks(
-    source: Source, decoded: encodings.Decoded, options: ReadOptions
+    source: Source, decoded: encodings.Decoded, known: Decisions, options: ReadOptions
 ) -> LeadFile | None:
-    """The file in blocks, or None where it is too irregular for that."""
+    """The file in blocks, or None where it is too short or too irregular for that."""
     # Which record has the strange byte is asked of lines, which blocks do not keep.
     if decoded.repaired or (options.format == "auto" and begins_like_json(decoded.text)):
         return None
@@ -310,13 +354,11 @@ def _in_blocks(
         content = in_memory(decoded.text.encode())
     except UnicodeEncodeError:
         return None  # half of a surrogate pair
-    blocks: list[Block] = []
-    surveyed = survey(content, options.delimiter, options.quote, options.header, blocks.append)
-    if surveyed is None:
+    if content is None:
         return None
-    known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
-    sep_line = content.line(0) if surveyed.found.sep_line else ""
-    return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
+    spool = Spool(None, None)
+    taken = stream(source.path, source.sha256, content, options.of_text, known, spool)
+    return taken.whole(spool) if taken else None
 
 
 def begins_like_json(text: str) -> bool:
@@ -325,32 +367,26 @@ def begins_like_json(text: str) -> bool:
     return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
 
 
-def _encoding(
-    decisions: Decisions, decoded: encodings.Decoded, repaired: Sequence[int]
-) -> Decisions:
-    return replace(
-        decisions,
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
-        encoding_runner_up=decoded.runner_up,
-        bom=decoded.bom,
-        repaired_lines=tuple(repaired),
-    )
-
-
-def _text(source: Source, decoded: encodings.Decoded, options: ReadOptions) -> _Table:
+def _text(
+    source: Source, decoded: encodings.Decoded, known: Decisions, options: ReadOptions
+) -> _Table:
     lines, keyed = split_lines(decoded.text), None
-    if options.format == "auto":
+    if options.format == "auto" and begins_like_json(decoded.text):
         from dialframe.leads.reading import json_and_parquet
 
         keyed = json_and_parquet.read_json(source.path, decoded.text, lines)
-    table = _keyed(keyed, options.header) if keyed else _delimited(decoded.text, lines, options)
-    repaired = _line_numbers(lines, decoded.repaired)
-    decisions = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
-    return replace(table, decisions=decisions, repaired=repaired)
+    if keyed is not None:
+        table = _keyed(keyed, options.header)
+        known = replace(
+            known, format=table.decisions.format, dropped_columns=table.decisions.dropped_columns
+        )
+        table = replace(table, decisions=known)
+    else:
+        table = _delimited(decoded.text, lines, known, options)
+    return _with_repaired(table, lines, decoded.repaired) if decoded.repaired else table
 
 
-def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
+def _delimited(text: str, lines: Lines, known: Decisions, options: ReadOptions) -> _Table:
     is_own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
     if is_own is not None:
         detected = dialects.Found(Dialect(is_own["delimiter"]), Shape(1), 1.0)
@@ -362,13 +398,19 @@ def _delimited(text: str, lines: Lines, options: ReadOptions) -> _Table:
     records = parse(lines, detected.dialect, detected.shape, start=int(detected.sep_line))
     records = replace(records, lines=whole)
     layout = lay_out(records, options.header, own=is_own is not None)
-    decisions = Decisions(
-        "tsv" if detected.dialect.delimiter == "\t" else "csv",
-        dialect=detected.dialect,
-        delimiter_confidence=detected.confidence,
-        delimiter_runner_up=detected.runner_up,
-    )
-    return _without_own_columns(_Table(records, layout, decisions, sep_line=detected.sep_line))
+    table = _Table(records, layout, detected.noted_in(known), sep_line=detected.sep_line)
+    return _without_own_columns(table)
+
+
+def _with_repaired(table: _Table, lines: Lines, offsets: Sequence[int]) -> _Table:
+    """A table with the lines and the records that hold characters of another encoding."""
+    lengths = [len(text) + len(end) for text, end in zip(lines.texts, lines.ends, strict=True)]
+    begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    hit = np.unique(np.searchsorted(begins, np.asarray(offsets), side="right") - 1)
+    # The record that a line belongs to is the last that begins at or above it.
+    records = np.searchsorted(np.asarray(table.records.starts), hit, side="right") - 1
+    decisions = replace(table.decisions, repaired_lines=tuple((hit + 1).tolist()))
+    return replace(table, decisions=decisions, repaired=frozenset(records.tolist()))
 
 
 def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
@@ -380,40 +422,23 @@ def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
     kept = [at for at, name in enumerate(header) if name not in META]
     plain = unescape if escaped else str
     cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
-    damaged = dict(_damaged(header, table.records.cells, cells, plain))
+    faults, raws = dict(table.records.faults), dict(table.records.raws)
+    places = [header.index(name) for name in _WHY if name in header]
+    for record, row in enumerate(table.records.cells):
+        # A row that was cut by hand has no reason any more.
+        if len(places) == len(_WHY) and len(row) > max(places):
+            reason, every, raw = (plain(row[at]) for at in places)
+            fault = damage(cells[record], reason, every, raw)
+            if fault is not None:
+                faults[record], raws[record] = fault, raw
     names = tuple(plain(header[at]) for at in kept)
-    layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(
         table,
-        records=replace(
-            table.records,
-            cells=cells,
-            faults={**table.records.faults, **{at: code for at, (code, _) in damaged.items()}},
-            raws={**table.records.raws, **{at: raw for at, (_, raw) in damaged.items()}},
-        ),
-        layout=layout,
+        records=replace(table.records, cells=cells, faults=faults, raws=raws),
+        layout=replace(table.layout, header=names, width=len(kept), usual=len(kept)),
         decisions=replace(table.decisions, dropped_columns=dropped),
     )
-
-
-def _damaged(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    cells: Sequence[Sequence[str]],
-    plain: Callable[[str], str],
-) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Records that are damaged still, with their damage and their own text."""
-    if not {"_reason", "_all_reasons", "_raw"}.issubset(header):
-        return
-    places = [header.index(name) for name in ("_reason", "_all_reasons", "_raw")]
-    for at, row in enumerate(rows):
-        # A row that was cut by hand has no reason any more.
-        if len(row) > max(places):
-            reason, every, raw = (plain(row[column]) for column in places)
-            fault = damage(cells[at], reason, every, raw)
-            if fault is not None:
-                yield at, (fault, raw)
 
 
 def _lead_file(source: Source, table: _Table) -> LeadFile:
@@ -425,6 +450,15 @@ def _lead_file(source: Source, table: _Table) -> LeadFile:
     # Records are counted from the first one behind the header.
     first = min([*layout.leads, *(at for at, _ in layout.furniture)], default=0)
     header_line = None if layout.header_record is None else int(starts[layout.header_record]) + 1
+    # What stands above the first lead is no record.
+    left_out: list[tuple[int, int | None, str]] = [(at, None, code) for at, code in layout.preface]
+    left_out += [(at, at - first + 1, code) for at, code in layout.furniture]
+    skipped = [
+        Skipped(records.starts[at] + 1, row, code, records.raw(at), records.cells[at])
+        for at, row, code in left_out
+    ]
+    if table.sep_line:
+        skipped.insert(0, Skipped(1, None, "sep_line", records.lines.texts[0], []))
     decisions = replace(
         table.decisions,
         header_line=header_line,
@@ -437,7 +471,7 @@ def _lead_file(source: Source, table: _Table) -> LeadFile:
         header=layout.header,
         lines=starts[leads] + 1,
         rows=leads - first + 1,
-        skipped=_skipped(table, names, first),
+        skipped=skipped_frame(names, skipped),
         decisions=decisions,
         sha256=source.sha256,
         faults=MappingProxyType(faults),
@@ -449,7 +483,6 @@ def _lead_file(source: Source, table: _Table) -> LeadFile:
 def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tuple[str, ...]]]:
     """Cells of each lead in the table's width, with the faults and warnings of its row."""
     records, layout = table.records, table.layout
-    repaired = _repaired_records(records, table.repaired)
     cells: list[list[str]] = []
     faults: dict[int, str] = {}
     warnings: dict[int, tuple[str, ...]] = {}
@@ -464,7 +497,7 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
         # Programs leave out empty cells at the end; cells that are missing in the middle look the same.
         if fault is None and len(row) < layout.usual:
             codes.append("short_row")
-        if record in repaired:
+        if record in table.repaired:
             codes.append("encoding_repaired")
         if fault is not None:
             faults[at] = fault
@@ -472,37 +505,6 @@ def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tupl
             warnings[at] = tuple(codes)
         cells.append(next(filled))
     return cells, faults, warnings
-
-
-def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
-    records, layout = table.records, table.layout
-    # What stands above the first lead is no record.
-    left_out: list[tuple[int, int | None, str]] = [(at, None, code) for at, code in layout.preface]
-    left_out += [(at, at - first + 1, code) for at, code in layout.furniture]
-    skipped = [
-        Skipped(records.starts[at] + 1, row, code, records.raw(at), records.cells[at])
-        for at, row, code in left_out
-    ]
-    if table.sep_line:
-        skipped.insert(0, Skipped(1, None, "sep_line", records.lines.texts[0], []))
-    return skipped_frame(names, skipped)
-
-
-def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
-    """0-based physical line of each offset into the text."""
-    if not offsets:
-        return np.array([], dtype=np.int64)
-    lengths = [len(text) + len(end) for text, end in zip(lines.texts, lines.ends, strict=True)]
-    begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    return np.searchsorted(begins, np.asarray(offsets), side="right") - 1
-
-
-def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
-    if not len(lines):
-        return frozenset()
-    # The record that a line belongs to is the last that begins at or above it.
-    records_hit = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
-    return frozenset(np.unique(records_hit).tolist())
 
 
 # A record with a cell too many stands in the reject file with its cells where they fell: phone number
@@ -528,26 +530,12 @@ def damage(cells: Sequence[str], reason: str, all_reasons: str, raw: str) -> str
     fault = next((code for code in DAMAGE if code in codes), None)
     if fault is None or not reason.strip() or not raw:
         return None
-    stripped = [cell.strip() for cell in cells]
-    return (
-        fault
-        if any(
-            _stripped(read, len(stripped)) == stripped for read in _readings(raw, len(stripped))
-        )
-        else None
-    )
-
-
-def _readings(raw: str, width: int) -> Iterator[list[str]]:
-    """Cells that the text may have been read as."""
-    lines = split_lines(raw)
+    width, lines = len(cells), split_lines(raw)
     # The dialect of the first file is not known any more: every usual one is tried.
     for delimiter, quote, skip_space in product(EXPECTED, _QUOTES, (False, True)):
         if delimiter in raw:
             dialect = Dialect(delimiter, quote, skip_space=skip_space)
-            yield scan(raw, dialect).cells
-            yield from parse(lines, dialect, Shape(width)).cells[:1]
-
-
-def _stripped(cells: Sequence[str], width: int) -> list[str]:
-    return [cell.strip() for cell in [*cells, *[""] * width][:width]]
+            for read in (scan(raw, dialect).cells, *parse(lines, dialect, Shape(width)).cells[:1]):
+                if [cell.strip() for cell in wide(read, width)] == [*map(str.strip, cells)]:
+                    return fault
+    return None

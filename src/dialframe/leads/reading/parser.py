@@ -71,7 +71,8 @@ def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Recor
     records, parser = Records([], [], [], lines=lines), Parser(dialect, shape)
     at, total = start, len(lines.texts)
     while at < total:
-        record = parser.record(lines, at)
+        record = parser.tried(lines, at)
+        parser.count(record)
         if record.fault:
             records.faults[len(records.cells)] = record.fault
         if record.warning:
@@ -110,12 +111,6 @@ class Parser:
     def count(self, record: Record) -> None:
         """Note a record that is taken: whether its quote was searched in vain."""
         self._in_vain += self.span if record.in_vain else 0
-
-    def record(self, lines: Lines, at: int) -> Record:
-        """The record that begins at a line."""
-        record = self.tried(lines, at)
-        self.count(record)
-        return record
 
     def tried(self, lines: Lines, at: int) -> Record:
         """The record that begins at a line, as far as these lines tell."""

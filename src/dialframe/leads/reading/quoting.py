@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from dialframe.leads.lead_file import Dialect
+from dialframe.leads.lead_file import Dialect, usual_width
 from dialframe.leads.reading.parser import BROKEN, CLEAN, STRAY, Scan, scan
 
-#: Characters that have been seen as quotes beside `"`, the more usual first.
-_OTHERS: Final = ("'", "~", "`", "|", "^", "*", "%", "$")
+#: Characters that have been seen as quotes beside `"`; the last one, an apostrophe, needs less to be one.
+_OTHERS: Final = ("~", "`", "|", "^", "*", "%", "$", "'")
 _BAD_QUOTES_SHARE: Final = 0.5
 _REGULAR_WITHOUT: Final = 3
 _MANY_LINES: Final = 5
@@ -59,12 +58,12 @@ def joined(lines: Sequence[str], *, inside: bool) -> list[str]:
 
 def quote_of(sample: list[str], delimiter: str) -> str | None:
     """The quote: `"` unless records are regular only without, another where only that one is used."""
+    text = "\n".join(sample)
+    others = [quote for quote in _OTHERS if quote in text and quote not in delimiter]
+    for quote in others if delimiter else ():
+        if _stands_around(quote, sample, delimiter):
+            return quote
     doubles = [at for at, line in enumerate(sample) if '"' in line]
-    other = _other_quote(sample, delimiter) if delimiter else None
-    if other is not None:
-        return other
-    if delimiter and _is_apostrophe(sample, delimiter):
-        return "'"
     if not doubles:
         return '"'
     plain_texts = [line.replace('\\"', '""') for line in sample]
@@ -72,29 +71,16 @@ def quote_of(sample: list[str], delimiter: str) -> str | None:
     quoted = _regular(scans, doubles)
     if quoted == len(doubles):
         return '"'
-    plain = _regular([scan(line, Dialect(delimiter, None)) for line in sample], doubles)
+    # A line without quotes is read alike with them and without.
+    unquoted = list(scans)
+    for at in doubles:
+        unquoted[at] = scan(sample[at], Dialect(delimiter, None))
+    plain = _regular(unquoted, doubles)
     # Inches: quotes that mean nothing stand in many lines, and open everywhere.
     many = plain >= max(_MANY_LINES, _MANY_SHARE * len(sample))
     if many and plain > _REGULAR_WITHOUT * quoted:
         return None
     return None if plain > quoted and _is_literal(plain_texts, scans, delimiter) else '"'
-
-
-def _is_apostrophe(sample: list[str], delimiter: str) -> bool:
-    """Whether cells in `'` hold delimiters, and records are regular with it as quote."""
-    escaped = re.escape(delimiter)
-    cell = re.compile(
-        rf"(?:^|{escaped}[ \t]{{0,9}}+)'((?:[^']++|'')*+)'(?=[ \t]{{0,9}}+(?:{escaped}|$))"
-    )
-    places = [
-        at
-        for at, line in enumerate(sample)
-        if any(delimiter in match[1] for match in cell.finditer(line))
-    ]
-    if len(places) < _LITERAL_LINES:
-        return False
-    regular = _regular([scan(line, Dialect(delimiter, "'")) for line in sample], places)
-    return regular >= _REGULAR_SHARE * len(places)
 
 
 def _is_literal(sample: list[str], scans: list[Scan], delimiter: str) -> bool:
@@ -108,6 +94,32 @@ def _is_literal(sample: list[str], scans: list[Scan], delimiter: str) -> bool:
     escaped = re.escape(delimiter)
     cell = re.compile(rf'(?:^|{escaped})\s{{0,9}}"[^"]*(?:""[^"]*)*"\s{{0,9}}(?:{escaped}|$)')
     return sum(cell.search(line) is not None for line in sample) < words
+
+
+def _stands_around(quote: str, sample: list[str], delimiter: str) -> bool:
+    """Whether a quote other than `"` stands around cells: of most lines, or those with a delimiter in them."""
+    lines = [line for line in sample if line.count(quote) > 1]
+    mark, escaped = re.escape(quote), re.escape(delimiter)
+    if quote != "'":
+        # A rarer one is believed only around every cell.
+        record = re.compile(rf"{mark}[^{mark}]*{mark}(?:{escaped}{mark}[^{mark}]*{mark})+")
+        whole = sum(record.fullmatch(line) is not None for line in lines)
+        return whole > _BAD_QUOTES_SHARE * len(sample)
+    around = re.compile(rf"(?:^|{escaped}\s{{0,9}})'[^']*'(?:\s{{0,9}}{escaped}|$)")
+    if sum(around.search(line) is not None for line in lines) > _BAD_QUOTES_SHARE * len(sample):
+        return True
+    cell = re.compile(
+        rf"(?:^|{escaped}[ \t]{{0,9}}+)'((?:[^']++|'')*+)'(?=[ \t]{{0,9}}+(?:{escaped}|$))"
+    )
+    places = [
+        at
+        for at, line in enumerate(sample)
+        if any(delimiter in match[1] for match in cell.finditer(line))
+    ]
+    if len(places) < _LITERAL_LINES:
+        return False
+    regular = _regular([scan(line, Dialect(delimiter, "'")) for line in sample], places)
+    return regular >= _REGULAR_SHARE * len(places)
 
 
 def escape_of(sample: list[str], delimiter: str, quote: str | None) -> str | None:
@@ -131,32 +143,9 @@ def escape_of(sample: list[str], delimiter: str, quote: str | None) -> str | Non
     return "\\" if regular > plain else None
 
 
-def _other_quote(sample: list[str], delimiter: str) -> str | None:
-    """A quote other than `"` that stands around cells of most lines."""
-    escaped = re.escape(delimiter)
-    for quote in _OTHERS:
-        lines = [line for line in sample if line.count(quote) > 1]
-        if quote in delimiter or not lines:
-            continue
-        mark = re.escape(quote)
-        if quote == "'":
-            opening = re.compile(
-                rf"(?:^|{escaped}\s{{0,9}}){mark}[^{mark}]*{mark}(?:\s{{0,9}}{escaped}|$)"
-            )
-            count = sum(opening.search(line) is not None for line in lines)
-        else:
-            # A rarer one is believed only around every cell.
-            whole = re.compile(rf"{mark}[^{mark}]*{mark}(?:{escaped}{mark}[^{mark}]*{mark})+")
-            count = sum(whole.fullmatch(line) is not None for line in lines)
-        if count > _BAD_QUOTES_SHARE * max(1, len(sample)):
-            return quote
-    return None
-
-
 def _regular(rows: list[Scan], places: list[int]) -> int:
     """How many of the lines at the places have the usual width and quotes that close."""
-    widths = Counter(len(row.cells) for row in rows if row.state in (CLEAN, STRAY))
-    width = max(widths, key=lambda each: (widths[each], each)) if widths else 0
+    width = usual_width(len(row.cells) for row in rows if row.state in (CLEAN, STRAY))
     chosen = (rows[at] for at in places)
     return sum(row.state in (CLEAN, STRAY) and len(row.cells) == width for row in chosen)
 

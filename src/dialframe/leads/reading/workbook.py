@@ -107,10 +107,13 @@ class Workbook:
         path, book = self.path, self._book
         with _damage_named(path):
             names = _wanted(path, book, sheet)
-            rows = {name: _rows(book, name) for name in names}
+            rows = {}
+            for name in names:
+                cells = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+                rows[name] = [[shown(cell) for cell in row] for row in cells]
             # Likeness of ten thousand columns would take minutes.
-            for cells in rows.values():
-                check_width(max(map(len, cells), default=0))
+            for texts in rows.values():
+                check_width(max(map(len, texts), default=0))
             name = max(rows, key=lambda title: (_likeness(rows[title]), -names.index(title)))
             _mask(rows[name], self._parts.masks(name))
             hidden_rows, hidden_columns = self._parts.hidden(name)
@@ -125,7 +128,11 @@ class Workbook:
         return Sheet(
             name,
             _records(rows[name]),
-            _others(book, name),
+            tuple(
+                meta.name if meta.visible == _VISIBLE else f"{meta.name} (hidden)"
+                for meta in book.sheets_metadata
+                if meta.name != name
+            ),
             alike,
             tuple(row for row in hidden_rows if row <= used),
             tuple(column for column in hidden_columns if column <= width),
@@ -193,19 +200,6 @@ def _wanted(path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None
 
 def _list(book: calamine.CalamineWorkbook) -> str:
     return ", ".join(book.sheet_names)
-
-
-def _others(book: calamine.CalamineWorkbook, chosen: str) -> tuple[str, ...]:
-    return tuple(
-        meta.name if meta.visible == _VISIBLE else f"{meta.name} (hidden)"
-        for meta in book.sheets_metadata
-        if meta.name != chosen
-    )
-
-
-def _rows(book: calamine.CalamineWorkbook, name: str) -> list[list[str]]:
-    rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return [[shown(cell) for cell in row] for row in rows]
 
 
 def _top(rows: list[list[str]]) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import groupby
 from typing import Final, Literal
 
 import pandas as pd
@@ -15,7 +16,7 @@ import pyarrow as pa
 from dialframe.errors import ConfigError
 from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.lead_file import LEAD_COLUMNS, META
+from dialframe.leads.lead_file import LEAD_COLUMNS, META, numbered
 
 #: Where a clean list goes.
 Destination = Literal["excel", "hubspot", "salesforce", "raw"]
@@ -105,14 +106,10 @@ class CleanColumns:
         present = [name for name in mapped if name in LEAD_COLUMNS]
         present += [name for name in LEAD_COLUMNS if name in filled and name not in present]
         wanted = layout.writing.names
-        taken: set[str] = set()
-        fields = {name: _free(wanted.get(name, name), taken) for name in present}
-        fields |= {name: _free(name, taken) for name in layout.add}
-        others = {
-            name: _free(name, taken)
-            for name in names
-            if name not in LEAD_COLUMNS and name not in META
-        }
+        own = [name for name in names if name not in LEAD_COLUMNS and name not in META]
+        free = numbered([*(wanted.get(name, name) for name in present), *layout.add, *own])
+        fields = dict(zip([*present, *layout.add], free, strict=False))
+        others = dict(zip(own, free[len(free) - len(own) :], strict=True))
         if layout.writing.bookkeeping:
             others |= {name: name for name in _BOOKKEEPING if name in names}
         return cls(fields, others, layout)
@@ -129,7 +126,7 @@ class CleanColumns:
         for name, column in self.fields.items():
             cells = added[name] if name in added else records[name]
             if self.layout.title_names and name in _NAMES:
-                cells = _titled(arrow_text.whole(cells))
+                cells = arrow_text.mapped(arrow_text.whole(cells), _as_name)
             cells_by_name[column] = cells
         return pa.table(
             cells_by_name | {column: records[name] for name, column in self.others.items()}
@@ -146,15 +143,6 @@ def destinations() -> Mapping[str, Writing]:
         )
         for name, facts in tomllib.loads(table.read_text("utf-8")).items()
     }
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    """A name that no other column has."""
-    name, copy = wanted, 2
-    while name in taken:
-        name, copy = f"{wanted} ({copy})", copy + 1
-    taken.add(name)
-    return name
 
 
 def _added(phones: pa.ChunkedArray, add: Sequence[str]) -> dict[str, pa.Array]:
@@ -185,26 +173,11 @@ def _said(phone: str) -> Mapping[str, str]:
     }
 
 
-def _titled(cells: pa.Array) -> pa.Array:
-    """Names that are all capitals as names; the others as they are."""
-    which, values = arrow_text.by_distinct(cells, _as_name)
-    return arrow_text.column(values).take(pa.array(which))
-
-
 def _as_name(text: str) -> str:
+    """A name that is all capitals as a name; any other as it is."""
     letters = [char for char in text if char.isalpha()]
     if len(letters) < 2 or not all(char.isupper() for char in letters):
         return text
-    return _each_word(text.lower(), str.capitalize)
-
-
-def _each_word(text: str, change: Callable[[str], str]) -> str:
-    """The text with each run of letters changed: `o'neill-smith` has three."""
-    words, run = [], ""
-    for char in text:
-        if char.isalpha():
-            run += char
-            continue
-        words += [change(run), char]
-        run = ""
-    return "".join([*words, change(run)])
+    # `o'neill-smith` has three runs of letters.
+    runs = ("".join(run) for _, run in groupby(text.lower(), str.isalpha))
+    return "".join(run.capitalize() if run[0].isalpha() else run for run in runs)

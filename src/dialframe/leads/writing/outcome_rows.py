@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dialframe.leads import arrow_text
 from dialframe.leads.dedupe.duplicate_detection import Found
@@ -60,7 +59,9 @@ class Part:
         warnings: Warning codes, joined by `;`.
         whereabouts: Country and line type of each number.
         findings: What stands against them.
-        others: For records that repeat or obey another one: that one's file and line.
+        settled: What stands against them because of others.
+        files: Names of all files.
+        begins: First record of each file.
         raws: Row to the text of a record that could not be read whole.
         silenced: Records whose second number is left out, because it must not be called.
     """
@@ -74,7 +75,9 @@ class Part:
     warnings: pa.Array
     whereabouts: np.ndarray
     findings: Findings
-    others: Sequence[tuple[np.ndarray, pa.Array, np.ndarray]]
+    settled: Sequence[Found]
+    files: Sequence[str]
+    begins: Sequence[int]
     raws: Mapping[int, str]
     silenced: np.ndarray
 
@@ -113,11 +116,7 @@ class Part:
         findings = self.findings
         groups = np.searchsorted(findings.rows[firsts], rows)
         finding_rows = firsts[groups]
-        names = (
-            arrow_text.column(findings.names).take(pa.array(findings.fields[finding_rows]))
-            if len(finding_rows)
-            else finding_rows
-        )
+        names = arrow_text.column(findings.names)
         kept_file, kept_line = self._kept(rows)
         raws = arrow_text.constant("", len(rows))
         if self.raws:
@@ -128,7 +127,7 @@ class Part:
             | self._place(outcome, rows)
             | {
                 "_reason": findings.codes(finding_rows),
-                "_field": names if len(finding_rows) else arrow_text.column([]),
+                "_field": names.take(pa.array(findings.fields[finding_rows])),
                 "_value": findings.cells.take(pa.array(finding_rows)),
                 "_all_reasons": findings.all_codes(groups),
                 "_warnings": arrow_text.take(self.warnings, rows),
@@ -147,17 +146,21 @@ class Part:
         }
 
     def _kept(self, rows: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """File and line of the records that these repeat or obey."""
-        files = arrow_text.constant("", len(rows))
+        """File and line of the records that these repeat or obey; the first finding that has one tells."""
+        files = np.full(len(rows), -1)
         lines = np.zeros(len(rows), np.int64)
-        known = np.zeros(len(rows), np.bool_)
-        for repeated, names, others in self.others:
-            hits = np.flatnonzero(np.isin(rows, repeated) & ~known)
-            at = np.searchsorted(repeated, rows[hits])
-            files = arrow_text.put(files, hits, names.take(pa.array(at)))
-            lines[hits] = others[at]
-            known[hits] = True
-        return files, pa.array(lines, pa.int64(), mask=~known)
+        for finding in self.settled:
+            if finding.kept is not None and finding.lines is not None and len(finding.records):
+                # Both are in order, so that nothing has to be sorted.
+                at = np.searchsorted(finding.records, rows) % len(finding.records)
+                hits = np.flatnonzero((finding.records[at] == rows) & (files < 0))
+                at = at[hits]
+                files[hits] = np.searchsorted(self.begins, finding.kept[at], side="right") - 1
+                lines[hits] = finding.lines[at]
+        # Behind all names stands an empty one, for records without another.
+        which = np.where(files < 0, len(self.files), files)
+        names = arrow_text.column([*self.files, ""]).take(pa.array(which))
+        return names, pa.array(lines, pa.int64(), mask=files < 0)
 
 
 def with_settled(
@@ -178,43 +181,21 @@ def with_settled(
     return in_order(rows, ranks, names, values)
 
 
-def others(
-    settled: Sequence[Found], names: Sequence[str], begins: Sequence[int]
-) -> list[tuple[np.ndarray, pa.Array, np.ndarray]]:
-    """Records that repeat or obey another one, with that one's file and line; the first that has one tells.
-
-    Args:
-        settled: What stands against records because of others.
-        names: Names of all files.
-        begins: First record of each file.
-    """
-    files = arrow_text.column(names)
-    return [
-        (
-            finding.records,
-            files.take(pa.array(np.searchsorted(begins, finding.kept, side="right") - 1)),
-            finding.lines,
-        )
-        for finding in settled
-        if finding.kept is not None and finding.lines is not None
-    ]
-
-
 def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
     """The records of `LeadFile.skipped` as rows of their outcome."""
     records = frame[frame["_row"].notna().to_numpy()]
     count = len(records)
     blank = arrow_text.constant("", count)
-    cells = {column: _text(records[column]) for column in columns}
+    cells = {column: arrow_text.of_series(records[column]) for column in columns}
     meta = {
         "_file": arrow_text.constant(name, count),
         "_line": pa.array(records["_line"], pa.int64()),
         "_row": pa.array(records["_row"], pa.int64()),
         "_outcome": arrow_text.constant("skipped", count),
-        "_reason": _text(records["_code"]),
-        "_all_reasons": _text(records["_code"]),
+        "_reason": arrow_text.of_series(records["_code"]),
+        "_all_reasons": arrow_text.of_series(records["_code"]),
         "_kept_line": pa.nulls(count, pa.int64()),
-        "_raw": _text(records["_raw"]),
+        "_raw": arrow_text.of_series(records["_raw"]),
     }
     return pa.table(cells | {column: meta.get(column, blank) for column in META})
 
@@ -261,8 +242,3 @@ def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
         for name in both.column_names
     }
     return pd.DataFrame(columns, index=pd.RangeIndex(len(both)))
-
-
-def _text(column: pd.Series) -> pa.Array:
-    text = pc.cast(pa.array(column, from_pandas=True), arrow_text.TEXT)
-    return text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text

@@ -185,7 +185,16 @@ def targets_of(target: Target, files: Sequence[CleanedFile]) -> dict[str, Path]:
     if target.page is not None:
         paths["report_page"] = target.folder / f"{begin}.report.html"
     paths["report"] = target.folder / f"{begin}.report.json"
-    _refuse_bad_targets(files, begin, paths)
+    if not begin or Path(begin).name != begin:
+        raise ConfigError(f"stem {begin!r} is no beginning of a file name; leave out the folder")
+    inputs = {file.path.resolve() for file in files}
+    for path in paths.values():
+        if path.resolve() in inputs:
+            raise LeadFileError(
+                f"{path} was read and would be replaced; choose another folder or stem", path=path
+            )
+        if path.is_dir():
+            raise LeadFileError(f"{path} is a folder; move it away first", path=path)
     return paths
 
 
@@ -239,7 +248,14 @@ def outputs(
     try:
         staging.folder(target.folder)
         each(_KEYS, {})
-        facts = [_output(paths[key].name, rows[key], staged[paths[key]]) for key in _KEYS]
+        facts = [
+            {
+                "name": paths[key].name,
+                "rows": rows[key],
+                "sha256": staging.digest(staged[paths[key]]),
+            }
+            for key in _KEYS
+        ]
         origin = _origin(target.form, files, clean, region, facts[_KEYS.index("clean")])
         staged[paths["origin"]] = staging.stage(
             paths["origin"], partial(_put, origin.to_json().encode())
@@ -347,20 +363,16 @@ def _stage_report(
     page: Render | None,
     staged: dict[Path, Path],
 ) -> None:
-    facts_told = report(cleaned, outputs)
-    texts = {"report": json.dumps(facts_told, ensure_ascii=False, indent=2) + "\n"}
+    facts = report(cleaned, outputs)
+    texts = {"report": json.dumps(facts, ensure_ascii=False, indent=2) + "\n"}
     if page is not None:
-        texts = {"report_page": page(facts_told), **texts}
+        texts = {"report_page": page(facts), **texts}
     for key, text in texts.items():
         staged[targets[key]] = staging.stage(targets[key], partial(_put, text.encode()))
 
 
 def _put(data: bytes, file: BinaryIO) -> None:
     file.write(data)
-
-
-def _output(name: str, rows: int, path: Path) -> dict[str, Any]:
-    return {"name": name, "rows": rows, "sha256": staging.digest(path)}
 
 
 def _header(files: Sequence[CleanedFile], names: Sequence[str]) -> list[str]:
@@ -374,18 +386,3 @@ def _header(files: Sequence[CleanedFile], names: Sequence[str]) -> list[str]:
         if " ".join(text.split()) == name
     }
     return [raw.get(name, name) for name in names]
-
-
-def _refuse_bad_targets(
-    files: Sequence[CleanedFile], stem: str, targets: Mapping[str, Path]
-) -> None:
-    if not stem or Path(stem).name != stem:
-        raise ConfigError(f"stem {stem!r} is no beginning of a file name; leave out the folder")
-    inputs = {file.path.resolve() for file in files}
-    for path in targets.values():
-        if path.resolve() in inputs:
-            raise LeadFileError(
-                f"{path} was read and would be replaced; choose another folder or stem", path=path
-            )
-        if path.is_dir():
-            raise LeadFileError(f"{path} is a folder; move it away first", path=path)

@@ -154,11 +154,10 @@ def _run_by_spreadsheets(cells: pa.Array, rows: np.ndarray) -> np.ndarray:
         # Nothing but digits with a sign before some of them, as in a column of numbers.
         return rows[:0]
     texts = arrow_text.take(cells, rows)
-    run = ~pc.match_substring_regex(texts, _NUMBER).to_numpy(zero_copy_only=False)
+    run = ~arrow_text.matches(texts, _NUMBER)
     # Behind blanks and apostrophes the cell may begin with anything.
     hidden = np.flatnonzero(run & ~_SURE[heads])
-    formula = pc.match_substring_regex(arrow_text.take(texts, hidden), _FORMULA)
-    run[hidden] = formula.to_numpy(zero_copy_only=False)
+    run[hidden] = arrow_text.matches(arrow_text.take(texts, hidden), _FORMULA)
     return np.asarray(rows[run])
 
 

@@ -68,6 +68,7 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
     Example:
         counted = dialframe.leads.report(cleaned)
     """
+    meanings = {warning.code: warning.meaning for warning in WARNINGS}
     return {
         "schema": SCHEMA,
         "region": cleaned.region,
@@ -82,7 +83,7 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
             for outcome, codes in cleaned.reasons.items()
         },
         "warnings": [
-            {"code": code, "count": count, "meaning": _warned(code)}
+            {"code": code, "count": count, "meaning": meanings.get(code, "")}
             for code, count in cleaned.warnings.items()
         ],
         "leftovers": list(cleaned.leftovers),
@@ -112,10 +113,6 @@ def _reason(code: str, count: int, examples: Sequence[Example]) -> dict[str, Any
             for example in examples
         ],
     }
-
-
-def _warned(code: str) -> str:
-    return next((warning.meaning for warning in WARNINGS if warning.code == code), "")
 
 
 def _file(file: CleanedFile) -> dict[str, Any]:

@@ -14,17 +14,16 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from dialframe.sandbox.dialer import call_life, contact_checks
-from dialframe.sandbox.dialer.call_life import Agenda, CalledParty, DialContext, Due
-from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
-from dialframe.sandbox.world.api_objects import Refusal
+from dialframe.sandbox.dialer.call_life import Agenda, DialContext, Due
+from dialframe.sandbox.world.api_objects import Refusal, Transaction
 from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
 from dialframe.sandbox.world.runtime_state import World
-from dialframe.sandbox.world.sandbox_database import read_meta, update, write_meta
+from dialframe.sandbox.world.sandbox_database import read_meta, write_meta
 
 #: What an advance counts.
 COUNTED: Final = (
@@ -67,12 +66,12 @@ class Campaign:
 def play(db: sqlite3.Connection, access: Access, until_us: int) -> dict[str, int]:
     """Play everything that lies between the last time and an instant; returns what was counted."""
     from_us = int(read_meta(db, "played_until_us"))
-    played: Counter[str] = Counter()
+    playback = _Playback(db, access, from_us, Agenda(db, until_us), int(read_meta(db, "seed")))
     # Clocks of threads may differ by a moment: what was played is never played again.
     if until_us > from_us:
-        _Playback(db, access, from_us, until_us, played).run()
+        playback.run()
         write_meta(db, "played_until_us", until_us)
-    return {name: played[name] for name in COUNTED}
+    return {name: playback.played[name] for name in COUNTED}
 
 
 @contextmanager
@@ -102,7 +101,8 @@ def catch_up(world: World) -> int | None:
 def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
     """Move the clock forward and play what falls into it: what the clock shows then, and the counts."""
     with world.database.write() as db:
-        ahead_us = world.clock.ahead_after(seconds)
+        # Whole milliseconds, as the clock shows them.
+        ahead_us = world.clock.ahead_us + int(seconds * 1000) * 1000
         until_us = world.clock.now_us() + ahead_us - world.clock.ahead_us
         played = play(db, world.access, until_us)
         write_meta(db, "clock_ahead_us", ahead_us)
@@ -114,13 +114,17 @@ def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
 def next_due_us(db: sqlite3.Connection, access: Access) -> int | None:
     """When the next thing happens by itself; None where nothing lies ahead."""
     from_us = int(read_meta(db, "played_until_us"))
-    instants = [
-        db.execute("SELECT min(at) FROM agenda").fetchone()[0],
-        db.execute("SELECT min(slot_at) FROM leads WHERE slot_at IS NOT NULL").fetchone()[0],
-        _next_callback(db, access.settings, from_us),
-        *(_next_tick(db, access.settings, client, from_us) for client in access.clients),
-    ]
-    return min((instant for instant in instants if instant is not None), default=None)
+    # Callbacks of a synthetic history are only kept while the dialer is on, and not late.
+    (step_us,) = db.execute(
+        "SELECT min(at) FROM (SELECT min(at) AS at FROM agenda"
+        " UNION ALL SELECT min(slot_at) FROM leads WHERE slot_at IS NOT NULL"
+        " UNION ALL SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
+        " WHERE status = 'pending'"
+        " AND (call_at < ?1 OR (call_at IS NULL AND ?2 AND scheduled_at > ?3)))",
+        (_NEVER_US, access.settings.dialer.enabled, from_us),
+    ).fetchone()
+    ticks = (_next_tick(db, access.settings, client, from_us) for client in access.clients)
+    return min((instant for instant in (step_us, *ticks) if instant is not None), default=None)
 
 
 def dial_first(
@@ -131,136 +135,128 @@ def dial_first(
     A refusal is kept when its reason is a new one. After the window the lead has its normal place in
     the dialing order, which it keeps all the while.
     """
-    sender = context.sender
+    tx = context.tx
     # Contract, Endpoints, Leads: compliance checks are still applied at dial time.
-    called = call_life.lead_called(sender.db, sender.client, lead_id)
+    called = call_life.lead_called(tx, lead_id)
     code = refused_before
-    if not call_life.is_on_the_line(sender.db, sender.client, called.phone, sender.now_us):
+    if not call_life.is_on_the_line(tx, called.phone):
         try:
-            contact_checks.may_dial(sender, called.phone, "dial_now")
+            contact_checks.may_dial(tx, called.phone, "dial_now")
         except Refusal as refusal:
             code = refusal.code
             if code != refused_before:
-                _refused(context, "dial_now", called, lead_id, refusal)
+                _refused(context, "call", called.phone, lead_id, refusal)
         else:
             call_life.place(context, called, "dial_now")
             return
-    plan = {"until_us": until_us, "refused": code, "key": sender.credential_id}
-    again_us = sender.now_us + _FIRST_AGAIN_US
+    key = tx.caller.credential.credential_id
+    plan = {"until_us": until_us, "refused": code, "key": key}
+    again_us = tx.now_us + _FIRST_AGAIN_US
     # Endpoints, Leads: after the window it keeps its normal place.
     if again_us <= until_us and code != "on_dnc":
-        context.agenda.add(again_us, "first", sender.client, lead_id, plan)
+        context.agenda.add(again_us, "first", tx.client, lead_id, plan)
 
 
-def context_at(sender: Sender) -> DialContext:
+def context_at(tx: Transaction) -> DialContext:
     """A place to start a call from inside a request."""
-    return DialContext(sender, Agenda(sender.db, sender.now_us), int(read_meta(sender.db, "seed")))
+    return DialContext(tx, Agenda(tx.db, tx.now_us), int(read_meta(tx.db, "seed")))
 
 
-def release_holds(db: sqlite3.Connection) -> None:
-    """Let campaigns be tried at once: the account's settings changed."""
-    db.execute("DELETE FROM holds")
-
-
+@dataclass(frozen=True, slots=True)
 class _Playback:
-    """One stretch of time being played."""
+    """One stretch of time being played.
 
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        access: Access,
-        from_us: int,
-        until_us: int,
-        played: Counter[str],
-    ) -> None:
-        self._db = db
-        self._access = access
-        self._from_us = from_us
-        self._until_us = until_us
-        self._played = played
-        self._agenda = Agenda(db, until_us)
-        self._seed = int(read_meta(db, "seed"))
-        # At most one tick of each client lies ahead; an earlier one replaces it.
-        self._tick_at: dict[int, int] = {}
+    Attributes:
+        tick_at: At most one tick of each client lies ahead; an earlier one replaces it.
+    """
+
+    db: sqlite3.Connection
+    access: Access
+    from_us: int
+    agenda: Agenda
+    seed: int
+    played: Counter[str] = field(default_factory=Counter)
+    tick_at: dict[int, int] = field(default_factory=dict)
 
     def run(self) -> None:
         """Take every step in order."""
         self._load()
-        while (due := self._agenda.take()) is not None:
-            context = self._context(due.client, due.at_us)
-            if due.step == "tick":
-                self._tick(context, due)
-            elif due.step == "dial":
-                self._dial(context, due)
-            elif due.step == "callback":
-                self._call_back(context, due)
-            elif due.step == "first":
-                self._dial_first(context, due)
-            else:
-                call_life.take_step(context, due)
-                if due.step == "end":
-                    self._expect_tick(due.client, due.at_us)
+        take = {
+            "tick": self._tick,
+            "dial": self._dial,
+            "callback": self._call_back,
+            "first": self._dial_first,
+        }
+        while (due := self.agenda.take()) is not None:
+            tx = Transaction(self.db, due.at_us, self.access.service(due.client))
+            context = DialContext(tx, self.agenda, self.seed, self.played)
+            take.get(due.step, call_life.take_step)(context, due)
+            if due.step == "end":
+                self._expect_tick(due.client, due.at_us)
 
     def _load(self) -> None:
-        self._agenda.load()
-        slots = self._db.execute(
-            "SELECT slot_at, client, id FROM leads WHERE slot_at <= ?", (self._until_us,)
+        self.agenda.load()
+        slots = self.db.execute(
+            "SELECT slot_at, 'dial', client, id FROM leads WHERE slot_at <= ?",
+            (self.agenda.until_us,),
         )
-        for at_us, client, lead_id in slots:
-            self._agenda.recall(at_us, "dial", client, lead_id)
         # Those of a synthetic history are only kept while the dialer is on, and not late.
-        callbacks = self._db.execute(
-            "SELECT coalesce(call_at, scheduled_at), client, id FROM callbacks"
-            " WHERE status = 'pending' AND coalesce(call_at, scheduled_at) <= ?"
-            " AND (call_at IS NOT NULL OR (? AND scheduled_at > ?))",
-            (self._until_us, self._access.settings.dialer.enabled, self._from_us),
+        callbacks = self.db.execute(
+            "SELECT max(coalesce(call_at, scheduled_at), ?2), 'callback', client, id"
+            " FROM callbacks"
+            " WHERE status = 'pending' AND coalesce(call_at, scheduled_at) <= ?1"
+            " AND (call_at IS NOT NULL OR (?3 AND scheduled_at > ?2))",
+            (self.agenda.until_us, self.from_us, self.access.settings.dialer.enabled),
         )
-        for at_us, client, callback_id in callbacks:
-            self._agenda.recall(max(at_us, self._from_us), "callback", client, callback_id)
-        for client in self._access.clients:
-            self._expect_tick(client, self._from_us)
-
-    def _context(self, client: int, at_us: int) -> DialContext:
-        owner = self._access.clients[client]
-        sender = Sender(
-            self._db, client, self._access.settings, "", at_us, owner.scopes, enabled=owner.enabled
-        )
-        return DialContext(sender, self._agenda, self._seed, self._played)
+        for due in (*slots, *callbacks):
+            self.agenda.add(*due)
+        for client in self.access.clients:
+            self._expect_tick(client, self.from_us)
 
     def _expect_tick(self, client: int, after_us: int) -> None:
-        tick_at = self._tick_at.get(client)
+        tick_at = self.tick_at.get(client)
         if tick_at is not None and tick_at <= after_us + _MINUTE_US:
             return
-        at_us = _next_tick(self._db, self._access.settings, client, after_us)
+        at_us = _next_tick(self.db, self.access.settings, client, after_us)
         if at_us is None or (tick_at is not None and tick_at <= at_us):
             return
-        self._tick_at[client] = at_us
-        self._agenda.recall(at_us, "tick", client, "")
+        self.tick_at[client] = at_us
+        self.agenda.add(at_us, "tick", client, "")
 
     def _tick(self, context: DialContext, due: Due) -> None:
         """Give leads of the running campaigns their instants in the minute that begins."""
-        client, at_us = due.client, due.at_us
-        if self._tick_at.get(client) != at_us:
+        tx, client, at_us = context.tx, due.client, due.at_us
+        if self.tick_at.get(client) != at_us:
             return
-        del self._tick_at[client]
-        self._db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (client, at_us))
+        del self.tick_at[client]
+        self.db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (client, at_us))
         room = _calls_until_next_minute(context.dialer.calls_per_minute, at_us)
         spacing_us = (_MINUTE_US - at_us % _MINUTE_US) // max(room, 1)
         try:
-            contact_checks.account_may_dial(context.sender, "campaign")
+            contact_checks.account_may_dial(tx, "campaign")
         except Refusal as refusal:
-            self._hold(context, refusal, room)
+            # What would have been dialed in this minute is kept as refused.
+            for lead_id in self._choose(context, room):
+                _refused(
+                    context, "call", call_life.lead_called(tx, lead_id).phone, lead_id, refusal
+                )
+            held = (client, at_us + _wait_us(refusal))
+            self.db.execute("INSERT OR REPLACE INTO holds VALUES (?, ?)", held)
         else:
             for number, lead_id in enumerate(self._choose(context, room)):
                 slot_us = at_us + number * spacing_us
-                self._change_lead(client, lead_id, slot_at=slot_us, next_attempt_at=slot_us)
-                self._agenda.recall(slot_us, "dial", client, lead_id)
+                tx.update("leads", lead_id, slot_at=slot_us, next_attempt_at=slot_us)
+                self.agenda.add(slot_us, "dial", client, lead_id)
         self._expect_tick(client, at_us)
 
     def _choose(self, context: DialContext, room: int) -> list[str]:
         """Leads that are dialed in this minute, the campaigns taking turns in who comes first."""
-        campaigns = _running(self._db, context.sender.client)
-        turn = context.sender.now_us // _MINUTE_US % max(len(campaigns), 1)
+        rows = context.tx.rows(
+            "SELECT id, dialer_mode, max_attempts, calls_per_minute FROM campaigns"
+            " WHERE client = ? AND status = 'running' ORDER BY created_at, id"
+        )
+        campaigns = [Campaign(*row) for row in rows]
+        turn = context.tx.now_us // _MINUTE_US % max(len(campaigns), 1)
         in_turn = (*campaigns[turn:], *campaigns[:turn])
         # Whoever begins changes from minute to minute: the first takes the odd call.
         chosen: dict[str, list[str]] = {}
@@ -270,7 +266,7 @@ class _Playback:
             # An even share of what is left, rounded up: no call of the minute is lost.
             fair = -(-left // (len(in_turn) - position))
             pace = campaign.calls_per_minute or room * MODE_SHARE.get(campaign.mode, 1.0)
-            most = max(1, _calls_until_next_minute(pace, context.sender.now_us))
+            most = max(1, _calls_until_next_minute(pace, context.tx.now_us))
             wanted = min(fair, most, left)
             chosen[campaign.id] = self._callable(context, campaign, wanted)
             left -= len(chosen[campaign.id])
@@ -286,18 +282,21 @@ class _Playback:
 
     def _callable(self, context: DialContext, campaign: Campaign, wanted: int) -> list[str]:
         """Leads of one campaign whose turn it is and whose hours are open; others are put off."""
-        client, at_us = context.sender.client, context.sender.now_us
-        hours = call_life.permitted_hours(context.sender)
+        tx, at_us = context.tx, context.tx.now_us
+        hours = call_life.permitted_hours(tx)
         most = campaign.max_attempts or context.dialer.max_attempts
         chosen: list[str] = []
         looked_at, behind = 0, (-1, "")
         while len(chosen) < wanted and looked_at < _LOOKED_AT + wanted:
-            rows = self._db.execute(
+            rows = tx.rows(
                 "SELECT due_at, id, phone, attempts FROM leads WHERE client = ?"
                 " AND campaign_id = ? AND due_at IS NOT NULL AND due_at <= ?"
                 " AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?",
-                (client, campaign.id, at_us, *behind, _CHUNK),
-            ).fetchall()
+                campaign.id,
+                at_us,
+                *behind,
+                _CHUNK,
+            )
             if not rows:
                 break
             for due_at, lead_id, phone, attempts in rows:
@@ -305,157 +304,141 @@ class _Playback:
                 behind = (due_at, lead_id)
                 looked_at += 1
                 if attempts >= most:
-                    self._change_lead(client, lead_id, status="completed", next_attempt_at=None)
+                    tx.update("leads", lead_id, status="completed", next_attempt_at=None)
                     continue
                 opens_at = contact_checks.next_opening(phone, hours, at_us)
                 if opens_at == at_us:
                     chosen.append(lead_id)
                     if len(chosen) == wanted:
                         break
-                else:
-                    self._put_off(context, lead_id, phone, opens_at)
+                    continue
+                # Put off until the hours open; where they never do, that is kept as a refusal.
+                if opens_at is None:
+                    opens_at = _looked_at_again(phone, at_us)
+                    refusal = Refusal("dial_refused", "The called party's hours cannot be told.")
+                    _refused(context, "call", phone, lead_id, refusal)
+                tx.update("leads", lead_id, next_attempt_at=opens_at)
         return chosen
-
-    def _put_off(
-        self, context: DialContext, lead_id: str, phone: str, opens_at: int | None
-    ) -> None:
-        """Until the hours open; where they never do, that is kept as a refusal."""
-        if opens_at is None:
-            opens_at = _looked_at_again(phone, context.sender.now_us)
-            refusal = Refusal("dial_refused", "The called party's hours cannot be told.")
-            _refused(context, "campaign", CalledParty(phone), lead_id, refusal)
-        self._change_lead(context.sender.client, lead_id, next_attempt_at=opens_at)
-
-    def _change_lead(self, client: int, lead_id: str, **values: object) -> None:
-        update(self._db, "leads", client, lead_id, **values)
-
-    def _hold(self, context: DialContext, refusal: Refusal, room: int) -> None:
-        """Keep what would have been dialed in this minute as refused, and wait."""
-        for lead_id in self._choose(context, room):
-            called = call_life.lead_called(self._db, context.sender.client, lead_id)
-            _refused(context, "campaign", called, lead_id, refusal)
-        until_us = context.sender.now_us + _wait_us(refusal)
-        self._db.execute(
-            "INSERT OR REPLACE INTO holds VALUES (?, ?)", (context.sender.client, until_us)
-        )
 
     def _dial(self, context: DialContext, due: Due) -> None:
         """Dial a lead whose instant has come, if dialer and campaign still run and every check passes."""
-        client, lead_id = due.client, due.about
-        row = self._db.execute(
+        tx, lead_id = context.tx, due.about
+        row = tx.row(
             "SELECT campaigns.status, leads.status FROM leads LEFT JOIN campaigns"
             " ON campaigns.client = leads.client AND campaigns.id = leads.campaign_id"
             " WHERE leads.client = ? AND leads.id = ? AND slot_at = ?",
-            (client, lead_id, due.at_us),
-        ).fetchone()
+            lead_id,
+            due.at_us,
+        )
         if row is None:
             return
         # States, Campaign: real calls start with `running`, and end with it.
         stopped = row[0] != "running" or not context.dialer.enabled
         if stopped or row[1] not in ("new", "contacted"):
-            self._change_lead(client, lead_id, slot_at=None)
+            tx.update("leads", lead_id, slot_at=None)
             return
-        called = call_life.lead_called(self._db, client, lead_id)
+        called = call_life.lead_called(tx, lead_id)
         # Several leads may have one number: its owner counts the calls, not the lead.
         free_at = call_life.rested_at(context, called.phone)
-        if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
+        if call_life.is_on_the_line(tx, called.phone):
             free_at = max(free_at, due.at_us + _BUSY_US)
         if free_at > due.at_us:
-            self._change_lead(client, lead_id, slot_at=None, next_attempt_at=free_at)
-            self._expect_tick(client, due.at_us)
+            tx.update("leads", lead_id, slot_at=None, next_attempt_at=free_at)
+            self._expect_tick(due.client, due.at_us)
             return
         try:
-            contact_checks.may_dial(context.sender, called.phone, "campaign")
+            contact_checks.may_dial(tx, called.phone, "campaign")
         except Refusal as refusal:
-            _refused(context, "campaign", called, lead_id, refusal)
+            _refused(context, "call", called.phone, lead_id, refusal)
             self._after_refusal(context, lead_id, called.phone, refusal)
-            self._expect_tick(client, due.at_us)
+            self._expect_tick(due.client, due.at_us)
             return
         call_life.place(context, called, "campaign")
 
     def _dial_first(self, context: DialContext, due: Due) -> None:
         """Try a lead that goes first again, unless it was dialed or its campaign or key stopped."""
-        row = self._db.execute(
+        lead = context.tx.row(
             "SELECT 1 FROM leads JOIN campaigns ON campaigns.client = leads.client"
             " AND campaigns.id = leads.campaign_id WHERE leads.client = ? AND leads.id = ?"
             " AND leads.status = 'new' AND leads.attempts = 0 AND campaigns.status = 'running'",
-            (due.client, due.about),
-        ).fetchone()
-        key = self._access.credentials.get(due.plan["key"])
-        # Authentication 4 and 7: a key that was revoked meanwhile reaches nobody any more.
-        if row is None or key is None or key.revoked:
-            return
-        sender = replace(context.sender, credential_id=key.credential_id)
-        dial_first(
-            replace(context, sender=sender), due.about, due.plan["until_us"], due.plan["refused"]
+            due.about,
         )
+        key = self.access.credentials.get(due.plan["key"])
+        # Authentication 4 and 7: a key that was revoked meanwhile reaches nobody any more.
+        if lead is None or key is None or key.revoked:
+            return
+        tx = replace(context.tx, caller=replace(context.tx.caller, credential=key))
+        again = replace(context, tx=tx)
+        dial_first(again, due.about, due.plan["until_us"], due.plan["refused"])
 
     def _after_refusal(
         self, context: DialContext, lead_id: str, phone: str, refusal: Refusal
     ) -> None:
-        client, at_us = context.sender.client, context.sender.now_us
+        tx, at_us = context.tx, context.tx.now_us
+        next_at: int | None = at_us + _wait_us(refusal)
         if refusal.code == "on_dnc":
-            self._change_lead(
-                client, lead_id, status="dnc", slot_at=None, next_attempt_at=None, updated_at=at_us
-            )
-            return
-        next_at = at_us + _wait_us(refusal)
-        if _outside_hours(refusal):
-            hours = call_life.permitted_hours(context.sender)
+            tx.update("leads", lead_id, status="dnc", updated_at=at_us)
+            next_at = None
+        elif _outside_hours(refusal):
+            hours = call_life.permitted_hours(tx)
             opens_at = contact_checks.next_opening(phone, hours, at_us)
             next_at = opens_at or _looked_at_again(phone, at_us)
-        self._change_lead(client, lead_id, slot_at=None, next_attempt_at=next_at)
+        tx.update("leads", lead_id, slot_at=None, next_attempt_at=next_at)
 
     def _call_back(self, context: DialContext, due: Due) -> None:
         """Dial the lead of a callback that is due; a refused one is tried again for a day."""
-        client, callback_id = due.client, due.about
-        row = self._db.execute(
+        tx, callback_id = context.tx, due.about
+        lead_id, scheduled_at, status, campaign_status, asked_by, lead_status = tx.row(
             "SELECT callbacks.lead_id, callbacks.scheduled_at, callbacks.status, campaigns.status,"
             " callbacks.asked_by, leads.status"
             " FROM callbacks LEFT JOIN campaigns ON campaigns.client = callbacks.client"
             " AND campaigns.id = callbacks.campaign_id"
             " LEFT JOIN leads ON leads.client = callbacks.client AND leads.id = callbacks.lead_id"
             " WHERE callbacks.client = ? AND callbacks.id = ?",
-            (client, callback_id),
-        ).fetchone()
-        lead_id, scheduled_at, status, campaign_status, asked_by, lead_status = row
+            callback_id,
+        )
         if status != "pending" or lead_id is None:
             return
-        called = call_life.lead_called(self._db, client, lead_id)
-        if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
-            self._call_back_at(due, due.at_us + _BUSY_US)
+        called = call_life.lead_called(tx, lead_id)
+        if call_life.is_on_the_line(tx, called.phone):
+            self._call_back_at(context, callback_id, due.at_us + _BUSY_US)
             return
         try:
             _may_be_called_back(campaign_status, asked_by, lead_status)
-            contact_checks.may_dial(context.sender, called.phone, "callback")
+            contact_checks.may_dial(tx, called.phone, "callback")
         except Refusal as refusal:
-            _refused(context, "callback", called, callback_id, refusal)
-            self._try_again(context, due, called.phone, scheduled_at, refusal)
+            _refused(context, "callback", called.phone, callback_id, refusal)
+            next_at = self._next_try_at(context, called.phone, scheduled_at, refusal)
+            self._call_back_at(context, callback_id, next_at)
             return
         # States, Callback: the move from pending to completed is not shown; this is ours.
-        update(self._db, "callbacks", client, callback_id, status="completed")
+        tx.update("callbacks", callback_id, status="completed")
         call_life.place(context, called, "callback", about=callback_id)
 
-    def _try_again(
-        self, context: DialContext, due: Due, phone: str, scheduled_at: int, refusal: Refusal
-    ) -> None:
+    def _next_try_at(
+        self, context: DialContext, phone: str, scheduled_at: int, refusal: Refusal
+    ) -> int:
+        """When a refused callback is tried again: beyond any clock where nobody dials it any more."""
+        at_us = context.tx.now_us
         # At its time the account's hours are enough; later than that it keeps to all of them.
         wait_us = 0 if _outside_hours(refusal) else max(_wait_us(refusal), _HOLD_US)
-        hours = call_life.permitted_hours(context.sender)
-        next_at = contact_checks.next_opening(phone, hours, due.at_us + wait_us)
+        hours = call_life.permitted_hours(context.tx)
+        next_at = contact_checks.next_opening(phone, hours, at_us + wait_us)
         if next_at is None and contact_checks.zones(phone):
             # No hour is open by today's settings, which may change.
-            next_at = due.at_us + _HOLD_US
+            next_at = at_us + _HOLD_US
         # A promise for yesterday is not kept today: whoever was promised has waited in vain already.
-        late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
-        if late or refusal.code == "on_dnc":
-            # It stays pending, and nobody dials it.
-            next_at = None
-        self._call_back_at(due, next_at or _NEVER_US)
+        if (
+            next_at is None
+            or next_at > scheduled_at + _CALLBACK_TRIES_US
+            or refusal.code == "on_dnc"
+        ):
+            return _NEVER_US
+        return next_at
 
-    def _call_back_at(self, due: Due, at_us: int) -> None:
-        update(self._db, "callbacks", due.client, due.about, call_at=at_us)
-        self._agenda.recall(at_us, "callback", due.client, due.about)
+    def _call_back_at(self, context: DialContext, callback_id: str, at_us: int) -> None:
+        context.tx.update("callbacks", callback_id, call_at=at_us)
+        self.agenda.add(at_us, "callback", context.tx.client, callback_id)
 
 
 def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: str | None) -> None:
@@ -486,11 +469,16 @@ def _wait_us(refusal: Refusal) -> int:
 
 
 def _refused(
-    context: DialContext, occasion: Occasion, called: CalledParty, about: str, refusal: Refusal
+    context: DialContext,
+    kind: Literal["call", "callback"],
+    phone: str,
+    about: str,
+    refusal: Refusal,
 ) -> None:
-    kind: Literal["call", "callback"] = "callback" if occasion == "callback" else "call"
-    sent = Sent(kind, called.phone, context.sender.now_us, about)
-    contact_checks.note_refused(context.sender, sent, refusal)
+    """Keep that nobody was dialed, and why; `about` names the lead, or the callback."""
+    code, reason = refusal.code, refusal.errors[0].code if refusal.errors else None
+    values = {"kind": kind, "recipient": phone, "at": context.tx.now_us, "about": about}
+    context.tx.insert("refusals", {**values, "code": code, "reason": reason})
     context.played["refusals"] += 1
 
 
@@ -500,31 +488,19 @@ def _calls_until_next_minute(per_minute: float, at_us: int) -> int:
     return int(per_minute * (minute + 1)) - int(per_minute * at_us / _MINUTE_US)
 
 
-def _running(db: sqlite3.Connection, client: int) -> list[Campaign]:
-    rows = db.execute(
-        "SELECT id, dialer_mode, max_attempts, calls_per_minute FROM campaigns"
-        " WHERE client = ? AND status = 'running' ORDER BY created_at, id",
-        (client,),
-    )
-    return [Campaign(*row) for row in rows]
-
-
 def _next_tick(
     db: sqlite3.Connection, settings: Settings, client: int, after_us: int
 ) -> int | None:
     """When leads of the running campaigns are next given their instants: at once, or next minute."""
     if not settings.dialer.enabled:
         return None
-    firsts = [
-        db.execute(
-            "SELECT min(due_at) FROM leads WHERE client = ? AND campaign_id = ?"
-            " AND due_at IS NOT NULL",
-            (client, campaign.id),
-        ).fetchone()[0]
-        for campaign in _running(db, client)
-    ]
     # Campaigns without anybody to call set no tick, so an idle account costs nothing.
-    due_us = min((first for first in firsts if first is not None), default=None)
+    (due_us,) = db.execute(
+        "SELECT min((SELECT min(due_at) FROM leads WHERE leads.client = campaigns.client"
+        " AND campaign_id = campaigns.id AND due_at IS NOT NULL))"
+        " FROM campaigns WHERE client = ? AND status = 'running'",
+        (client,),
+    ).fetchone()
     if due_us is None:
         return None
     hold = db.execute("SELECT until FROM holds WHERE client = ?", (client,)).fetchone()
@@ -535,19 +511,3 @@ def _next_tick(
         return minute_us + _MINUTE_US
     # To the next whole second: steps of one second need no finer order.
     return -(-earliest_us // SECOND_US) * SECOND_US
-
-
-def _next_callback(db: sqlite3.Connection, settings: Settings, from_us: int) -> int | None:
-    (own_at,) = db.execute(
-        "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
-        " WHERE status = 'pending' AND call_at IS NOT NULL AND call_at < ?",
-        (_NEVER_US,),
-    ).fetchone()
-    if not settings.dialer.enabled:
-        return None if own_at is None else int(own_at)
-    (history,) = db.execute(
-        "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
-        " WHERE status = 'pending' AND call_at IS NULL AND coalesce(call_at, scheduled_at) > ?",
-        (from_us,),
-    ).fetchone()
-    return min((at for at in (own_at, history) if at is not None), default=None)

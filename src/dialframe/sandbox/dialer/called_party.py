@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from dialframe.sandbox.dialer.call_plan import CallPlan
+from dialframe.sandbox.dialer import CallPlan
 from dialframe.sandbox.seed import call_outcomes
 from dialframe.sandbox.seed.after_the_calls import (
     ALWAYS_LOGGED,
@@ -68,11 +68,18 @@ def plan_call(seed: int, dial: Dial) -> CallPlan:
     rng = _generator(seed, dial.key, dial.attempt)
     outcome = _outcome(rng, dial, _owner(seed, dial.key, dial.source))
     chosen = OUTCOMES[outcome]
+    # The history draws whole columns; one call is a column of one.
     outcomes = np.array([outcome])
     ring_us = int(call_outcomes.ring_ms(rng, outcomes)[0]) * _MS_US
     talk_us = int(call_outcomes.talk_ms(rng, outcomes)[0]) * _MS_US
     cause = CAUSES[int(call_outcomes.causes(rng, outcomes)[0])]
     answered_at = dial.at_us + ring_us if chosen.answered else None
+    # In volume time a working day is 1; here days of the clock stand for it.
+    low, high = GAPS[outcome]
+    gap_us = int(float(rng.uniform(low, high)) * 86_400) * SECOND_US
+    # A busy or congested line is dialed again soon.
+    if outcome in _QUICK:
+        gap_us = int(rng.integers(30 * 60, 40 * 60)) * SECOND_US
     plan = CallPlan(
         code=chosen.code or None,
         status=chosen.status,
@@ -81,7 +88,7 @@ def plan_call(seed: int, dial: Dial) -> CallPlan:
         answered_at=answered_at,
         ended_at=dial.at_us + ring_us + talk_us,
         final=chosen.final,
-        gap_us=_gap_us(rng, outcome),
+        gap_us=gap_us,
     )
     if chosen.human:
         plan = replace(plan, logged_at=_logged_at(rng, outcome, talk_us, plan.ended_at))
@@ -144,16 +151,6 @@ def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
         awaited=np.array([dial.awaited]),
     )
     return int(call_outcomes.draw(rng, dials)[0])
-
-
-def _gap_us(rng: np.random.Generator, outcome: int) -> int:
-    """Busy and congested lines soon, everything else after part of a day or more."""
-    # In volume time a working day is 1; here days of the clock stand for it.
-    low, high = GAPS[outcome]
-    days = float(rng.uniform(low, high))
-    if outcome in _QUICK:
-        return int(rng.integers(30 * 60, 40 * 60)) * SECOND_US
-    return int(days * 86_400) * SECOND_US
 
 
 def _logged_at(rng: np.random.Generator, outcome: int, talk_us: int, ended_at: int) -> int | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
@@ -19,10 +18,9 @@ from zoneinfo import ZoneInfo
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.contract.scopes import Scope
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.api_objects import Json, Refusal
-from dialframe.sandbox.world.clients_and_keys import Caller, CallingHours, Settings
+from dialframe.sandbox.world.api_objects import Json, Refusal, Transaction
+from dialframe.sandbox.world.clients_and_keys import CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.sandbox_database import insert, records
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"
 _MINUTE_US: Final = 60 * SECOND_US
@@ -45,6 +43,7 @@ class Number:
 
 
 # phonenumbers is loaded late: it takes long, and whoever only reads never needs it.
+@lru_cache(maxsize=1 << 16)
 def read(text: str) -> Number | None:
     """A number in international form, however it is punctuated, or None for anything else."""
     import phonenumbers
@@ -67,20 +66,19 @@ def read(text: str) -> Number | None:
 
 def e164(phone: str) -> str:
     """The E.164 form of a lead's number, by which lists, consents and calls know it; else the text."""
-    number = _number(phone)
+    number = read(phone)
     return phone if number is None else number.e164
 
 
 @lru_cache(maxsize=1 << 16)
-def zones(e164: str) -> tuple[str, ...]:
+def zones(phone: str) -> tuple[str, ...]:
     """Every time zone that the called party may be in; none where that is not known."""
     import phonenumbers
     from phonenumbers import timezone
 
-    try:
-        names = timezone.time_zones_for_number(phonenumbers.parse(e164, None))
-    except phonenumbers.NumberParseException:
-        return ()
+    # Apart from `read`: an import asks nobody's zone, and looking it up takes as long as the rest.
+    number = None if read(phone) is None else phonenumbers.parse(phone, None)
+    names = () if number is None else timezone.time_zones_for_number(number)
     # A number whose zone is not known is within no hours: in doubt nobody is dialed.
     return tuple(zone for zone in names if zone != _UNKNOWN_ZONE)
 
@@ -90,7 +88,7 @@ def within_hours(e164: str, hours: CallingHours, at_us: int) -> bool:
 
     Hours that end before they start run over midnight. Without a known zone nothing is inside.
     """
-    return _inside(zones(e164), hours.start, hours.end, at_us // _MINUTE_US)
+    return _inside(zones(e164), hours, at_us // _MINUTE_US)
 
 
 def next_opening(e164: str, windows: Sequence[CallingHours], at_us: int) -> int | None:
@@ -98,19 +96,19 @@ def next_opening(e164: str, windows: Sequence[CallingHours], at_us: int) -> int 
 
     Looked for in steps of a quarter of an hour, eight days ahead.
     """
-    edges = tuple((hours.start, hours.end) for hours in windows)
     if all(within_hours(e164, hours, at_us) for hours in windows):
         return at_us
-    quarter = _opening(zones(e164), edges, at_us // _QUARTER_US + 1)
+    quarter = _opening(zones(e164), tuple(windows), at_us // _QUARTER_US + 1)
     return None if quarter is None else quarter * _QUARTER_US
 
 
 @lru_cache(maxsize=1 << 16)
-def _inside(zone_names: tuple[str, ...], start: str, end: str, minute: int) -> bool:
+def _inside(zone_names: tuple[str, ...], hours: CallingHours, minute: int) -> bool:
     moment = dt.datetime.fromtimestamp(minute * 60, tz=dt.UTC)
     # Every zone that the number may be in has to be inside: whoever answers may be in any of them.
     local_times = [moment.astimezone(ZoneInfo(zone)) for zone in zone_names]
     local_clocks = [f"{local.hour:02d}:{local.minute:02d}" for local in local_times]
+    start, end = hours.start, hours.end
     # Half-open: at `end` it is too late.
     if start <= end:
         return bool(local_clocks) and all(start <= local < end for local in local_clocks)
@@ -119,77 +117,21 @@ def _inside(zone_names: tuple[str, ...], start: str, end: str, minute: int) -> b
 
 @lru_cache(maxsize=1 << 14)
 def _opening(
-    zone_names: tuple[str, ...], windows: tuple[tuple[str, str], ...], quarter: int
+    zone_names: tuple[str, ...], windows: tuple[CallingHours, ...], quarter: int
 ) -> int | None:
     # Eight days see every weekday and a change of the clocks.
     for candidate in range(quarter, quarter + 8 * 96):
-        if all(_inside(zone_names, start, end, candidate * 15) for start, end in windows):
+        if all(_inside(zone_names, hours, candidate * 15) for hours in windows):
             return candidate
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One thing that would have been sent.
-
-    Attributes:
-        about: Id of the call, message or callback that it belongs to; of a refused one, of the lead.
-        detail: What else the console shows of it.
-    """
-
-    kind: Literal["call", "sms", "callback"]
-    to: str = field(repr=False)
-    at_us: int
-    about: str
-    detail: Json = field(default_factory=dict, repr=False)
-
-
-def note_sent(db: sqlite3.Connection, client: int, sent: Sent) -> None:
-    """Note it."""
-    values = {
-        "kind": sent.kind,
-        "recipient": sent.to,
-        "at": sent.at_us,
-        "about": sent.about,
-        "detail": json.dumps(sent.detail),
-    }
-    insert(db, "outbox", client, values)
-
-
-def outbox(db: sqlite3.Connection, client: int, now_us: int) -> list[Json]:
-    """Everything that would have been sent by now, in the order of its time."""
-    rows = db.execute(
-        'SELECT kind, recipient AS "to", at, about AS id, detail FROM outbox'
-        " WHERE client = ? AND at <= ? ORDER BY at, number",
-        (client, now_us),
-    )
-    entries = records(rows)
-    for entry in entries:
-        entry.update(at=clock.text(entry["at"]), **json.loads(entry.pop("detail")))
-    return entries
-
-
-def note_refused(sender: Sender, sent: Sent, refusal: Refusal) -> None:
-    """Keep that something was not sent, and why."""
-    values = {
-        "kind": sent.kind,
-        "recipient": sent.to,
-        "at": sent.at_us,
-        "code": refusal.code,
-        "about": sent.about,
-        "reason": refusal.errors[0].code if refusal.errors else None,
-    }
-    insert(sender.db, "refusals", sender.client, values)
-
-
-def refusals(db: sqlite3.Connection, client: int) -> list[Json]:
-    """Everything that was not sent because a check refused it, in the order of its time."""
-    rows = db.execute(
-        'SELECT kind, recipient AS "to", at, code, reason, about AS id FROM refusals'
-        " WHERE client = ? ORDER BY at, number",
-        (client,),
-    )
-    return [{**row, "at": clock.text(row["at"])} for row in records(rows)]
+def note_sent(
+    tx: Transaction, kind: Literal["call", "sms", "callback"], to: str, about: str, detail: Json
+) -> None:
+    """Keep what would have been sent now, and what it is about: a call, a message, a callback."""
+    values = {"kind": kind, "recipient": to, "at": tx.now_us, "about": about}
+    tx.insert("outbox", {**values, "detail": json.dumps(detail)})
 
 
 Kind = Literal["call", "sms", "callback", "launch"]
@@ -210,57 +152,37 @@ SCOPE: Final[dict[Occasion, Scope]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """Who is about to reach a person, and when.
-
-    Attributes:
-        client: Number of the client whose data this is about.
-        credential_id: The key that asked for it; empty for what the service does by itself.
-        now_us: The sandbox's clock.
-        scopes: What the client may do at this instant.
-        enabled: Whether the client may call at all.
-    """
-
-    db: sqlite3.Connection
-    client: int
-    settings: Settings
-    credential_id: str
-    now_us: int
-    scopes: frozenset[str]
-    enabled: bool = True
-
-
-def may_start_calls(caller: Caller) -> None:
+def may_start_calls(tx: Transaction) -> None:
     """Refuse who lacks the scope, the switch or the key that reaching a person needs."""
     # Contract, Endpoints, Leads: what a running campaign or dial_now needs besides leads:write.
+    caller = tx.caller
     if "calls:originate" not in caller.client.scopes:
         raise Refusal("insufficient_scope", "This also needs the scope calls:originate.")
     if not (caller.settings.tier2_calls_originate_enabled and caller.credential.sending):
         raise Refusal("tier_not_enabled", "Click-to-call is not set up for this account and key.")
 
 
-def listed(db: sqlite3.Connection, client: int, phones: str) -> set[str]:
-    """Which numbers of a JSON list are on the client's Do-Not-Call list as they are written."""
-    rows = db.execute(
+def listed(tx: Transaction, phones: Sequence[str]) -> set[str]:
+    """Which numbers are on the client's Do-Not-Call list as they are written."""
+    rows = tx.rows(
         "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
-        (client, phones),
+        json.dumps(phones),
     )
     return {phone for (phone,) in rows}
 
 
-def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
-    """Whether a number is on the client's Do-Not-Call list, in either of the ways to write it."""
-    row = db.execute(
-        "SELECT 1 FROM dnc WHERE client = ? AND phone IN (?, ?)", (client, phone, e164(phone))
-    )
-    return row.fetchone() is not None
+def list_number(tx: Transaction, phone: str, source: str, reason: str | None = None) -> None:
+    """Put a number on the client's Do-Not-Call list; one that is on it keeps its first listing."""
+    tx.execute(
+        "INSERT OR IGNORE INTO dnc (client, phone, listed_at, source, reason) VALUES (?, ?, ?, ?, ?)",
+        phone, tx.now_us, source, reason,
+    )  # fmt: skip
 
 
-def screen_can_run(sender: Sender) -> None:
+def screen_can_run(tx: Transaction) -> None:
     """Refuse while the Do-Not-Call screen is out of order."""
     # Errors, `dnc_screen_unavailable`: the screen could not run; nothing written.
-    if not sender.settings.dnc_screen_available:
+    if not tx.settings.dnc_screen_available:
         raise Refusal(
             "dnc_screen_unavailable",
             "The Do-Not-Call screen could not run; nothing was written.",
@@ -268,60 +190,59 @@ def screen_can_run(sender: Sender) -> None:
         )
 
 
-def not_on_dnc(sender: Sender, phone: str, pointer: str) -> None:
+def not_on_dnc(tx: Transaction, phone: str, pointer: str) -> None:
     """Refuse a number of the Do-Not-Call list, and any while the list cannot be asked."""
-    screen_can_run(sender)
-    if is_listed(sender.db, sender.client, phone):
+    screen_can_run(tx)
+    # Listed in either of the ways to write it.
+    if listed(tx, (phone, e164(phone))):
         raise Refusal(
             "on_dnc", "The number is on the Do-Not-Call list.", field=(pointer, "on_dnc")
         )
 
 
-def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
+def country_reachable(tx: Transaction, phone: str, pointer: str) -> None:
     """Refuse a blocked or sanctioned country."""
-    number = _number(phone)
-    if number is not None and number.country in sender.settings.unreachable:
+    number = read(phone)
+    if number is not None and number.country in tx.settings.unreachable:
         raise Refusal(
             "blocked_country", "The country is blocked.", field=(pointer, "blocked_country")
         )
 
 
 def contact_allowed(
-    sender: Sender, phone: str, code: Literal["dial_refused", "message_refused"]
+    tx: Transaction, phone: str, code: Literal["dial_refused", "message_refused"]
 ) -> None:
     """Refuse what is no number, outside the calling hours, and without consent where the account asks for it.
 
     A consent of any channel counts: what the contract's channels are called is not shown.
     """
-    if _number(phone) is None:
+    if read(phone) is None:
         raise Refusal(code, "It is no number that can be reached.", field=("/to", "invalid_phone"))
-    settings = sender.settings
+    settings = tx.settings
     hours = settings.calling_hours
     # Tiers: calling hours and consent are among the compliance checks of every sending operation.
-    if hours is not None and not within_hours(phone, hours, sender.now_us):
+    if hours is not None and not within_hours(phone, hours, tx.now_us):
         raise Refusal(
             code, "Outside the called party's hours.", field=("/to", "outside_calling_hours")
         )
     if settings.consent_required:
         # POST /v1/consents has no shape in the contract: any channel and source counts.
-        consents = sender.db.execute(
-            "SELECT 1 FROM consents WHERE client = ? AND phone = ?", (sender.client, phone)
-        )
-        if consents.fetchone() is None:
+        consent = tx.row("SELECT 1 FROM consents WHERE client = ? AND phone = ?", phone)
+        if consent is None:
             raise Refusal(
                 code, "No consent is recorded for the number.", field=("/to", "consent_missing")
             )
 
 
-def account_may_dial(sender: Sender, occasion: Occasion) -> None:
+def account_may_dial(tx: Transaction, occasion: Occasion) -> None:
     """Refuse what no call of the account is made for, whoever it is to."""
-    settings = sender.settings
+    settings = tx.settings
     # Authentication 5 to 7: what was switched off since holds for what is dialed now.
-    if not (settings.api_access_enabled and sender.enabled):
+    if not (settings.api_access_enabled and tx.caller.client.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
     # Scopes: taken away after the request, it holds for what is dialed now.
     scope = SCOPE[occasion]
-    if scope.name not in sender.scopes:
+    if scope.name not in tx.caller.client.scopes:
         raise Refusal("insufficient_scope", f"The client no longer holds {scope.name}.")
     if scope.switch is not None and not getattr(settings, scope.switch):
         raise Refusal("tier_not_enabled", f"The account switch {scope.switch} is off.")
@@ -329,17 +250,17 @@ def account_may_dial(sender: Sender, occasion: Occasion) -> None:
     # States, Campaign: the registry blocks launches; an agent's own call is none.
     if occasion != "click":
         registry_fresh(settings)
-    screen_can_run(sender)
-    affordable(sender, "call")
-    _within_caps(sender, "call")
+    screen_can_run(tx)
+    affordable(tx, "call")
+    _within_caps(tx, "call")
 
 
-def may_dial(sender: Sender, phone: str, occasion: Occasion) -> None:
+def may_dial(tx: Transaction, phone: str, occasion: Occasion) -> None:
     """Every check before a number is dialed, made at that instant."""
-    account_may_dial(sender, occasion)
-    country_reachable(sender, phone, "/to")
-    not_on_dnc(sender, phone, "/to")
-    contact_allowed(sender, phone, "dial_refused")
+    account_may_dial(tx, occasion)
+    country_reachable(tx, phone, "/to")
+    not_on_dnc(tx, phone, "/to")
+    contact_allowed(tx, phone, "dial_refused")
 
 
 def sending_allowed(settings: Settings) -> None:
@@ -358,24 +279,22 @@ def registry_fresh(settings: Settings) -> None:
         raise Refusal("registry_stale_blocked", "A national do-not-call list is out of date.")
 
 
-def affordable(sender: Sender, kind: Kind) -> None:
+def affordable(tx: Transaction, kind: Kind) -> None:
     """Refuse when the balance does not cover it."""
     # Tiers: the minimum balance; Errors: 402 `insufficient_balance`.
-    if sender.settings.balance < COST[kind]:
+    if tx.settings.balance < COST[kind]:
         raise Refusal("insufficient_balance", "The account's balance is too low.")
 
 
-def spend(sender: Sender, kind: Kind) -> None:
+def spend(tx: Transaction, kind: Kind) -> None:
     """Count one act against the account's caps, or refuse it."""
-    _within_caps(sender, kind)
-    sender.db.execute(
-        "INSERT INTO spent VALUES (?, ?, ?, ?, ?)",
-        (sender.client, sender.credential_id, kind, sender.now_us, COST[kind]),
-    )
+    _within_caps(tx, kind)
+    spent = {"kind": kind, "at": tx.now_us, "cost": COST[kind]}
+    tx.insert("spent", {"credential_id": tx.caller.credential.credential_id, **spent})
 
 
-def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
-    row: tuple[int, int, float, int] = sender.db.execute(
+def _since(tx: Transaction, start_us: int) -> tuple[int, int, float, int]:
+    row: tuple[int, int, float, int] = tx.db.execute(
         "SELECT count(*), coalesce(sum(cost > 0), 0), coalesce(sum(cost), 0),"
         " coalesce(min(CASE WHEN cost > 0 THEN at END), 0) FROM spent WHERE at > ?",
         (start_us,),
@@ -384,20 +303,20 @@ def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
 
 
 # Tiers: daily and per-minute caps and the estimated-spend limit of the account.
-def _within_caps(sender: Sender, kind: Kind) -> None:
-    settings, now_us, cost = sender.settings, sender.now_us, COST[kind]
+def _within_caps(tx: Transaction, kind: Kind) -> None:
+    settings, now_us, cost = tx.settings, tx.now_us, COST[kind]
     midnight_us = clock.next_midnight(now_us)
     # `_since` is exclusive: one microsecond earlier takes midnight itself in.
     before_today_us = midnight_us - clock.DAY_US - 1
     # Errors, `daily_cap_reached` and `spend_cap_reached`: Retry-After reaches to the next UTC day.
     wait_s = math.ceil((midnight_us - now_us) / SECOND_US)
     cap = settings.daily_cap
-    if cap is not None and _since(sender, before_today_us)[0] + 1 > cap:
+    if cap is not None and _since(tx, before_today_us)[0] + 1 > cap:
         raise Refusal("daily_cap_reached", "The daily cap is used up.", retry_after_s=wait_s)
     if not cost:
         return
     if settings.per_minute_cap is not None:
-        _, sent, _, oldest_us = _since(sender, now_us - _MINUTE_US)
+        _, sent, _, oldest_us = _since(tx, now_us - _MINUTE_US)
         if sent + 1 > settings.per_minute_cap:
             left_us = (oldest_us or now_us) + _MINUTE_US - now_us
             raise Refusal(
@@ -407,8 +326,5 @@ def _within_caps(sender: Sender, kind: Kind) -> None:
             )
     cap = settings.spend_cap
     # Rounded, because sums of cents in binary fall a hair to either side of the cap.
-    if cap is not None and round(_since(sender, before_today_us)[2] + cost, 6) > cap:
+    if cap is not None and round(_since(tx, before_today_us)[2] + cost, 6) > cap:
         raise Refusal("spend_cap_reached", "The spend cap is used up.", retry_after_s=wait_s)
-
-
-_number = lru_cache(maxsize=1 << 16)(read)

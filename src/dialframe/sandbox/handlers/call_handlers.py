@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
 
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Empty
@@ -14,15 +13,11 @@ from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, check_state, on
+from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, check_state, on
 from dialframe.sandbox.world import clock, recordings_and_transcripts
-from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal
+from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, Json, Refusal, Transaction
 from dialframe.sandbox.world.recordings_and_transcripts import Conversation
 from dialframe.sandbox.world.sandbox_database import records
-
-# Contract, Endpoints, Calls 1: signed in and ready; in every other state an agent is unavailable.
-READY: Final = "ready"
-
 
 # Contract, Endpoints, Calls: `created_at` descending, then `id` descending.
 requests_and_replies.lists(operations.CALLS_LIST, CALL)
@@ -30,9 +25,9 @@ requests_and_replies.finds(operations.CALLS_GET, CALL)
 
 
 @on(operations.CALLS_RECORDING)
-def recording(context: Context[CallRef]) -> Reply:
+def recording(tx: Transaction, request: CallRef) -> Reply:
     """A WAV file as long as the conversation; a call that nobody answered has none."""
-    spoken = _spoken(context)
+    spoken = _spoken(tx, request)
     # A recording is of what was said; the contract does not show what an unanswered call answers.
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
@@ -43,43 +38,42 @@ def recording(context: Context[CallRef]) -> Reply:
 
 
 @on(operations.CALLS_TRANSCRIPT)
-def transcript(context: Context[CallRef]) -> Reply:
+def transcript(tx: Transaction, request: CallRef) -> Reply:
     """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
-    return answer(recordings_and_transcripts.transcript(_spoken(context)))
+    return answer(recordings_and_transcripts.transcript(_spoken(tx, request)))
 
 
 @on(operations.CALLS_SUMMARY)
-def summary(context: Context[CallRef]) -> Reply:
+def summary(tx: Transaction, request: CallRef) -> Reply:
     """A summary, ready a minute after the call; its content's place is assumed."""
-    return answer(recordings_and_transcripts.summary(_spoken(context), context.now_us))
+    return answer(recordings_and_transcripts.summary(_spoken(tx, request), tx.now_us))
 
 
 @on(operations.CALLS_START)
-def start(context: Context[CallStart]) -> Reply:
+def start(tx: Transaction, request: CallStart) -> Reply:
     """Dial a customer for one of the account's agents: here, note it and let it end by itself."""
-    request = context.request
     if request.campaign_id is not None:
-        context.find(CAMPAIGN, request.campaign_id)
+        tx.find(CAMPAIGN, request.campaign_id)
     lead_status = None
     if request.lead_id is not None:
-        lead_status = context.find(LEAD, request.lead_id)["status"]
+        lead_status = tx.find(LEAD, request.lead_id)["status"]
     # Contract, Endpoints, Calls: rules 1, 3, 4 and 6 in this order; nothing is dialed on refusal.
-    extension = _ready_agent(context)
-    caller_id = _caller_id(context)
-    contact_checks.country_reachable(context.sender, request.to, "/to")
-    contact_checks.not_on_dnc(context.sender, request.to, "/to")
+    extension = _ready_agent(tx, request)
+    caller_id = _caller_id(tx, request)
+    contact_checks.country_reachable(tx, request.to, "/to")
+    contact_checks.not_on_dnc(tx, request.to, "/to")
     if lead_status == "dnc":
         raise Refusal(
             "on_dnc", "The lead is marked as not to be called.", field=("/lead_id", "on_dnc")
         )
-    contact_checks.contact_allowed(context.sender, request.to, "dial_refused")
-    contact_checks.affordable(context.sender, "call")
+    contact_checks.contact_allowed(tx, request.to, "dial_refused")
+    contact_checks.affordable(tx, "call")
     called = CalledParty(request.to, request.campaign_id)
     if request.lead_id is not None:
         # The request's number and campaign count, the attempt is the lead's.
-        lead = call_life.lead_called(context.db, context.client, request.lead_id)
+        lead = call_life.lead_called(tx, request.lead_id)
         called = replace(lead, phone=request.to, campaign_id=request.campaign_id)
-    dialing = automatic_dialing.context_at(context.sender)
+    dialing = automatic_dialing.context_at(tx)
     call_id = call_life.place(dialing, called, "click", caller_id=caller_id, agent=extension)
     return answer(
         {
@@ -92,39 +86,35 @@ def start(context: Context[CallStart]) -> Reply:
             "lead_id": request.lead_id,
             # Resources, Started call: whether it is recorded; here every call is.
             "recording": True,
-            "created_at": clock.text(context.now_us),
+            "created_at": clock.text(tx.now_us),
         },
         status=201,
     )
 
 
-def _spoken(context: Context[CallRef]) -> Conversation:
-    call: Json = context.find(CALL, context.request.call_id)
-    return recordings_and_transcripts.conversation_of(context.db, context.client, call)
+def _spoken(tx: Transaction, request: CallRef) -> Conversation:
+    return recordings_and_transcripts.conversation_of(tx, tx.find(CALL, request.call_id))
 
 
-def _ready_agent(context: Context[CallStart]) -> str:
-    column = "extension" if context.request.agent_email is None else "email"
-    name = context.request.agent_extension or context.request.agent_email
+def _ready_agent(tx: Transaction, request: CallStart) -> str:
+    column = "extension" if request.agent_email is None else "email"
+    name = request.agent_extension or request.agent_email
     # Endpoints, Calls 1: signed in and ready, else nothing is dialed.
-    agent: tuple[str, Any] | None = context.db.execute(
-        f"SELECT extension, state FROM agents WHERE client = ? AND {column} = ?"
-        " ORDER BY state <> 'ready', extension",
-        (context.client, name),
-    ).fetchone()
-    if agent is None or agent[1] != READY:
-        raise Refusal("agent_unavailable", "The agent is not signed in and ready.")
-    return agent[0]
-
-
-def _caller_id(context: Context[CallStart]) -> str:
-    owned = context.db.execute(
-        "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (context.client,)
+    agent = tx.row(
+        f"SELECT extension FROM agents WHERE client = ? AND {column} = ? AND state = 'ready'"
+        " ORDER BY extension",
+        name,
     )
-    # Endpoints, Calls 3: without one in the request, the account's first.
+    if agent is None:
+        raise Refusal("agent_unavailable", "The agent is not signed in and ready.")
+    return str(agent[0])
+
+
+def _caller_id(tx: Transaction, request: CallStart) -> str:
+    owned = tx.rows("SELECT number FROM caller_ids WHERE client = ? ORDER BY number")
     numbers = [number for (number,) in owned]
-    caller_id = context.request.caller_id or (numbers[0] if numbers else None)
-    # Endpoints, Calls 3.
+    # Endpoints, Calls 3: without one in the request, the account's first.
+    caller_id = request.caller_id or (numbers[0] if numbers else None)
     if caller_id not in numbers:
         raise Refusal(
             "dial_refused",
@@ -135,10 +125,11 @@ def _caller_id(context: Context[CallStart]) -> str:
 
 
 @on(operations.ME)
-def me(context: Context[Empty]) -> Reply:
+def me(tx: Transaction, request: Empty) -> Reply:
     """Client, key, scopes and switches; the sandbox calls its environment `sandbox`."""
     # Endpoints: the fields of the account identity are not shown; these are assumed.
-    caller = context.caller
+    caller = tx.caller
+    del request
     return answer(
         {
             "client_id": caller.client.client_id,
@@ -155,20 +146,19 @@ def me(context: Context[Empty]) -> Reply:
 
 
 @on(operations.REPORTS_DISPOSITIONS)
-def dispositions(context: Context[DispositionQuery]) -> Reply:
+def dispositions(tx: Transaction, request: DispositionQuery) -> Reply:
     """Calls by UTC day, campaign and disposition; calls without one are counted under null."""
-    request = context.request
     since = clock.from_day(request.start_date)
     # The last day of the range counts too; days are UTC's.
     until = clock.from_day(request.end_date) + clock.DAY_US
     campaign = () if request.campaign_id is None else (request.campaign_id,)
-    rows = context.db.execute(
+    rows = tx.db.execute(
         "SELECT date(created_at / 1000000, 'unixepoch') AS date, campaign_id, disposition,"
         " count(*) AS calls"
         " FROM calls WHERE client = ? AND created_at >= ? AND created_at < ?"
         f"{' AND campaign_id = ?' if campaign else ''}"
         " GROUP BY date, campaign_id, disposition ORDER BY date, campaign_id, disposition",
-        (context.client, since, until, *campaign),
+        (tx.client, since, until, *campaign),
     )
     return answer(
         {
@@ -180,26 +170,25 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
 
 
 # Contract, Resources, Campaign: archived ones are not listed.
-requests_and_replies.lists(operations.CAMPAIGNS_LIST, CAMPAIGN, "status <> 'archived'")
+requests_and_replies.lists(operations.CAMPAIGNS_LIST, CAMPAIGN, {"status <> ?": "archived"})
 requests_and_replies.finds(operations.CAMPAIGNS_GET, CAMPAIGN)
 
 
 @on(operations.CAMPAIGNS_PROGRESS)
-def progress(context: Context[CampaignRef]) -> Reply:
+def progress(tx: Transaction, request: CampaignRef) -> Reply:
     """Counts of a campaign's leads, attempts and answered calls; its shape is assumed."""
-    campaign = context.find(CAMPAIGN, context.request.campaign_id)
-    campaign_key = (context.client, context.request.campaign_id)
-    by_status = context.db.execute(
+    campaign = tx.find(CAMPAIGN, request.campaign_id)
+    by_status = tx.rows(
         "SELECT status, count(*), sum(attempts) FROM leads"
         " WHERE client = ? AND campaign_id = ? GROUP BY status ORDER BY status",
-        campaign_key,
-    ).fetchall()
+        request.campaign_id,
+    )
     # Counted from the calls: a lead does not keep how often it answered.
-    (answered,) = context.db.execute(
+    (answered,) = tx.row(
         "SELECT count(*) FROM calls"
         " WHERE client = ? AND campaign_id = ? AND answered_at IS NOT NULL",
-        campaign_key,
-    ).fetchone()
+        request.campaign_id,
+    )
     return answer(
         {
             "campaign_id": campaign["id"],
@@ -213,31 +202,27 @@ def progress(context: Context[CampaignRef]) -> Reply:
 
 
 @on(operations.CAMPAIGNS_PAUSE)
-def pause(context: Context[CampaignRef]) -> Reply:
+def pause(tx: Transaction, request: CampaignRef) -> Reply:
     """Running becomes paused; paused stays so."""
     # States, Campaign: pause.
-    campaign = context.find(CAMPAIGN, context.request.campaign_id)
+    campaign = tx.find(CAMPAIGN, request.campaign_id)
     check_state("campaign", campaign, ("running", "paused"), "campaign_not_running")
-    return answer(campaign if campaign["status"] == "paused" else _move(context, "paused"))
+    return answer(campaign if campaign["status"] == "paused" else _move(tx, request, "paused"))
 
 
 @on(operations.CAMPAIGNS_RESUME)
-def resume(context: Context[CampaignRef]) -> Reply:
+def resume(tx: Transaction, request: CampaignRef) -> Reply:
     """Paused becomes running; running stays so."""
     # States, Campaign: resume.
-    campaign = context.find(CAMPAIGN, context.request.campaign_id)
+    campaign = tx.find(CAMPAIGN, request.campaign_id)
     check_state("campaign", campaign, ("running", "paused"), "campaign_not_paused")
     if campaign["status"] == "running":
         return answer(campaign)
     # States, Campaign: `registry_stale_blocked`; Tiers: a launch counts against the caps.
-    contact_checks.registry_fresh(context.caller.settings)
-    contact_checks.spend(context.sender, "launch")
-    return answer(_move(context, "running"))
+    contact_checks.registry_fresh(tx.settings)
+    contact_checks.spend(tx, "launch")
+    return answer(_move(tx, request, "running"))
 
 
-def _move(context: Context[CampaignRef], status: str) -> Json:
-    return context.change(
-        CAMPAIGN,
-        context.request.campaign_id,
-        {"status": status, "updated_at": context.now_us},
-    )
+def _move(tx: Transaction, request: CampaignRef, status: str) -> Json:
+    return tx.change(CAMPAIGN, request.campaign_id, status=status, updated_at=tx.now_us)

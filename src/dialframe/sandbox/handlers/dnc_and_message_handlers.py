@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -25,10 +24,10 @@ from dialframe.contract.models.dnc_and_message_models import (
     SmsSend,
     WhatsAppSend,
 )
+from dialframe.sandbox import event_data
 from dialframe.sandbox.dialer import contact_checks
-from dialframe.sandbox.dialer.contact_checks import Sent
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, check_state, on
+from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, check_state, on
 from dialframe.sandbox.world import clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
@@ -37,6 +36,7 @@ from dialframe.sandbox.world.api_objects import (
     MESSAGE,
     Json,
     Refusal,
+    Transaction,
     check_if_match,
     invalid,
 )
@@ -57,29 +57,24 @@ _REACHED: Final = (240, 250)
 
 
 @on(operations.DNC_CHECK)
-def check(context: Context[DncCheck]) -> Reply:
+def check(tx: Transaction, request: DncCheck) -> Reply:
     """Listed or not, one result per number in the order given."""
-    phones = context.request.phones
-    listed = contact_checks.listed(context.db, context.client, json.dumps(phones))
+    phones = request.phones
+    listed = contact_checks.listed(tx, phones)
     # Contract, Endpoints, Do-Not-Call: one result for each number, in input order.
     return answer({"data": [{"phone": phone, "listed": phone in listed} for phone in phones]})
 
 
 @on(operations.DNC_ADD)
-def add(context: Context[DncAdd]) -> Reply:
+def add(tx: Transaction, request: DncAdd) -> Reply:
     """List a number; one that is listed stays as it was. The shapes are assumed."""
-    context.db.execute(
-        "INSERT OR IGNORE INTO dnc (client, phone, listed_at, source, reason)"
-        " VALUES (?, ?, ?, 'api', ?)",
-        (context.client, context.request.phone, context.now_us, context.request.reason),
-    )
+    contact_checks.list_number(tx, request.phone, "api", request.reason)
     # Of a number that was listed before, the first reason and instant are answered.
-    reason, listed_us = context.db.execute(
-        "SELECT reason, listed_at FROM dnc WHERE client = ? AND phone = ?",
-        (context.client, context.request.phone),
-    ).fetchone()
+    reason, listed_us = tx.row(
+        "SELECT reason, listed_at FROM dnc WHERE client = ? AND phone = ?", request.phone
+    )
     entry = {
-        "phone": context.request.phone,
+        "phone": request.phone,
         "listed": True,
         "reason": reason,
         "created_at": clock.text(listed_us),
@@ -88,41 +83,38 @@ def add(context: Context[DncAdd]) -> Reply:
 
 
 @on(operations.CONSENTS_RECORD)
-def record(context: Context[ConsentRecord]) -> Reply:
+def record(tx: Transaction, request: ConsentRecord) -> Reply:
     """Keep evidence of consent; the shapes are assumed."""
-    request = context.request
     obtained_us = clock.from_datetime(request.obtained_at)
     named = {"phone": request.phone, "channel": request.channel, "source": request.source}
     consent = {**named, "obtained_at": obtained_us, "evidence": request.evidence}
-    consent_id = context.add("consents", "consent", consent)
-    moments = {"obtained_at": clock.text(obtained_us), "created_at": clock.text(context.now_us)}
+    consent_id = tx.add("consents", "consent", consent)
+    moments = {"obtained_at": clock.text(obtained_us), "created_at": clock.text(tx.now_us)}
     return answer({"id": consent_id, **named, **moments}, status=201)
 
 
 @on(operations.SMS_SEND)
-def send(context: Context[SmsSend]) -> Reply:
+def send(tx: Transaction, request: SmsSend) -> Reply:
     """Accept a text: here, note it. A reference is taken once and for all."""
-    request = context.request
     # Endpoints, SMS: a repeated reference sends nothing again.
-    used = context.db.execute(
+    used = tx.row(
         "SELECT 1 FROM messages WHERE client = ? AND client_reference = ?",
-        (context.client, request.client_reference),
+        request.client_reference,
     )
-    if used.fetchone() is not None:
+    if used is not None:
         raise Refusal("duplicate_client_reference", "The reference was used before.")
     # Endpoints, SMS: the checks before sending.
-    contact_checks.not_on_dnc(context.sender, request.to, "/to")
-    contact_checks.country_reachable(context.sender, request.to, "/to")
-    contact_checks.contact_allowed(context.sender, request.to, "message_refused")
-    contact_checks.affordable(context.sender, "sms")
-    contact_checks.spend(context.sender, "sms")
+    contact_checks.not_on_dnc(tx, request.to, "/to")
+    contact_checks.country_reachable(tx, request.to, "/to")
+    contact_checks.contact_allowed(tx, request.to, "message_refused")
+    contact_checks.affordable(tx, "sms")
+    contact_checks.spend(tx, "sms")
     detail = {"body": request.body, "client_reference": request.client_reference}
     message = {"recipient": request.to, "status": "queued", **detail}
-    message_id = context.add("messages", "message", message)
-    sent = Sent("sms", request.to, context.now_us, message_id, detail)
-    contact_checks.note_sent(context.db, context.client, sent)
+    message_id = tx.add("messages", "message", message)
+    contact_checks.note_sent(tx, "sms", request.to, message_id, detail)
     # States, Other statuses: `queued` on acceptance.
-    return answer(context.find(MESSAGE, message_id), status=202)
+    return answer(tx.find(MESSAGE, message_id), status=202)
 
 
 def delivery(message_id: str, created_us: int, now_us: int) -> tuple[str, int, str | None]:
@@ -137,12 +129,12 @@ def delivery(message_id: str, created_us: int, now_us: int) -> tuple[str, int, s
 
 
 @on(operations.SMS_DELIVERY_REPORTS)
-def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
+def delivery_reports(tx: Transaction, request: SmsReportQuery) -> Reply:
     """What became of each text: queued, sent, then delivered or not. The shape is assumed."""
 
     def render(row: tuple[Any, ...]) -> Json:
         message_id, to, _, reference, created_us = row
-        status, updated_us, error_code = delivery(message_id, created_us, context.now_us)
+        status, updated_us, error_code = delivery(message_id, created_us, tx.now_us)
         return {
             "message_id": message_id,
             "to": to,
@@ -153,35 +145,32 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
             "error_code": error_code,
         }
 
-    return requests_and_replies.page(context, MESSAGE, render=render)
-
-
-@on(operations.SMS_USAGE)
-def usage(context: Context[Empty]) -> Reply:
-    """Texts accepted today and this month (UTC), with the daily cap. The shape is assumed."""
-    # Limits: daily caps go by the UTC day, and so do these counts.
-    today = clock.day_of(context.now_us)
-    counts = context.db.execute(
-        "SELECT coalesce(sum(day = ?), 0), count(*) FROM"
-        " (SELECT date(created_at / 1000000, 'unixepoch') AS day FROM messages WHERE client = ?)"
-        " WHERE substr(day, 1, 7) = ?",
-        (today, context.client, today[:7]),
-    ).fetchone()
-    return answer(
-        {
-            "day": today,
-            "sent_today": counts[0],
-            "sent_this_month": counts[1],
-            "daily_cap": context.caller.settings.daily_cap,
-        }
+    return requests_and_replies.page(
+        tx, request, operations.SMS_DELIVERY_REPORTS, MESSAGE, render=render
     )
 
 
+@on(operations.SMS_USAGE)
+def usage(tx: Transaction, request: Empty) -> Reply:
+    """Texts accepted today and this month (UTC), with the daily cap. The shape is assumed."""
+    # Limits: daily caps go by the UTC day, and so do these counts.
+    del request
+    today = clock.day_of(tx.now_us)
+    sent_today, this_month = tx.row(
+        "SELECT coalesce(sum(day = ?2), 0), count(*) FROM"
+        " (SELECT date(created_at / 1000000, 'unixepoch') AS day FROM messages WHERE client = ?1)"
+        " WHERE substr(day, 1, 7) = substr(?2, 1, 7)",
+        today,
+    )
+    counts = {"day": today, "sent_today": sent_today, "sent_this_month": this_month}
+    return answer({**counts, "daily_cap": tx.settings.daily_cap})
+
+
 @on(operations.WHATSAPP_SEND)
-def whatsapp(context: Context[WhatsAppSend]) -> Reply:
+def whatsapp(tx: Transaction, request: WhatsAppSend) -> Reply:
     """Refused for every account, which happens before a request gets here."""
     # `request_checks` refuses it with the switches; this row only completes the table.
-    del context
+    del tx, request
     # What the service does: 403 for every account until the operator announces it.
     raise Refusal("tier_not_enabled", "WhatsApp sending is not available yet.")
 
@@ -191,15 +180,14 @@ requests_and_replies.lists(operations.CALLBACKS_LIST, CALLBACK)
 
 
 @on(operations.CALLBACKS_CREATE)
-def create_callback(context: Context[CallbackCreate]) -> Reply:
+def create_callback(tx: Transaction, request: CallbackCreate) -> Reply:
     """Schedule one; when it is due, the lead is called."""
-    request = context.request
-    lead = context.find(LEAD, request.lead_id)
+    lead = tx.find(LEAD, request.lead_id)
     if lead["campaign_id"] is None:
         raise invalid("/lead_id", "no_campaign", "The lead belongs to no campaign.")
     # Endpoints, Callbacks: a lead on the Do-Not-Call list answers 422.
-    contact_checks.not_on_dnc(context.sender, lead["phone"], "/lead_id")
-    contact_checks.spend(context.sender, "callback")
+    contact_checks.not_on_dnc(tx, lead["phone"], "/lead_id")
+    contact_checks.spend(tx, "callback")
     due_us = clock.from_datetime(request.scheduled_at)
     values: Json = {
         "lead_id": request.lead_id,
@@ -207,44 +195,39 @@ def create_callback(context: Context[CallbackCreate]) -> Reply:
         "scheduled_at": due_us,
         "status": "pending",
         "notes": request.notes,
-        "call_at": max(due_us, context.now_us),
+        "call_at": max(due_us, tx.now_us),
         # A callback that a request promised is kept also while its campaign is paused.
         "asked_by": "request",
     }
-    callback_id = context.add("callbacks", "callback", values)
-    return answer(context.find(CALLBACK, callback_id), status=201)
+    callback_id = tx.add("callbacks", "callback", values)
+    return answer(tx.find(CALLBACK, callback_id), status=201)
 
 
 @on(operations.CALLBACKS_CANCEL)
-def cancel_callback(context: Context[CallbackRef]) -> Reply:
+def cancel_callback(tx: Transaction, request: CallbackRef) -> Reply:
     """Pending becomes cancelled; cancelled stays so."""
     # States, Callback: cancel.
-    callback_id = context.request.callback_id
-    callback = context.find(CALLBACK, callback_id)
+    callback_id = request.callback_id
+    callback = tx.find(CALLBACK, callback_id)
     check_state("callback", callback, ("pending", "cancelled"), "callback_not_pending")
     if callback["status"] == "pending":
-        callback = context.change(CALLBACK, callback_id, {"status": "cancelled"})
+        callback = tx.change(CALLBACK, callback_id, status="cancelled")
         # States, Callback: lead no longer scheduled.
-        _plan_lead(context, callback["lead_id"], None)
+        _plan_lead(tx, callback["lead_id"], None)
     return answer(callback)
 
 
 @on(operations.CALLBACKS_RESCHEDULE)
-def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
+def reschedule_callback(tx: Transaction, request: CallbackReschedule) -> Reply:
     """A pending one gets a new time."""
-    callback_id = context.request.callback_id
-    callback = context.find(CALLBACK, callback_id)
+    callback_id = request.callback_id
+    callback = tx.find(CALLBACK, callback_id)
     # States, Callback: only a pending one moves.
     check_state("callback", callback, ("pending",), "callback_not_pending")
-    due_us = clock.from_datetime(context.request.scheduled_at)
-    _plan_lead(context, callback["lead_id"], due_us)
-    return answer(
-        context.change(
-            CALLBACK,
-            callback_id,
-            {"scheduled_at": due_us, "call_at": max(due_us, context.now_us)},
-        )
-    )
+    due_us = clock.from_datetime(request.scheduled_at)
+    _plan_lead(tx, callback["lead_id"], due_us)
+    call_at = max(due_us, tx.now_us)
+    return answer(tx.change(CALLBACK, callback_id, scheduled_at=due_us, call_at=call_at))
 
 
 # Limits: 5 to 480 minutes; the default is not shown.
@@ -255,12 +238,12 @@ SOURCE: Final = "api"
 _MOVABLE: Final = ("scheduled", "confirmed")
 
 
-def _plan_lead(context: Context[Any], lead_id: str | None, next_us: int | None) -> None:
+def _plan_lead(tx: Transaction, lead_id: str | None, next_us: int | None) -> None:
     """When a lead that waits for its callback is dialed next."""
-    context.db.execute(
-        "UPDATE leads SET next_attempt_at = ? WHERE client = ? AND id = ? AND status = 'callback'",
-        (next_us, context.client, lead_id),
-    )
+    tx.execute(
+        "UPDATE leads SET next_attempt_at = ?2 WHERE client = ?1 AND id = ?3 AND status = 'callback'",
+        next_us, lead_id,
+    )  # fmt: skip
 
 
 requests_and_replies.lists(operations.APPOINTMENTS_LIST, APPOINTMENT)
@@ -268,11 +251,10 @@ requests_and_replies.finds(operations.APPOINTMENTS_GET, APPOINTMENT)
 
 
 @on(operations.APPOINTMENTS_CREATE)
-def create_appointment(context: Context[AppointmentCreate]) -> Reply:
+def create_appointment(tx: Transaction, request: AppointmentCreate) -> Reply:
     """Book one and say so."""
-    request = context.request
     _check_zone(request.timezone)
-    contact_checks.country_reachable(context.sender, request.phone, "/phone")
+    contact_checks.country_reachable(tx, request.phone, "/phone")
     values: Json = {
         **request.model_dump(),
         "status": "scheduled",
@@ -280,45 +262,43 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
         "duration_minutes": request.duration_minutes or DURATION_MINUTES,
         # Resources, Appointment: `source` is not explained; of a call's own booking it is `call`.
         "source": SOURCE,
-        "updated_at": context.now_us,
+        "updated_at": tx.now_us,
     }
-    booked = context.find(APPOINTMENT, context.add("appointments", "appointment", values))
-    _tell(context, "appointment.booked", booked)
-    return requests_and_replies.shown(context, booked, status=201)
+    booked = tx.find(APPOINTMENT, tx.add("appointments", "appointment", values))
+    events.emit(tx, "appointment.booked", event_data.appointment(booked))
+    return answer(booked, status=201)
 
 
 @on(operations.APPOINTMENTS_CANCEL)
-def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
+def cancel_appointment(tx: Transaction, request: AppointmentRef) -> Reply:
     """Cancel one and say so; a cancelled one stays as it is."""
-    identifier = context.request.appointment_id
+    identifier = request.appointment_id
     # Resources, Appointment: `If-Match` is the ETag that was read.
-    booked = context.find(APPOINTMENT, identifier)
+    booked = tx.find(APPOINTMENT, identifier)
     # Before the state: who read an older one is told so first (412).
-    check_if_match(context.if_match, booked)
+    check_if_match(tx.if_match, booked)
     # States, Appointment: a cancelled one stays so, with 200.
     if booked["status"] == "cancelled":
-        return requests_and_replies.shown(context, booked)
+        return answer(booked)
     check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
-    changes = {"status": "cancelled", "updated_at": context.now_us}
-    booked = context.change(APPOINTMENT, identifier, changes)
-    _tell(context, "appointment.cancelled", booked)
-    return requests_and_replies.shown(context, booked)
+    booked = tx.change(APPOINTMENT, identifier, status="cancelled", updated_at=tx.now_us)
+    events.emit(tx, "appointment.cancelled", event_data.appointment(booked))
+    return answer(booked)
 
 
 @on(operations.APPOINTMENTS_RESCHEDULE)
-def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
+def reschedule_appointment(tx: Transaction, request: AppointmentReschedule) -> Reply:
     """Move one and say so; its status stays. The request's shape is assumed."""
-    request = context.request
     _check_zone(request.timezone)
-    booked = context.find(APPOINTMENT, request.appointment_id)
+    booked = tx.find(APPOINTMENT, request.appointment_id)
     # States, Appointment: completed, no-show and cancelled ones are not moved.
     check_state("appointment", booked, _MOVABLE, "appointment_not_modifiable")
     given = request.model_dump(exclude={"appointment_id"}, exclude_none=True)
     due_us = clock.from_datetime(request.scheduled_at)
-    changes = {**given, "scheduled_at": due_us, "updated_at": context.now_us}
-    booked = context.change(APPOINTMENT, request.appointment_id, changes)
-    _tell(context, "appointment.moved", booked)
-    return requests_and_replies.shown(context, booked)
+    changes = {**given, "scheduled_at": due_us, "updated_at": tx.now_us}
+    booked = tx.change(APPOINTMENT, request.appointment_id, **changes)
+    events.emit(tx, "appointment.moved", event_data.appointment(booked))
+    return answer(booked)
 
 
 def _check_zone(name: str | None) -> None:
@@ -329,7 +309,3 @@ def _check_zone(name: str | None) -> None:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         # A directory of the zone data is an OSError, a path out of it a ValueError.
         raise invalid("/timezone", "unknown_time_zone") from None
-
-
-def _tell(context: Context[Any], kind: str, booked: Json) -> None:
-    events.emit(context.db, context.client, kind, events.appointment(booked), context.now_us)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -27,18 +27,17 @@ from dialframe.contract.models.lead_models import (
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
 from dialframe.sandbox.handlers import requests_and_replies
 from dialframe.sandbox.handlers.requests_and_replies import (
-    Context,
     Reply,
     answer,
     check_state,
     on,
-    taking,
 )
 from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
     LEAD,
     Json,
+    Transaction,
     check_if_match,
     invalid,
     resource,
@@ -97,58 +96,58 @@ class JudgedLead:
     lead_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRule:
-    """A rule of the account about one field."""
-
-    field: str
-    required: bool
-    pattern: str | None
-
-    def broken_by(self, row: LeadRow) -> bool:
-        """Whether a lead breaks it; the pattern is searched for, as JSON Schema does."""
-        if self.field.startswith(_CUSTOM):
-            value = (row.custom_fields or {}).get(self.field.removeprefix(_CUSTOM))
-        else:
-            value = row.name if self.field == "full_name" else getattr(row, self.field)
-        if value is None or value == "":
-            return self.required
-        text = value if isinstance(value, str) else json.dumps(value)
-        return self.pattern is not None and re.search(self.pattern, text) is None
-
-
-@dataclass(frozen=True, slots=True)
-class KnownLeads:
-    """What the leads of one request are held against.
-
-    Attributes:
-        by_phone: Lead of the campaign by its number.
-        by_name: Lead of the client by its external id, and whether it is of the campaign.
-        listed: Numbers on the Do-Not-Call list.
-        taken: Numbers and external ids of leads that stand earlier in the request.
-    """
-
-    rules: list[FieldRule]
-    by_phone: dict[str, str]
-    by_name: dict[str, tuple[str, bool]]
-    listed: set[str]
-    taken: set[tuple[str, str | None]] = field(default_factory=set)
-
-
-def judge(context: Context[Any], campaign_id: str, rows: Sequence[LeadRow]) -> list[JudgedLead]:
+def judge(tx: Transaction, campaign_id: str, rows: Sequence[LeadRow]) -> list[JudgedLead]:
     """One outcome per lead, in the order given."""
-    sanctioned = frozenset(context.caller.settings.sanctioned_countries)
     # Endpoints, Leads: the order of the checks; one result for each lead.
-    judged = [_by_number(row, sanctioned) for row in rows]
-    known = _known(context, campaign_id, judged)
-    return [_by_known(lead, known) if lead.status == "accepted" else lead for lead in judged]
+    judged = [_by_number(tx, row) for row in rows]
+    phones = [lead.phone for lead in judged if lead.phone]
+    rules = tx.rows(
+        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number"
+    )
+    by_phone = dict(
+        tx.rows(
+            "SELECT phone, id FROM leads WHERE client = ? AND campaign_id = ?"
+            " AND phone IN (SELECT value FROM json_each(?))",
+            campaign_id,
+            json.dumps(phones),
+        )
+    )
+    names = tx.rows(
+        "SELECT external_id, id, campaign_id FROM leads WHERE client = ?"
+        " AND external_id IN (SELECT value FROM json_each(?))",
+        json.dumps([lead.row.external_id for lead in judged if lead.row.external_id]),
+    )
+    by_name = {name: (lead_id, where == campaign_id) for name, lead_id, where in names}
+    listed = contact_checks.listed(tx, phones)
+    # Numbers and external ids of leads that stand earlier in the request.
+    taken: set[tuple[str, str | None]] = set()
+
+    def by_known(lead: JudgedLead) -> JudgedLead:
+        """The first check behind the number's that a lead does not pass."""
+        number, name = ("phone", lead.phone), ("external_id", lead.row.external_id)
+        again = not taken.isdisjoint((number, name))
+        taken.update((number, name) if lead.row.external_id is not None else (number,))
+        if again:
+            return replace(lead, status="duplicate", reason="duplicate_in_request")
+        lead_id, here = by_name.get(lead.row.external_id or "", (None, True))
+        if known := by_phone.get(lead.phone) or (lead_id if here else None):
+            return replace(lead, status="duplicate", reason="duplicate_in_campaign", lead_id=known)
+        if not here:
+            # An external id is unique per client: one that another campaign has cannot be stored again.
+            return replace(lead, status="failed", reason="not_stored", lead_id=lead_id)
+        for field_name, required, pattern in rules:
+            if _breaks(lead.row, field_name, required, pattern):
+                return replace(lead, status="invalid", reason="field_rule", field=field_name)
+        return replace(lead, status="on_dnc") if lead.phone in listed else lead
+
+    return [by_known(lead) if lead.status == "accepted" else lead for lead in judged]
 
 
-def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
+def _by_number(tx: Transaction, row: LeadRow) -> JudgedLead:
     if row.phone is None or not row.phone.strip():
         return JudgedLead(row, "invalid", "missing_phone")
     number = contact_checks.read(row.phone)
-    if number is not None and number.country in sanctioned:
+    if number is not None and number.country in tx.settings.sanctioned_countries:
         return JudgedLead(row, "blocked_country")
     if number is None or not number.valid:
         return JudgedLead(row, "invalid", "invalid_phone")
@@ -158,48 +157,16 @@ def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
     return JudgedLead(row, phone=number.e164)
 
 
-def _known(context: Context[Any], campaign_id: str, judged: list[JudgedLead]) -> KnownLeads:
-    phones = json.dumps([lead.phone for lead in judged if lead.phone])
-    names = json.dumps([lead.row.external_id for lead in judged if lead.row.external_id])
-    rules = context.db.execute(
-        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
-        (context.client,),
-    )
-    by_phone = context.db.execute(
-        "SELECT phone, id FROM leads WHERE client = ? AND campaign_id = ?"
-        " AND phone IN (SELECT value FROM json_each(?))",
-        (context.client, campaign_id, phones),
-    )
-    by_name = context.db.execute(
-        "SELECT external_id, id, campaign_id IS ? FROM leads WHERE client = ?"
-        " AND external_id IN (SELECT value FROM json_each(?))",
-        (campaign_id, context.client, names),
-    )
-    return KnownLeads(
-        [FieldRule(field, bool(needed), form) for field, needed, form in rules],
-        dict(by_phone.fetchall()),
-        {name: (lead_id, bool(here)) for name, lead_id, here in by_name},
-        contact_checks.listed(context.db, context.client, phones),
-    )
-
-
-def _by_known(lead: JudgedLead, known: KnownLeads) -> JudgedLead:
-    """The first check behind the number's that a lead does not pass."""
-    number, name = ("phone", lead.phone), ("external_id", lead.row.external_id)
-    again = not known.taken.isdisjoint((number, name))
-    known.taken.update((number, name) if lead.row.external_id is not None else (number,))
-    if again:
-        return replace(lead, status="duplicate", reason="duplicate_in_request")
-    lead_id, here = known.by_name.get(lead.row.external_id or "", (None, True))
-    if known_id := known.by_phone.get(lead.phone) or (lead_id if here else None):
-        return replace(lead, status="duplicate", reason="duplicate_in_campaign", lead_id=known_id)
-    if not here:
-        # An external id is unique per client: one that another campaign has cannot be stored again.
-        return replace(lead, status="failed", reason="not_stored", lead_id=lead_id)
-    for rule in known.rules:
-        if rule.broken_by(lead.row):
-            return replace(lead, status="invalid", reason="field_rule", field=rule.field)
-    return replace(lead, status="on_dnc") if lead.phone in known.listed else lead
+def _breaks(row: LeadRow, field_name: str, required: int, pattern: str | None) -> bool:
+    """Whether a lead breaks a field rule; the pattern is searched for, as JSON Schema does."""
+    if field_name.startswith(_CUSTOM):
+        value = (row.custom_fields or {}).get(field_name.removeprefix(_CUSTOM))
+    else:
+        value = row.name if field_name == "full_name" else getattr(row, field_name)
+    if value is None or value == "":
+        return bool(required)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return pattern is not None and re.search(pattern, text) is None
 
 
 # Contract, States, Campaign: a running one takes no import; a single add with more rights.
@@ -227,22 +194,22 @@ requests_and_replies.finds(operations.LEADS_GET, LEAD)
 
 
 @on(operations.LEADS_HISTORY)
-def history(context: Context[LeadHistoryQuery]) -> Reply:
+def history(tx: Transaction, request: LeadHistoryQuery) -> Reply:
     """What happened to a lead, newest first; the entries' shape is assumed."""
-    context.find(LEAD, context.request.lead_id)
+    tx.find(LEAD, request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
-    table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
-    return requests_and_replies.page(context, replace(_ENTRY, table=table))
+    table = _HISTORY.format(client=tx.client, lead=request.lead_id)
+    entries = replace(_ENTRY, table=table)
+    return requests_and_replies.page(tx, request, operations.LEADS_HISTORY, entries)
 
 
-@taking(operations.LEADS_IMPORT, ImportRows)
-def import_leads(context: Context[ImportRows]) -> Reply:
+@on(operations.LEADS_IMPORT, ImportRows)
+def import_leads(tx: Transaction, request: ImportRows) -> Reply:
     """One result per lead, by its index."""
-    request = context.request
-    campaign = context.find(CAMPAIGN, request.campaign_id)
+    campaign = tx.find(CAMPAIGN, request.campaign_id)
     check_state("campaign", campaign, IMPORTABLE, "campaign_not_importable")
-    contact_checks.screen_can_run(context.sender)
-    judged = judge(context, request.campaign_id, request.leads)
+    contact_checks.screen_can_run(tx)
+    judged = judge(tx, request.campaign_id, request.leads)
     results = [
         {
             "index": index,
@@ -250,7 +217,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
             "status": lead.status,
             "reason": lead.reason,
             "field": lead.field,
-            "lead_id": _stored(context, lead, request.campaign_id),
+            "lead_id": _stored(tx, lead, request.campaign_id),
         }
         for index, lead in enumerate(judged)
     ]
@@ -264,20 +231,19 @@ def import_leads(context: Context[ImportRows]) -> Reply:
     return answer({"campaign_id": request.campaign_id, "data": results, "summary": summary})
 
 
-@taking(operations.LEADS_CREATE, CreateRow)
-def create(context: Context[CreateRow]) -> Reply:
+@on(operations.LEADS_CREATE, CreateRow)
+def create(tx: Transaction, request: CreateRow) -> Reply:
     """Add one lead, if asked at the front of a running campaign's dialing order."""
-    request = context.request
     # Endpoints, Leads: checked before anything is written.
     if request.dial_now:
-        contact_checks.may_start_calls(context.caller)
-    campaign = context.find(CAMPAIGN, request.campaign_id)
+        contact_checks.may_start_calls(tx)
+    campaign = tx.find(CAMPAIGN, request.campaign_id)
     check_state("campaign", campaign, (*IMPORTABLE, "running"), "campaign_not_importable")
     if campaign["status"] == "running":
-        contact_checks.may_start_calls(context.caller)
-    contact_checks.screen_can_run(context.sender)
-    lead = _judged_single(context)
-    lead_id = _stored(context, lead, request.campaign_id)
+        contact_checks.may_start_calls(tx)
+    contact_checks.screen_can_run(tx)
+    lead = _judged_single(tx, request)
+    lead_id = _stored(tx, lead, request.campaign_id)
     return answer(
         {
             "status": lead.status,
@@ -286,17 +252,17 @@ def create(context: Context[CreateRow]) -> Reply:
             "lead_id": lead_id,
             "external_id": request.external_id,
             "campaign_id": request.campaign_id,
-            "dial_now": _dial_now(context, lead, lead_id, campaign),
+            "dial_now": _dial_now(tx, request, lead, lead_id, campaign),
         }
     )
 
 
 @on(operations.LEADS_UPDATE)
-def update(context: Context[LeadUpdate]) -> Reply:
+def update(tx: Transaction, request: LeadUpdate) -> Reply:
     """Change name, e-mail or custom fields; what is not given stays."""
-    request, fields = context.request, context.request.model_fields_set
-    lead = context.find(LEAD, request.lead_id)
-    check_if_match(context.if_match, lead)
+    fields = request.model_fields_set
+    lead = tx.find(LEAD, request.lead_id)
+    check_if_match(tx.if_match, lead)
     # Scopes, leads:write: name, email and custom fields; the phone never changes (Resources, Lead).
     changes: Json = {
         name: getattr(request, name) for name in ("full_name", "email") if name in fields
@@ -311,35 +277,31 @@ def update(context: Context[LeadUpdate]) -> Reply:
         changes["custom_fields"] = present
     # A change of nothing keeps `updated_at`, and with it the ETag.
     if all(lead[name] == value for name, value in changes.items()):
-        return requests_and_replies.shown(context, lead)
+        return answer(lead)
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
-    changes["updated_at"] = context.now_us
-    return requests_and_replies.shown(context, context.change(LEAD, request.lead_id, changes))
+    changes["updated_at"] = tx.now_us
+    return answer(tx.change(LEAD, request.lead_id, **changes))
 
 
-def _judged_single(context: Context[CreateRow]) -> JudgedLead:
-    request = context.request
+def _judged_single(tx: Transaction, request: CreateRow) -> JudgedLead:
     # Resources, Lead outcome objects: `unknown_source` is a reason of the single add alone.
     if request.source is not None:
-        known_row = context.db.execute(
-            "SELECT 1 FROM lead_sources WHERE client = ? AND code = ?",
-            (context.client, request.source),
-        )
-        if known_row.fetchone() is None:
+        source = tx.row("SELECT 1 FROM lead_sources WHERE client = ? AND code = ?", request.source)
+        if source is None:
             return JudgedLead(request, "invalid", "unknown_source")
         custom = {**(request.custom_fields or {}), "lead_source": request.source}
         if len(custom) > limits.CUSTOM_FIELDS:
             # It is stored as a custom field, and a lead has no room for a 21st.
             raise invalid("/custom_fields", "too_long")
         request = request.model_copy(update={"custom_fields": custom})
-    lead = judge(context, request.campaign_id, [request])[0]
+    lead = judge(tx, request.campaign_id, [request])[0]
     # Resources, LeadCreated: a shorter list of states than the import's.
     status, reason = _SINGLE.get(lead.reason or "", (lead.status, lead.reason))
     return replace(lead, status=status, reason=reason)
 
 
-def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | None:
+def _stored(tx: Transaction, lead: JudgedLead, campaign_id: str) -> str | None:
     if lead.status != "accepted":
         return lead.lead_id
     custom = lead.row.custom_fields
@@ -352,30 +314,28 @@ def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | 
         "status": "new",
         "attempts": 0,
         "custom_fields": None if custom is None else json.dumps(custom),
-        "updated_at": context.now_us,
+        "updated_at": tx.now_us,
     }
-    return context.add("leads", "lead", values)
+    return tx.add("leads", "lead", values)
 
 
 def _dial_now(
-    context: Context[CreateRow], lead: JudgedLead, lead_id: str | None, campaign: Json
+    tx: Transaction, request: CreateRow, lead: JudgedLead, lead_id: str | None, campaign: Json
 ) -> Json:
     # Resources, Lead outcome objects: the five states of a DialNowOutcome.
     status = "queued"
-    if not context.request.dial_now:
+    if not request.dial_now:
         status = "not_requested"
     elif lead.status != "accepted" or lead_id is None:
         status = "lead_not_accepted"
     elif campaign["status"] != "running":
         status = "campaign_not_running"
-    elif (
-        context.caller.settings.sending_suspended or not context.caller.settings.outbound_approved
-    ):
+    elif tx.settings.sending_suspended or not tx.settings.outbound_approved:
         status = "unavailable"
     if status != "queued" or lead_id is None:
         return {"status": status, "expires_at": None}
     # Limits: dial-now window.
-    window_s = context.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
-    until_us = context.now_us + window_s * SECOND_US
-    automatic_dialing.dial_first(automatic_dialing.context_at(context.sender), lead_id, until_us)
+    window_s = request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
+    until_us = tx.now_us + window_s * SECOND_US
+    automatic_dialing.dial_first(automatic_dialing.context_at(tx), lead_id, until_us)
     return {"status": status, "expires_at": clock.text(until_us)}

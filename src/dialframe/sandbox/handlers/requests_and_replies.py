@@ -12,27 +12,23 @@ import binascii
 import hashlib
 import hmac
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, TypeVar
 
 from dialframe.contract.models.base_models import ListQuery, Request
 from dialframe.contract.operations import Operation
-from dialframe.sandbox.dialer.contact_checks import Sender
-from dialframe.sandbox.world import clients_and_keys
+from dialframe.sandbox.world import sandbox_database
 from dialframe.sandbox.world.api_objects import (
-    MEDIA_TYPE,
     Json,
     Refusal,
     Resource,
-    document,
+    Transaction,
+    condition_of,
     encode,
-    etag,
+    problem_slug,
 )
-from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.sandbox_database import insert
 
 Req = TypeVar("Req", bound=Request)
 
@@ -82,85 +78,33 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Context(Generic[Req]):
-    """What a handler is asked.
-
-    Attributes:
-        request: The checked request: path, query and body fields in one.
-        db: One transaction; a write's is kept with its idempotency record or not at all.
-        now_us: The sandbox's clock.
-        if_match: The `If-Match` header.
-        cursor_key: What cursors are signed with.
-    """
-
-    request: Req
-    operation: Operation[Any, Any]
-    db: sqlite3.Connection
-    caller: Caller
-    now_us: int
-    if_match: str | None
-    cursor_key: bytes = field(repr=False)
-
-    @property
-    def client(self) -> int:
-        """Number of the client whose data this is about."""
-        return self.caller.client.number
-
-    def find(self, resource: Resource, identifier: str) -> Json:
-        """The client's object with this id, or the refusal `not_found`."""
-        return resource.find(self.db, self.client, identifier)
-
-    def change(self, resource: Resource, identifier: str, values: Mapping[str, object]) -> Json:
-        """Set columns of the client's row with this id; the object as it is then."""
-        return resource.change(self.db, self.client, identifier, values)
-
-    def add(self, table: str, kind: str, values: Mapping[str, object]) -> str:
-        """A new row of the client, made now; its id."""
-        identifier = clients_and_keys.new_id(self.db, self.client, kind)
-        row = {"id": identifier, **values, "created_at": self.now_us}
-        insert(self.db, table, self.client, row)
-        return identifier
-
-    @property
-    def sender(self) -> Sender:
-        """Who this reaches a person for, as the checks before it take it."""
-        caller = self.caller
-        return Sender(
-            self.db,
-            self.client,
-            caller.settings,
-            caller.credential.credential_id,
-            self.now_us,
-            caller.client.scopes,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Handler:
     """An operation with the function that answers it and the shape that its request is read by."""
 
     operation: Operation[Any, Any]
     shape: type[Request]
-    handle: Callable[[Context[Any]], Reply]
-
-
-def on(operation: Operation[Req, Any]) -> Callable[[Callable[[Context[Req]], Reply]], Handler]:
-    """Make the function below it the handler of an operation."""
-    return taking(operation, operation.request)
+    handle: Callable[[Transaction, Any], Reply]
 
 
 #: Operation name to what answers it; a row without one would answer `route_not_available`.
 HANDLERS: Final[dict[str, Handler]] = {}
 
+Handle = Callable[[Transaction, Req], Reply]
 
-def taking(
-    operation: Operation[Any, Any], shape: type[Req]
-) -> Callable[[Callable[[Context[Req]], Reply]], Handler]:
-    """The same for an operation whose requests the service reads by a shape of its own."""
 
-    def bind(handle: Callable[[Context[Req]], Reply]) -> Handler:
-        HANDLERS[operation.name] = Handler(operation, shape, handle)
-        return HANDLERS[operation.name]
+def on(
+    operation: Operation[Any, Any], shape: type[Req] | None = None
+) -> Callable[[Handle[Req]], Handle[Req]]:
+    """Make the function below it the handler of an operation.
+
+    Args:
+        operation: A row of the contract's table.
+        shape: What its requests are read by, where the service takes more than the contract shows.
+    """
+
+    def bind(handle: Handle[Req]) -> Handle[Req]:
+        HANDLERS[operation.name] = Handler(operation, shape or operation.request, handle)
+        return handle
 
     return bind
 
@@ -172,25 +116,30 @@ def check_state(kind: str, body: Json, allowed: Collection[str], code: str) -> N
         raise Refusal(code, f"The {kind} is {body['status']}.")
 
 
-def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
+def answer(body: Json, *, status: int = 200) -> Reply:
     """An answer in JSON."""
-    return Reply(status, encode(body), (("Content-Type", "application/json"), *headers))
-
-
-def shown(context: Context[Any], body: Json, *, status: int = 200) -> Reply:
-    """An object in JSON, with its `ETag` where the operation has one."""
-    # Endpoints, Leads and Appointments: the operations whose answers carry an `ETag`.
-    tag = (("ETag", etag(body)),) if context.operation.etag else ()
-    return answer(body, status=status, headers=tag)
+    return Reply(status, encode(body), (("Content-Type", "application/json"),))
 
 
 def refusal_answer(refusal: Refusal, *, request_id: str, docs_base: str) -> Reply:
     """The answer that a refusal becomes."""
-    text = document(refusal, request_id=request_id, docs_base=docs_base)
-    headers = (("Content-Type", MEDIA_TYPE), *refusal.headers)
+    # Errors: the first five are RFC 9457's, the rest is the contract's.
+    body: Json = {
+        "type": f"{docs_base}/errors/{problem_slug(refusal.code)}",
+        "title": condition_of(refusal.code),
+        "status": refusal.status,
+        "detail": refusal.detail,
+        "instance": f"urn:service:request:{request_id}",
+        "code": refusal.code,
+        "request_id": request_id,
+    }
+    # Errors: validation errors add `errors`, each a JSON pointer and a code.
+    if refusal.errors:
+        body["errors"] = [asdict(error) for error in refusal.errors]
+    headers = (("Content-Type", "application/problem+json"), *refusal.headers)
     if refusal.retry_after_s is not None:
         headers = (*headers, ("Retry-After", str(refusal.retry_after_s)))
-    return Reply(refusal.status, encode(text), headers)
+    return Reply(refusal.status, encode(body), headers)
 
 
 # Lists and pagination: cursors expire; after how long is not shown.
@@ -199,73 +148,73 @@ CURSOR_LIFE_US: Final = 3600 * SECOND_US
 # 144 bits: more than anybody can guess, short enough for a cursor of at most 1024 characters.
 _MAC_BYTES: Final = 18
 
-Query = TypeVar("Query", bound=ListQuery)
-
 
 def page(
-    context: Context[Query],
+    tx: Transaction,
+    request: ListQuery,
+    operation: Operation[Any, Any],
     resource: Resource,
     where: Mapping[str, object] | None = None,
-    fixed: tuple[str, ...] = (),
     render: Callable[[tuple[Any, ...]], Json] | None = None,
 ) -> Reply:
     """One page of a list, newest first, ties by id.
 
     Args:
-        context: What was asked.
+        tx: Whose list it is.
+        request: What was asked.
+        operation: Which list it is.
         resource: What is listed; its table has `client`, `created_at` and `id` among its columns.
         where: Conditions beside the client, each with `?` for its value.
-        fixed: Conditions that take no value.
         render: What makes an entry of its columns, where the resource does not.
     """
     where, render = where or {}, render or resource.render
+    key = sandbox_database.read_meta(tx.db, "cursor_key").encode()
     # Contract, Lists and pagination: the cursor is bound to account, client and filters.
-    filters = context.request.model_dump(mode="json", exclude={"limit", "cursor"})
-    bound = [context.operation.name, context.caller.client.client_id, filters]
+    filters = request.model_dump(mode="json", exclude={"limit", "cursor"})
+    bound = [operation.name, tx.caller.client.client_id, filters]
     binding = json.dumps(bound, sort_keys=True).encode()
-    conditions, values = ["client = ?", *fixed, *where], [context.client, *where.values()]
-    if context.request.cursor is not None:
+    conditions, values = ["client = ?", *where], list(where.values())
+    if request.cursor is not None:
         conditions.append("(created_at, id) < (?, ?)")
         # By key and not by number of rows: what is inserted meanwhile shifts no page.
-        values += _open(context.request.cursor, binding, context.cursor_key, context.now_us)
+        values += _open(request.cursor, binding, key, tx.now_us)
     # One row more than the page holds says whether there is a next one (`has_more`).
-    rows = context.db.execute(
+    rows = tx.rows(
         f"SELECT created_at, id, {', '.join(resource.columns)} FROM {resource.table}"
         f" WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT ?",
-        (*values, context.request.limit + 1),
-    ).fetchall()
-    shown, more = rows[: context.request.limit], len(rows) > context.request.limit
-    # Lists and pagination: next_cursor is null on the last page.
-    cursor = None
-    if more:
-        cursor = _seal([*shown[-1][:2], context.now_us], binding, context.cursor_key)
-    return answer(
-        {
-            "data": [render(row[2:]) for row in shown],
-            "page": {"next_cursor": cursor, "has_more": more},
-        }
+        *values,
+        request.limit + 1,
     )
+    data, more = rows[: request.limit], len(rows) > request.limit
+    # Lists and pagination: next_cursor is null on the last page.
+    cursor = _seal([*data[-1][:2], tx.now_us], binding, key) if more else None
+    following = {"next_cursor": cursor, "has_more": more}
+    return answer({"data": [render(row[2:]) for row in data], "page": following})
 
 
-def lists(operation: Operation[Query, Any], resource: Resource, *fixed: str) -> None:
+def lists(
+    operation: Operation[Any, Any],
+    resource: Resource,
+    fixed: Mapping[str, object] | None = None,
+) -> None:
     """Answer an operation with pages of a table; its filters are columns, `fixed` holds for each row."""
 
-    def handle(context: Context[Query]) -> Reply:
+    def handle(tx: Transaction, request: ListQuery) -> Reply:
         # Endpoints: each filter of a list is a column of its table.
-        filters = context.request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
+        filters = request.model_dump(exclude={"limit", "cursor"}, exclude_none=True)
         wanted = {f"{name} = ?": value for name, value in filters.items()}
-        return page(context, resource, wanted, fixed)
+        return page(tx, request, operation, resource, {**(fixed or {}), **wanted})
 
     on(operation)(handle)
 
 
-def finds(operation: Operation[Req, Any], resource: Resource) -> None:
+def finds(operation: Operation[Any, Any], resource: Resource) -> None:
     """Answer an operation with the object of the id in its path."""
     # `/v1/calls/{call_id}`: the one name in the path is the id.
     (name,) = operation.path_names
 
-    def handle(context: Context[Req]) -> Reply:
-        return shown(context, context.find(resource, getattr(context.request, name)))
+    def handle(tx: Transaction, request: Request) -> Reply:
+        return answer(tx.find(resource, getattr(request, name)))
 
     on(operation)(handle)
 

@@ -18,13 +18,14 @@ from dialframe.contract.models.webhook_models import (
     WebhookUpdate,
 )
 from dialframe.sandbox.handlers import requests_and_replies
-from dialframe.sandbox.handlers.requests_and_replies import Context, Reply, answer, on
+from dialframe.sandbox.handlers.requests_and_replies import Reply, answer, on
 from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import (
     EVENT,
     FieldError,
     Json,
     Refusal,
+    Transaction,
     encode,
     invalid,
     resource,
@@ -54,15 +55,12 @@ requests_and_replies.finds(operations.WEBHOOKS_GET, ENDPOINT)
 
 
 @on(operations.WEBHOOKS_CREATE)
-def create(context: Context[WebhookCreate]) -> Reply:
+def create(tx: Transaction, request: WebhookCreate) -> Reply:
     """A new endpoint with its secret, which is shown this once."""
-    request = context.request
     # Endpoints, Webhooks: the URL must resolve to a public address.
     _check_events(request.events)
-    _check_url(context, request.url)
-    (count,) = context.db.execute(
-        "SELECT count(*) FROM webhooks WHERE client = ?", (context.client,)
-    ).fetchone()
+    _check_url(tx, request.url)
+    (count,) = tx.row("SELECT count(*) FROM webhooks WHERE client = ?")
     # Contract, Limits: webhook endpoints per account.
     if count >= limits.WEBHOOK_ENDPOINTS:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
@@ -73,24 +71,24 @@ def create(context: Context[WebhookCreate]) -> Reply:
         "events": json.dumps(request.events),
         "enabled": 1,
         "secret": secret,
-        "updated_at": context.now_us,
+        "updated_at": tx.now_us,
     }
-    webhook_id = context.add("webhooks", "webhook_endpoint", values)
-    return _with_secret(context.find(ENDPOINT, webhook_id), secret, status=201)
+    webhook_id = tx.add("webhooks", "webhook_endpoint", values)
+    return _with_secret(tx.find(ENDPOINT, webhook_id), secret, status=201)
 
 
 @on(operations.WEBHOOKS_UPDATE)
-def update(context: Context[WebhookUpdate]) -> Reply:
+def update(tx: Transaction, request: WebhookUpdate) -> Reply:
     """Change an endpoint; what is not given stays."""
-    request, fields = context.request, context.request.model_fields_set - {"webhook_id"}
+    fields = request.model_fields_set - {"webhook_id"}
     nulls = [name for name in _NEVER_NULL if name in fields and getattr(request, name) is None]
     if nulls:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
         raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
     _check_events(request.events or [])
-    endpoint = context.find(ENDPOINT, request.webhook_id)
+    endpoint = tx.find(ENDPOINT, request.webhook_id)
     if request.url is not None:
-        _check_url(context, request.url)
+        _check_url(tx, request.url)
     # Endpoints, Webhooks: any of url, description, events, enabled; what is not sent stays.
     columns: dict[str, Any] = {
         "url": request.url,
@@ -100,51 +98,53 @@ def update(context: Context[WebhookUpdate]) -> Reply:
     }
     changes = {name: value for name, value in columns.items() if name in fields}
     if changes:
-        changes["updated_at"] = context.now_us
-        endpoint = context.change(ENDPOINT, request.webhook_id, changes)
+        changes["updated_at"] = tx.now_us
+        endpoint = tx.change(ENDPOINT, request.webhook_id, **changes)
     return answer(endpoint)
 
 
 @on(operations.WEBHOOKS_DELETE)
-def delete(context: Context[WebhookRef]) -> Reply:
+def delete(tx: Transaction, request: WebhookRef) -> Reply:
     """Delete an endpoint; what it was still to receive is cancelled. Its answer is assumed."""
-    webhook = (context.client, context.request.webhook_id)
-    context.find(ENDPOINT, context.request.webhook_id)
+    tx.find(ENDPOINT, request.webhook_id)
     # States, Webhook delivery: what leads to `cancelled` is not shown.
-    context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", webhook)
-    context.db.execute(
+    tx.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", request.webhook_id)
+    tx.execute(
         "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL,"
         " failure_reason = 'endpoint_deleted'"
         " WHERE client = ? AND webhook_id = ? AND status IN ('pending', 'retry_scheduled')",
-        webhook,
+        request.webhook_id,
     )
     return Reply(204)
 
 
 @on(operations.WEBHOOKS_TEST)
-def test(context: Context[WebhookRef]) -> Reply:
+def test(tx: Transaction, request: WebhookRef) -> Reply:
     """Send a test event to one endpoint, enabled or not. Its answer is assumed."""
-    webhook_id = context.request.webhook_id
-    context.find(ENDPOINT, webhook_id)
+    webhook_id = request.webhook_id
+    tx.find(ENDPOINT, webhook_id)
     data = {"webhook_id": webhook_id, "message": "This is a test event."}
     # Events, Event types: webhook.test is not subscribable, so it goes to the one endpoint alone.
-    event_id = events.keep(context.db, context.client, "webhook.test", data, context.now_us)
-    delivery_id = events.schedule(context.db, context.client, event_id, webhook_id, context.now_us)
+    event_id = events.keep(tx, "webhook.test", data)
+    delivery_id = events.schedule(tx, event_id, webhook_id)
     sent = [{"event_id": event_id, "delivery_id": delivery_id}]
     return answer({"event_id": event_id, "deliveries": sent}, status=202)
 
 
 @on(operations.WEBHOOKS_ROTATE_SECRET)
-def rotate_secret(context: Context[WebhookRef]) -> Reply:
+def rotate_secret(tx: Transaction, request: WebhookRef) -> Reply:
     """A new secret; for 24 hours the previous one signs along."""
-    webhook_id = context.request.webhook_id
-    context.find(ENDPOINT, webhook_id)
+    webhook_id = request.webhook_id
+    tx.find(ENDPOINT, webhook_id)
     # Limits: secret rotation overlap.
-    secret, until_us = clients_and_keys.new_signing_secret(), context.now_us + OVERLAP_US
-    context.db.execute(
-        "UPDATE webhooks SET previous_secret = secret, previous_until = ?, secret = ?,"
-        " updated_at = ? WHERE client = ? AND id = ?",
-        (until_us, secret, context.now_us, context.client, webhook_id),
+    secret, until_us = clients_and_keys.new_signing_secret(), tx.now_us + OVERLAP_US
+    tx.execute(
+        "UPDATE webhooks SET previous_secret = secret, previous_until = ?2, secret = ?3,"
+        " updated_at = ?4 WHERE client = ?1 AND id = ?5",
+        until_us,
+        secret,
+        tx.now_us,
+        webhook_id,
     )
     body = {
         "webhook_id": webhook_id,
@@ -167,75 +167,65 @@ def _check_events(events_wanted: list[Any]) -> None:
         raise invalid("/events", "duplicate_item")
 
 
-def _check_url(context: Context[Any], url: str) -> None:
-    events.url_reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
+def _check_url(tx: Transaction, url: str) -> None:
+    events.url_reach(url, allow_loopback=tx.settings.allow_loopback_webhooks)
 
 
 @on(operations.EVENTS_LIST)
-def list_events(context: Context[EventQuery]) -> Reply:
+def list_events(tx: Transaction, request: EventQuery) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
     # Events, Delivery 7: history is kept 30 days.
-    since = {"created_at > ?": context.now_us - events.HISTORY_US}
-    return requests_and_replies.page(context, EVENT, since)
+    since = {"created_at > ?": tx.now_us - events.HISTORY_US}
+    return requests_and_replies.page(tx, request, operations.EVENTS_LIST, EVENT, since)
 
 
 @on(operations.EVENTS_GET)
-def get_event(context: Context[EventRef]) -> Reply:
+def get_event(tx: Transaction, request: EventRef) -> Reply:
     """One event with its deliveries and its data."""
-    return answer(
-        events.find(context.db, context.client, context.request.event_id, context.now_us)
-    )
+    return answer(events.find(tx, request.event_id))
 
 
 @on(operations.EVENTS_REPLAY)
-def replay(context: Context[EventReplay]) -> Reply:
+def replay(tx: Transaction, request: EventReplay) -> Reply:
     """Send an event again, to one endpoint or to all that received it and are still there."""
     # Resources, Webhook delivery: a replay is a new delivery of the same event.
-    event_id, endpoint_id = context.request.event_id, context.request.webhook_id
-    event = events.find(context.db, context.client, event_id, context.now_us)
+    event_id, endpoint_id = request.event_id, request.webhook_id
+    event = events.find(tx, event_id)
     # The earliest delivery to each endpoint comes last and stays: `replay_of` names it.
     before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}
     receivers = [endpoint_id] if endpoint_id is not None else list(reversed(before))
-    rows = context.db.execute(
+    rows = tx.rows(
         "SELECT id, url FROM webhooks WHERE client = ? AND id IN (SELECT value FROM json_each(?))",
-        (context.client, json.dumps(receivers)),
+        json.dumps(receivers),
     )
     present = dict(rows)
     # An endpoint that was deleted since is left out.
     urls = {webhook_id: present[webhook_id] for webhook_id in receivers if webhook_id in present}
     if endpoint_id is not None and endpoint_id not in urls:
         raise Refusal("not_found", "The id names no endpoint of the account.")
-    _count(context, event_id)
+    _count(tx, event_id)
     for url in urls.values():
-        _check_url(context, url)
+        _check_url(tx, url)
     sent = [
-        events.schedule(
-            context.db,
-            context.client,
-            event_id,
-            webhook_id,
-            context.now_us,
-            replay_of=before.get(webhook_id),
-        )
+        events.schedule(tx, event_id, webhook_id, replay_of=before.get(webhook_id))
         for webhook_id in urls
     ]
     deliveries = [{"event_id": event_id, "delivery_id": delivery} for delivery in sent]
     return answer({"event_id": event_id, "deliveries": deliveries}, status=202)
 
 
-def _count(context: Context[EventReplay], event_id: str) -> None:
-    midnight_us = clock.next_midnight(context.now_us)
-    (today,) = context.db.execute(
+def _count(tx: Transaction, event_id: str) -> None:
+    midnight_us = clock.next_midnight(tx.now_us)
+    (today,) = tx.row(
         "SELECT count(*) FROM replays WHERE client = ? AND event_id = ? AND at >= ?",
-        (context.client, event_id, midnight_us - clock.DAY_US),
-    ).fetchone()
+        event_id,
+        midnight_us - clock.DAY_US,
+    )
     # Limits: replays per event per UTC day.
     if today >= limits.WEBHOOK_REPLAYS_PER_DAY:
         raise Refusal(
             "replay_limit_reached",
             f"The event was replayed {today} times today (UTC).",
-            retry_after_s=math.ceil((midnight_us - context.now_us) / SECOND_US),
+            retry_after_s=math.ceil((midnight_us - tx.now_us) / SECOND_US),
         )
-    context.db.execute(
-        "INSERT INTO replays VALUES (?, ?, ?)", (context.client, event_id, context.now_us)
-    )
+    tx.insert("replays", {"event_id": event_id, "at": tx.now_us})

@@ -72,6 +72,7 @@ def mark(rng: np.random.Generator, world: World, traffic: Traffic, plan: FaultPl
     machine = ANSWERED[calls.outcome] & ~HUMAN[calls.outcome] & ~traffic.detached
     # One campaign notes machines as PU (pick-up), as if nobody had listened.
     logged[machine & (world.people.campaign[calls.lead] == hidden)] = CODE["PU"]
+    # Faults of logging are drawn among ordinary calls with people; scripted ones keep their one fault.
     spoken = HUMAN[calls.outcome] & ~calls.inbound & (calls.script < 0) & ~traffic.detached
     long = spoken & (calls.talk >= HUMAN_LENGTH)
     free = spoken & ~np.isin(calls.outcome, ALWAYS_LOGGED)
@@ -86,12 +87,16 @@ def mark(rng: np.random.Generator, world: World, traffic: Traffic, plan: FaultPl
     logged[missing] = NOT_LOGGED
     logged[unmapped] = CODE["ZZTOP"]
     wait = rng.integers(HOUR, LATEST_EDIT, len(late))
+    # Before it was changed another disposition was logged than the right one.
+    codes, right = np.array(_FIRST_LOGGED), calls.outcome[late]
+    turn = rng.integers(0, len(codes) - 1, len(late))
+    earlier = np.where(codes[turn] == right, codes[-1 - turn], codes[turn])
     return Marks(
         logged,
         _durations(world, traffic),
         missing,
         late,
-        _earlier(rng, calls.outcome[late]),
+        earlier,
         calls.ended[late] + wait,
         unmapped,
     )
@@ -104,14 +109,6 @@ def _pick(rng: np.random.Generator, allowed: Flags, count: int) -> Ints:
 
 def _some(share: float, of: Flags) -> int:
     return max(1, round(share * int(of.sum())))
-
-
-def _earlier(rng: np.random.Generator, outcome: Ints) -> Ints:
-    """A disposition other than the right one."""
-    turn = rng.integers(0, len(_FIRST_LOGGED) - 1, len(outcome))
-    codes = np.array(_FIRST_LOGGED)
-    same = codes[turn] == outcome
-    return np.where(same, codes[-1 - turn], codes[turn])
 
 
 def _durations(world: World, traffic: Traffic) -> Ints:
@@ -215,6 +212,7 @@ def lead_states(
     calls, count = traffic.calls, len(created)
     rows = np.flatnonzero(~calls.inbound & ~traffic.detached)
     lead = calls.lead[rows]
+    # Only calls that name the lead are attempts on it: no inbound call, no click outside a campaign.
     attempts = np.bincount(lead, minlength=count)
     last = np.full(count, -1)
     # Unbuffered: of several calls to one lead the last row stays.
@@ -222,6 +220,7 @@ def lead_states(
     dialed = last >= 0
     last_code = np.where(dialed, marks.logged[last], -1)
     refused = np.zeros(count, dtype=np.bool_)
+    # For good: whatever the last call says, a request stands (47 CFR 64.1200(d)).
     refused[calls.lead[marks.logged == CODE["DNC"]]] = True
     # Planted: the request was logged and then forgotten, in the lead as well as in the list.
     refused[list(cast.parts[DNC_NOT_LISTED])] = False
@@ -255,6 +254,7 @@ def appointments(
     row = np.flatnonzero((marks.logged == CODE["APPT"]) & ~calls.inbound)
     count, zone = len(row), world.people.zone[calls.lead[row]]
     booked = calls.ended[row]
+    # Assumed inside published ranges for booked visits, as are the shares below.
     moved = rng.random(count) < 0.15
     day = calendar.to_local(zone, booked) // DAY + rng.integers(1, 15, count)
     # A moved appointment is a week later at most.
@@ -299,6 +299,7 @@ def dnc_list(
     old = world.calendar.starts - rng.integers(10 * DAY, 3_000 * DAY, len(registry))
     old[-_CONSOLE_NUMBERS:] = ends - rng.integers(DAY, 60 * DAY, _CONSOLE_NUMBERS)
     blocks = len(registry) - _CONSOLE_NUMBERS
+    # Somebody lists the number within five minutes of the call.
     request_at = calls.ended[asked] + rng.integers(SECOND, 5 * MINUTE, len(asked))
     return DncList(
         [
@@ -338,7 +339,10 @@ def _listed_later(
     months = np.maximum(ends - created - 2 * DAY, 0) / _MONTH * free
     wanted = max(2, round(LISTED_PER_MONTH * float(months.sum())))
     outbound = ~calls.inbound
-    first, last = _span(calls.lead[outbound], calls.created[outbound], len(created))
+    # First and last outbound call of each lead; without one the last is before the first.
+    first, last = np.full(len(created), _FAR), np.full(len(created), -1)
+    np.minimum.at(first, calls.lead[outbound], calls.created[outbound])
+    np.maximum.at(last, calls.lead[outbound], calls.created[outbound])
     often = np.flatnonzero(free & (last - first > DAY))
     # Their calls lie on both sides of the listing: no audit can tell which from what is shown.
     across = rng.choice(often, -(-wanted // 4), replace=False)
@@ -349,15 +353,6 @@ def _listed_later(
     listed_at = listed_at + (rng.random(len(rest)) * (ends - HOUR - listed_at)).astype(np.int64)
     middle = (first[across] + last[across]) // 2
     return np.concatenate([across, rest]), np.concatenate([middle, listed_at])
-
-
-def _span(lead: Ints, when: Ints, count: int) -> tuple[Ints, Ints]:
-    """First and last instant of each lead; the same one where there is none or one."""
-    first, last = np.full(count, _FAR), np.full(count, -1)
-    np.minimum.at(first, lead, when)
-    np.maximum.at(last, lead, when)
-    none = last < 0
-    return np.where(none, 0, first), np.where(none, 0, last)
 
 
 def _registry(rng: np.random.Generator, count: int) -> list[str]:

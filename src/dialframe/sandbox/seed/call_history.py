@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -158,6 +159,7 @@ def dial(rng: np.random.Generator, world: World) -> Dialed:
         np.full(count, -1),
         np.full(count, -1),
     )
+    # Round by round and not lead by lead: a round is one draw for all who are still dialed.
     alive = np.flatnonzero((people.first >= 0) & ~people.scripted)
     made: list[Calls] = []
     promised: list[Callbacks] = []
@@ -172,7 +174,15 @@ def dial(rng: np.random.Generator, world: World) -> Dialed:
         state.promise[promises.lead] += sum(len(part.lead) for part in promised)
         made.append(calls)
         promised.append(promises)
-    return Dialed(join(made), _settled(promised, kept), state.planned)
+    callback_states = np.concatenate([part.state for part in promised])
+    callback_states[np.concatenate(kept)] = KEPT
+    callbacks = Callbacks(
+        np.concatenate([part.lead for part in promised]),
+        np.concatenate([part.made for part in promised]),
+        np.concatenate([part.due for part in promised]),
+        callback_states,
+    )
+    return Dialed(join(made), callbacks, state.planned)
 
 
 def _round(
@@ -187,31 +197,8 @@ def _round(
     local = state.next[lead]
     awaited = state.promise[lead] >= 0
     caller = _callers(rng, world, lead, utc)
-    outcome = call_outcomes.draw(rng, _dials(world, lead, local, caller, utc, attempt, awaited))
-    calls = Calls(
-        lead=lead,
-        created=utc,
-        ring=call_outcomes.ring_ms(rng, outcome),
-        talk=call_outcomes.talk_ms(rng, outcome),
-        outcome=outcome,
-        caller=caller,
-        attempt=np.full(len(lead), attempt),
-        awaited=awaited,
-        inbound=np.zeros(len(lead), dtype=np.bool_),
-        script=np.full(len(lead), -1),
-    )
-    # A campaign that closes takes no call that would end after it.
-    within = calls.ended < closes[lead]
-    state.planned[lead[~within]] = utc[~within]
-    return calls.take(within), local[within]
-
-
-def _dials(
-    world: World, lead: Ints, local: Ints, caller: Ints, utc: Ints, attempt: int, awaited: Flags
-) -> call_outcomes.Dials:
-    people, callers = world.people, world.callers
-    source = people.source[lead]
-    return call_outcomes.Dials(
+    callers, source = world.callers, people.source[lead]
+    dials = call_outcomes.Dials(
         bad=people.bad[lead],
         reach=people.reach[lead],
         voicemail=people.voicemail[lead],
@@ -224,13 +211,38 @@ def _dials(
         local=callers.places[caller] == people.place[lead],
         awaited=awaited,
     )
+    outcome = call_outcomes.draw(rng, dials)
+    calls = _placed(
+        rng, lead, utc, outcome, caller, attempt=np.full(len(lead), attempt), awaited=awaited
+    )
+    # A campaign that closes takes no call that would end after it.
+    within = calls.ended < closes[lead]
+    state.planned[lead[~within]] = utc[~within]
+    return calls.take(within), local[within]
+
+
+def _placed(
+    rng: np.random.Generator, lead: Ints, created: Ints, outcome: Ints, caller: Ints, **marks: Any
+) -> Calls:
+    """Calls that ring and talk as their outcomes do; drawn outbound ones unless `marks` says otherwise."""
+    count = len(lead)
+    plain = {
+        "attempt": np.zeros(count, dtype=np.int64),
+        "awaited": np.zeros(count, dtype=np.bool_),
+        "inbound": np.zeros(count, dtype=np.bool_),
+        "script": np.full(count, -1),
+    }
+    # Ringing is drawn before talking: the other way round is another account for every seed.
+    ring = call_outcomes.ring_ms(rng, outcome)
+    talk = call_outcomes.talk_ms(rng, outcome)
+    return Calls(lead, created, ring, talk, outcome, caller, **{**plain, **marks})
 
 
 def _callers(rng: np.random.Generator, world: World, lead: Ints, utc: Ints) -> Ints:
     """The number each call is made from: mostly a local one where there is one."""
     callers, people = world.callers, world.people
     chance = rng.random((3, len(lead)))
-    # Each campaign takes turns with two of the main numbers.
+    # Without a local caller ID: one of two main numbers, by campaign, or the new one while it is in use.
     main = (people.campaign[lead] + (chance[0] < 0.5)) % len(callers.mains)
     new = (utc >= callers.new_from) & (utc < callers.new_until) & (chance[1] < 0.5)
     other = np.where(new, callers.new, callers.mains[main])
@@ -243,6 +255,7 @@ def _go_on(
 ) -> tuple[Callbacks, Ints]:
     """The callbacks that the calls led to, and the leads that are dialed again."""
     lead, calendar = calls.lead, world.calendar
+    # The last seven attempts, newest first: both limits are read off them.
     state.recent[lead, 1:] = state.recent[lead, :-1]
     state.recent[lead, 0] = local
     state.promise[lead] = -1
@@ -280,6 +293,7 @@ def _following(rng: np.random.Generator, calendar: Calendar, outcome: Ints, loca
     machine = (outcome == CODE["A"]) | (outcome == CODE["AA"])
     # Either later in the next day's round or earlier in it: not at the hour the machine answered.
     gap = np.where(machine & (rng.random(len(gap)) < 0.5), (gap - 1.25) / 2.5 + 0.6, gap)
+    # A busy line is free again soon; a machine is tried at another time of day.
     quick = (outcome == CODE["B"]) | (outcome == CODE["CG"])
     soon = local + rng.integers(30 * MINUTE, 40 * MINUTE, len(local))
     today = quick & (soon % DAY < _LAST_QUICK_RETRY) & (soon // DAY == local // DAY)
@@ -295,6 +309,7 @@ def _promise(
     day = local // DAY + rng.integers(1, 8, count)
     day += is_sunday(day * DAY)
     due = day * DAY + 9 * HOUR + rng.integers(0, 40, count) * 15 * MINUTE
+    # Two in three are dialed on time, one in five late, the rest cancelled or forgotten.
     fate = np.searchsorted(_FATES, rng.random(count), side="right")
     prompt = due + rng.integers(-4 * MINUTE, 18 * MINUTE, count)
     tardy = calendar.moment(calendar.volume(due + 75 * MINUTE) + rng.uniform(0.02, 1.5, count))
@@ -303,18 +318,6 @@ def _promise(
         [(fate <= 1) & (due_at > floor), fate == len(_FATES) - 1], [KEPT, CANCELLED], PENDING
     )
     return due, state, due_at
-
-
-def _settled(promised: list[Callbacks], kept: list[Ints]) -> Callbacks:
-    """All callbacks, those that a call kept marked so."""
-    state = np.concatenate([part.state for part in promised])
-    state[np.concatenate(kept)] = KEPT
-    return Callbacks(
-        np.concatenate([part.lead for part in promised]),
-        np.concatenate([part.made for part in promised]),
-        np.concatenate([part.due for part in promised]),
-        state,
-    )
 
 
 INBOUND_SHARE = 0.04
@@ -352,8 +355,14 @@ def flow(
 ) -> Traffic:
     """Exactly `total` calls: the scripted ones, 4 % inbound, and drawn ones for the rest."""
     scripted = _scripted(rng, world, scripts)
+    # Scripted calls are never left out: the answer sheet names them.
     room = total - len(scripted) - round(total * INBOUND_SHARE)
-    drawn = _without_surplus(rng, drawn, len(drawn) - room)
+    spare = _spare(drawn)
+    while len(drawn) > room and len(spare):
+        is_kept = np.ones(len(drawn), dtype=np.bool_)
+        is_kept[rng.choice(spare, min(len(drawn) - room, len(spare)), replace=False)] = False
+        drawn = drawn.take(is_kept)
+        spare = _spare(drawn)
     inbound = _returned(rng, world, drawn, total - len(scripted) - len(drawn))
     calls = join([scripted, drawn, inbound])
     calls = calls.take(np.argsort(calls.created, kind="stable"))
@@ -365,32 +374,17 @@ def _scripted(rng: np.random.Generator, world: World, scripts: Sequence[Script])
     lead = np.array([script.lead for script in scripts])
     local = np.array([script.local for script in scripts])
     outcome = np.array([CODE[script.code] for script in scripts])
-    none = np.zeros(len(scripts), dtype=np.bool_)
     mains = world.callers.mains
-    return Calls(
-        lead=lead,
-        created=world.calendar.to_utc(world.people.zone[lead], local),
-        ring=call_outcomes.ring_ms(rng, outcome),
-        # Kept short: a scripted call must not run into the next one.
-        talk=np.minimum(call_outcomes.talk_ms(rng, outcome), 10 * MINUTE),
-        outcome=outcome,
-        caller=mains[world.people.campaign[lead] % len(mains)],
-        attempt=np.zeros(len(scripts), dtype=np.int64),
-        awaited=none,
-        inbound=none,
+    calls = _placed(
+        rng,
+        lead,
+        world.calendar.to_utc(world.people.zone[lead], local),
+        outcome,
+        mains[world.people.campaign[lead] % len(mains)],
         script=np.arange(len(scripts)),
     )
-
-
-def _without_surplus(rng: np.random.Generator, drawn: Calls, surplus: int) -> Calls:
-    spare = _spare(drawn)
-    while surplus > 0 and len(spare):
-        is_kept = np.ones(len(drawn), dtype=np.bool_)
-        is_kept[rng.choice(spare, min(surplus, len(spare)), replace=False)] = False
-        surplus -= int((~is_kept).sum())
-        drawn = drawn.take(is_kept)
-        spare = _spare(drawn)
-    return drawn
+    # Kept short: a scripted call must not run into the next one.
+    return replace(calls, talk=np.minimum(calls.talk, 10 * MINUTE))
 
 
 def _spare(drawn: Calls) -> Ints:
@@ -405,22 +399,14 @@ def _returned(rng: np.random.Generator, world: World, drawn: Calls, count: int) 
     settled = drawn.ended < world.calendar.ends - _RETURN_WITHIN - 2 * HOUR
     missed = np.flatnonzero(np.isin(drawn.outcome, _RETURNED) & settled)
     seen = drawn.take(np.sort(rng.choice(missed, count, replace=False)))
+    # Log-normal around 25 minutes: most call back at once, some after work.
     lag = np.exp(np.log(25 * MINUTE) + 1.2 * rng.standard_normal(count))
     # Inbound: a question answered, a transfer, or given up while waiting.
     outcome = np.array([CODE["INFO"], CODE["XFER"], ABANDONED])
     outcome = rng.choice(outcome, count, p=[0.57, 0.25, 0.18])
-    return Calls(
-        lead=seen.lead,
-        created=seen.ended + np.clip(lag, MINUTE, _RETURN_WITHIN).astype(np.int64),
-        ring=call_outcomes.ring_ms(rng, outcome),
-        talk=call_outcomes.talk_ms(rng, outcome),
-        outcome=outcome,
-        caller=seen.caller,
-        attempt=np.zeros(count, dtype=np.int64),
-        awaited=np.zeros(count, dtype=np.bool_),
-        inbound=np.ones(count, dtype=np.bool_),
-        script=np.full(count, -1),
-    )
+    created = seen.ended + np.clip(lag, MINUTE, _RETURN_WITHIN).astype(np.int64)
+    inbound = np.ones(count, dtype=np.bool_)
+    return _placed(rng, seen.lead, created, outcome, seen.caller, inbound=inbound)
 
 
 def _clicked(rng: np.random.Generator, calls: Calls) -> tuple[Flags, Flags]:

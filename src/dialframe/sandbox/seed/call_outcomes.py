@@ -165,6 +165,7 @@ def draw(rng: np.random.Generator, dials: Dials) -> Ints:
     count = len(dials.bad)
     # Six independent draws for each dial, whatever comes of it, so that rows do not shift each other.
     chance = rng.random((6, count))
+    # Dead numbers, congestion and blocks come first: no person can answer those calls.
     human = chance[3] < _human_chance(dials)
     outcome = _first(
         [
@@ -190,6 +191,7 @@ def draw(rng: np.random.Generator, dials: Dials) -> Ints:
 def ring_ms(rng: np.random.Generator, outcome: Ints) -> Ints:
     """Milliseconds from the start of each call to its answer, or to its end without one."""
     count = len(outcome)
+    # Seconds: people around 9, machines around 21 or at once, silence is cut at 26.
     even = rng.random(count)
     # Four in five ring as phones do; the rest are slow to pick up, or go to voicemail at once.
     usual = rng.random(count) < 0.8
@@ -216,6 +218,7 @@ def talk_ms(rng: np.random.Generator, outcome: Ints) -> Ints:
     count = len(outcome)
     spread = rng.standard_normal(count)
     seconds = np.exp(_TALK[outcome, 0] + _TALK[outcome, 1] * spread)
+    # Hang-ups and messages are short of their own kind: exponential, and around 27 s of greeting.
     hasty = outcome == CODE["HUP"]
     seconds[hasty] = 1 + rng.exponential(3.5, int(hasty.sum()))
     message = outcome == CODE["A"]
@@ -237,6 +240,7 @@ def _human_chance(dials: Dials) -> Floats:
         dials.reach
         * HUMAN_BY_HOUR[dials.hour]
         * HUMAN_BY_WEEKDAY[dials.weekday]
+        # Who is easily reached was reached before: what is left answers less.
         * 0.97 ** (dials.attempt - 1)
         * np.where(dials.flagged, 0.5, 1.0)
         * np.where(dials.local, 1.25, 0.93)
@@ -251,6 +255,7 @@ def answers(rng: np.random.Generator, wrong: Floats, factor: Floats) -> Ints:
     chance = rng.random((5, len(wrong)))
     shares = np.repeat(_ANSWER_SHARES[None, :], len(wrong), axis=0)
     shares[:, -_POSITIVE:] *= factor[:, None]
+    # One draw against running shares, scaled to their sum, which the source changes.
     upto = np.cumsum(shares, axis=1)
     answer = (chance[4][:, None] * upto[:, -1:] >= upto).sum(axis=1)
     return _first(

@@ -66,15 +66,9 @@ _AT_WORK = ("on_call", "wrap_up", "break", "offline")
 _FIRST_EXTENSION = 1001
 
 
-def full_names(rng: np.random.Generator, count: int) -> list[str]:
-    """First and last names put together by chance."""
-    first = rng.integers(0, len(FIRST_NAMES), count).tolist()
-    last = rng.integers(0, len(LAST_NAMES), count).tolist()
-    return [f"{FIRST_NAMES[a]} {LAST_NAMES[b]}" for a, b in zip(first, last, strict=True)]
-
-
 def emails(rng: np.random.Generator, names: Sequence[str]) -> list[Value]:
     """An address under example.com or example.org for seven leads in ten."""
+    # RFC 2606: names that nobody can own.
     domain = rng.integers(0, 2, len(names)).tolist()
     made: list[Value] = [
         f"{name.lower().replace(' ', '.')}.{number}@example.{('com', 'org')[kind]}"
@@ -87,6 +81,7 @@ def custom_fields(
     rng: np.random.Generator, source: Ints, places: Sequence[Place], created: Ints
 ) -> list[Value]:
     """JSON with lead source, state, day of import (not of web forms) and a score; 1 % null."""
+    # Written by hand and not by `json`: there are 300,000 of them in a large account.
     score = rng.integers(1, 101, len(source)).tolist()
     # There are few days, so each is written once.
     days, position = np.unique(created // DAY, return_inverse=True)
@@ -130,15 +125,23 @@ def write(
     size: Size,
 ) -> dict[str, Table]:
     """Every table of the account."""
-    names = full_names(rng, len(history.lead_ids))
+    # First and last names put together by chance.
+    parts = [
+        rng.integers(0, len(known), len(history.lead_ids)).tolist()
+        for known in (FIRST_NAMES, LAST_NAMES)
+    ]
+    names = [f"{FIRST_NAMES[a]} {LAST_NAMES[b]}" for a, b in zip(*parts, strict=True)]
     agents, planted = size.agents, answer_sheet.truths(history)
     booked_ids = sizes_and_columns.draw(rng, "appt_", len(booked.row))
-    return {
+    tables = {
         "campaigns": _campaigns(history),
         "leads": _leads(rng, history, states, names),
         "calls": _calls(rng, history, agents),
         "callbacks": _callbacks(rng, history, callbacks),
         "appointments": _appointments(rng, history, booked, booked_ids, names),
+    }
+    return {
+        **tables,
         "dnc": Table.of(
             {
                 "phone": Column(history.dnc.phones),
@@ -149,7 +152,9 @@ def write(
         "agents": _agents(agents),
         "caller_ids": Table.of({"number": Column(history.world.callers.numbers)}),
         "lead_sources": Table.of({"code": Column([source.code for source in SOURCES])}),
-        "events": answer_sheet.table(rng, history, booked, booked_ids, names, size.events),
+        "events": answer_sheet.table(
+            rng, history, booked, tables["calls"], tables["appointments"], size.events
+        ),
         "ground_truth": Table.of(
             {
                 name: Column([getattr(truth, name) for truth in planted])
@@ -223,6 +228,7 @@ def _leads(
 def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
     traffic, world = history.traffic, history.world
     calls = traffic.calls
+    # Drawn for every call, so that who is shown does not move the draws behind it.
     agent = rng.integers(0, agents, len(calls))
     # Machines and silence are the dialer's own; a person, or a call placed by hand, is an agent's.
     # Agents wrap up calls with people; the dialer itself notes machines and silence.

@@ -96,6 +96,7 @@ def cast(rng: np.random.Generator, calendar: Calendar, size: Size, people: Peopl
     counts = _counts(size.faults)
     # Where clocks never change, a wrong offset is wrong about nobody.
     able = np.flatnonzero(~np.isin(people.zone, _NO_SUMMER_TIME))
+    # Each lead plays one part: a verdict has one cause.
     chosen = rng.choice(able, sum(counts.values()), replace=False).tolist()
     parts: dict[str, tuple[int, ...]] = {}
     for fault, count in counts.items():

@@ -191,7 +191,7 @@ class Column:
             return [None if number < 0 else number for number in part.tolist()]
         # Null is one word more: a look-up without a branch for each row.
         words: list[Value] = [*self.words, None]
-        return [words[place] for place in np.where(part < 0, len(self.words), part).tolist()]
+        return [words[code] for code in np.where(part < 0, len(self.words), part).tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,6 +221,11 @@ class Table:
         for first in range(0, total, ROWS_AT_ONCE):
             last = min(first + ROWS_AT_ONCE, total)
             yield from zip(*(part.values(first, last) for part in self._parts), strict=True)
+
+    def record(self, row: int) -> dict[str, Value]:
+        """One row by the names of its columns."""
+        values = (part.values(row, row + 1)[0] for part in self._parts)
+        return dict(zip(self.columns, values, strict=True))
 
     def __len__(self) -> int:
         return len(self._parts[0])

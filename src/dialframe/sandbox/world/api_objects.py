@@ -19,7 +19,7 @@ from dialframe.contract.models.dnc_and_message_models import SmsMessage
 from dialframe.contract.models.lead_models import Campaign, Lead
 from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.sandbox_database import update
+from dialframe.sandbox.world.clients_and_keys import Caller, Settings, derived_id
 
 Json = dict[str, Any]
 
@@ -55,23 +55,6 @@ class Resource:
             if body[name] is not None:
                 body[name] = convert(body[name])
         return {**body, **self.constants} if self.constants else body
-
-    def find(self, db: sqlite3.Connection, client: int, identifier: str) -> Json:
-        """The object with this id."""
-        row = db.execute(
-            f"SELECT {', '.join(self.columns)} FROM {self.table} WHERE client = ? AND id = ?",
-            (client, identifier),
-        ).fetchone()
-        if row is None:
-            raise Refusal("not_found", "The id names nothing of the account.")
-        return self.render(row)
-
-    def change(
-        self, db: sqlite3.Connection, client: int, identifier: str, values: Mapping[str, object]
-    ) -> Json:
-        """Set columns of one row and return it as it is then."""
-        update(db, self.table, client, identifier, **values)
-        return self.find(db, client, identifier)
 
 
 def resource(
@@ -112,10 +95,102 @@ EVENT: Final = resource(
 DELIVERY: Final = resource("deliveries", WebhookDelivery)
 
 
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One client's data in one transaction at one instant: all of it is kept, or nothing.
+
+    Attributes:
+        now_us: The sandbox's clock.
+        caller: Whose request it is, or the service itself, doing something for the client.
+        if_match: The `If-Match` header of the request.
+    """
+
+    db: sqlite3.Connection
+    now_us: int
+    caller: Caller
+    if_match: str | None = None
+
+    @property
+    def client(self) -> int:
+        """Number of the client, which every row of its data carries."""
+        return self.caller.client.number
+
+    @property
+    def settings(self) -> Settings:
+        """What holds for the account."""
+        return self.caller.settings
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+        """Run a statement whose first `?` is the client."""
+        return self.db.execute(statement, (self.client, *values))
+
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Rows of a query whose first `?` is the client."""
+        return self.execute(query, *values).fetchall()
+
+    def row(self, query: str, *values: object) -> Any:
+        """The first of them, or None."""
+        return self.execute(query, *values).fetchone()
+
+    def find(self, resource: Resource, identifier: str) -> Json:
+        """The client's object with this id, or the refusal `not_found`."""
+        columns = ", ".join(resource.columns)
+        row = self.row(
+            f"SELECT {columns} FROM {resource.table} WHERE client = ? AND id = ?", identifier
+        )
+        # Errors, `not_found`: unknown, or of another client: the answer tells nothing apart.
+        if row is None:
+            raise Refusal("not_found", "The id names nothing of the account.")
+        return resource.render(row)
+
+    def insert(self, table: str, values: Mapping[str, object], *, replace: bool = False) -> None:
+        """Insert a row, or put it in the place of the one with its key."""
+        # Names are those of our own columns, values are bound: nothing of a request is ever SQL.
+        columns, how = ("client", *values), "INSERT OR REPLACE" if replace else "INSERT"
+        marks = ", ".join("?" * len(columns))
+        self.execute(
+            f"{how} INTO {table} ({', '.join(columns)}) VALUES ({marks})", *values.values()
+        )
+
+    def add(self, table: str, kind: str, values: Mapping[str, object]) -> str:
+        """Insert a row that is made now; its id."""
+        (identifier,) = self.new_ids(kind, 1)
+        self.insert(table, {"id": identifier, **values, "created_at": self.now_us})
+        return identifier
+
+    def update(self, table: str, identifier: str, **values: object) -> None:
+        """Set columns of the row with this id."""
+        assignments = ", ".join(f"{name} = ?" for name in values)
+        self.db.execute(
+            f"UPDATE {table} SET {assignments} WHERE client = ? AND id = ?",
+            (*values.values(), self.client, identifier),
+        )
+
+    def change(self, resource: Resource, identifier: str, **values: object) -> Json:
+        """Set columns of the row with this id; the object as it is then."""
+        self.update(resource.table, identifier, **values)
+        # Read back: generated columns and what was there before belong to the answer.
+        return self.find(resource, identifier)
+
+    def new_ids(self, kind: str, count: int) -> list[str]:
+        """Typed ids that follow from the seed and from how many of their kind the client has got.
+
+        So the same requests to a sandbox of the same seed give the same ids.
+        """
+        # One statement: two requests never get the same number.
+        last, seed = self.row(
+            "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET next = next + ?3"
+            " RETURNING next, (SELECT value FROM meta WHERE name = 'seed')",
+            kind, count,
+        )  # fmt: skip
+        numbers = range(last - count + 1, last + 1)
+        return [derived_id(kind, seed, self.client, kind, number) for number in numbers]
+
+
 # RFC 9110, 8.8.3: a strong validator, the same bytes or another tag.
-def etag(body: Json) -> str:
-    """A strong entity tag of an object as it is answered."""
-    return f'"{hashlib.sha256(encode(body)).hexdigest()[:32]}"'
+def etag(content: bytes) -> str:
+    """A strong entity tag of an answer's bytes."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def check_if_match(if_match: str | None, body: Json) -> None:
@@ -124,7 +199,7 @@ def check_if_match(if_match: str | None, body: Json) -> None:
     if if_match is None or if_match.strip() == "*":
         return
     # A list of tags takes any of them; a weak one never matches, as the comparison is strong.
-    if etag(body) not in (tag.strip() for tag in if_match.split(",")):
+    if etag(encode(body)) not in (tag.strip() for tag in if_match.split(",")):
         raise Refusal("precondition_failed", "It was changed since it was read.")
 
 
@@ -133,8 +208,6 @@ def encode(body: Json) -> bytes:
     # Conventions: bodies are JSON in UTF-8, so letters stay letters.
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
-
-MEDIA_TYPE: Final = "application/problem+json"
 
 #: Statuses that carry `Retry-After`; a refusal that names no time gets one second.
 RETRY_STATUSES: Final = (429, 503)
@@ -174,7 +247,7 @@ class Refusal(Exception):
         super().__init__(code)
         self.code = code
         self.status = status if status is not None else BY_CODE[code].statuses[0]
-        self.detail = detail or f"{_condition(code)}."
+        self.detail = detail or f"{condition_of(code)}."
         self.errors = errors if field is None else (FieldError(*field),)
         self.headers = headers
         # Contract, Errors: every 429 and 503 carries it; Idempotency 6: so does a key that still runs.
@@ -189,31 +262,12 @@ def invalid(pointer: str, code: str, detail: str = "") -> Refusal:
     return Refusal("validation_failed", text, field=(pointer, code))
 
 
-def document(refusal: Refusal, *, request_id: str, docs_base: str) -> dict[str, Any]:
-    """The problem document of a refusal (RFC 9457 with the contract's fields)."""
-    body: dict[str, Any] = {
-        # Errors: the first five are RFC 9457's, the rest is the contract's.
-        "type": f"{docs_base}/errors/{problem_slug(refusal.code)}",
-        "title": _condition(refusal.code),
-        "status": refusal.status,
-        "detail": refusal.detail,
-        "instance": f"urn:service:request:{request_id}",
-        "code": refusal.code,
-        "request_id": request_id,
-    }
-    # Errors: validation errors add `errors`, each a JSON pointer and a code.
-    if refusal.errors:
-        body["errors"] = [
-            {"pointer": error.pointer, "code": error.code} for error in refusal.errors
-        ]
-    return body
-
-
 def problem_slug(code: str) -> str:
     """A code as the last part of its problem type."""
     return code.replace("_", "-")
 
 
-def _condition(code: str) -> str:
+def condition_of(code: str) -> str:
+    """When a code is answered, as a title."""
     text = BY_CODE[code].condition if code in BY_CODE else code.replace("_", " ")
     return text[0].upper() + text[1:]

@@ -41,32 +41,6 @@ _ULID_CHARS: Final = 26
 _ULID_RANDOM_BITS: Final = 80
 
 
-# Conventions: a typed id is a prefix plus a lower-case UUID.
-def new(kind: str) -> str:
-    """A typed id: the kind's prefix plus a lower-case random UUID."""
-    return PREFIXES[kind] + str(uuid.uuid4())
-
-
-def new_id(db: sqlite3.Connection, client: int, kind: str) -> str:
-    """A typed id that follows from the seed and from how many of its kind the client has got.
-
-    So the same requests to a sandbox of the same seed give the same ids.
-    """
-    return new_ids(db, client, kind, 1)[0]
-
-
-def new_ids(db: sqlite3.Connection, client: int, kind: str, count: int) -> list[str]:
-    """Several of them, in the order in which they would follow one by one."""
-    # One statement: two requests never get the same number.
-    last, seed = db.execute(
-        "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET next = next + ?3"
-        " RETURNING next, (SELECT value FROM meta WHERE name = 'seed')",
-        (client, kind, count),
-    ).fetchone()
-    numbers = range(last - count + 1, last + 1)
-    return [derived_id(kind, seed, client, kind, number) for number in numbers]
-
-
 def derived_id(kind: str, *parts: object) -> str:
     """A typed id that is the same for the same parts."""
     # RFC 9562, 5.4: version and variant bits of a random UUID over the first half of a digest.
@@ -235,6 +209,10 @@ class Credential:
     revoked: bool
 
 
+#: Stands for a key where the service does something by itself.
+NO_KEY: Final = Credential("", 0, "", sending=False, revoked=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who sends a request, and what holds for the account at that moment."""
@@ -251,6 +229,10 @@ class Access:
     settings: Settings
     clients: dict[int, Client]
     credentials: dict[str, Credential]
+
+    def service(self, client: int) -> Caller:
+        """The service itself, doing something for a client that no key asked for."""
+        return Caller(self.clients[client], NO_KEY, self.settings)
 
     def caller(self, key: str) -> Caller | None:
         """Whose key this is, or None for one that is malformed, unknown or revoked."""
@@ -302,7 +284,8 @@ def add_client(
     now_us: int,
 ) -> Client:
     """A new client without a key."""
-    client_id = new("client")
+    # Conventions: a typed id is a prefix plus a lower-case UUID.
+    client_id = PREFIXES["client"] + str(uuid.uuid4())
     number = db.execute(
         "INSERT INTO clients (client_id, name, scopes, ip_allow, enabled, created_at)"
         " VALUES (?, ?, ?, ?, 1, ?)",
@@ -322,8 +305,3 @@ def add_key(db: sqlite3.Connection, client: int, *, sending: bool, now_us: int) 
         (credential_id, client, hash_of(secret), int(sending), now_us),
     )
     return f"{KEY_PREFIXES['test']}{credential_id}_{secret}"
-
-
-def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
-    """Keep the account's settings."""
-    sandbox_database.write_meta(db, "settings", settings.model_dump_json())

@@ -72,7 +72,3 @@ class Clock:
     def real_s(self) -> int:
         """Unix seconds of real time: what a receiver compares a signature with."""
         return int(self._source())
-
-    def ahead_after(self, seconds: float) -> int:
-        """Microseconds that it is ahead of real time once it was moved forward by so much."""
-        return self.ahead_us + int(seconds * 1000) * (SECOND_US // 1000)

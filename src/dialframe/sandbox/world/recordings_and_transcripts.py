@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
-import sqlite3
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from dialframe.sandbox.event_data import WHAT_FOR
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.api_objects import Json
+from dialframe.sandbox.world.api_objects import Json, Transaction
 from dialframe.sandbox.world.clock import SECOND_US
 
 SAMPLES_PER_S: Final = 8_000
@@ -23,9 +23,6 @@ WAV_HEADER_BYTES: Final = 44
 LANGUAGE: Final = "en-US"
 SUMMARY_READY_US: Final = 60 * SECOND_US
 SCHEMA_VERSION: Final = 1
-
-#: A summary in one sentence.
-WHAT_FOR: Final = "The customer asked about an enquiry."
 
 _TURNS: Final = (
     ("agent", "Hello, am I speaking with the account holder?"),
@@ -60,12 +57,11 @@ class Conversation:
     seed: int
 
 
-def conversation_of(db: sqlite3.Connection, client: int, call: Json) -> Conversation:
+def conversation_of(tx: Transaction, call: Json) -> Conversation:
     """The conversation of a call; its length comes from its instants."""
-    answered_us, ended_us = db.execute(
-        "SELECT answered_at, ended_at FROM calls WHERE client = ? AND id = ?",
-        (client, call["id"]),
-    ).fetchone()
+    answered_us, ended_us = tx.row(
+        "SELECT answered_at, ended_at FROM calls WHERE client = ? AND id = ?", call["id"]
+    )
     both = answered_us is not None and ended_us is not None
     return Conversation(
         call_id=call["id"],
@@ -137,20 +133,18 @@ def summary(spoken: Conversation, now_us: int) -> Json:
 
 def event_summary(spoken: Conversation | None) -> Json:
     """The summary as an event's `call_details` has it: as it is once it is ready."""
-    ready = spoken is not None and spoken.answered
-    action = _ACTIONS[spoken.seed // 7 % len(_ACTIONS)] if spoken and ready else None
+    content = _content(spoken) if spoken is not None and spoken.answered else {}
+    shared = ("next_action", "language", "source", "generated_at")
     return {
-        "status": "ready" if ready else "not_generated",
-        "text": WHAT_FOR if ready else None,
-        "next_action": action,
-        "language": LANGUAGE if ready else None,
-        "source": "transcript" if ready else None,
-        "generated_at": _generated_at(spoken) if spoken and ready else None,
+        "status": "ready" if content else "not_generated",
+        "text": WHAT_FOR if content else None,
+        **{name: content.get(name) for name in shared},
         "truncated": False,
     }
 
 
 def _content(spoken: Conversation) -> Json:
+    ready_us = None if spoken.ended_us is None else spoken.ended_us + SUMMARY_READY_US
     return {
         # The fields that the contract knows; `language` is a BCP 47 tag.
         "reason_for_contact": _REASONS[spoken.seed % len(_REASONS)],
@@ -159,12 +153,8 @@ def _content(spoken: Conversation) -> Json:
         "outcome_candidate": spoken.disposition,
         "language": LANGUAGE,
         "source": "transcript",
-        "generated_at": _generated_at(spoken),
+        "generated_at": None if ready_us is None else clock.text(ready_us),
     }
-
-
-def _generated_at(spoken: Conversation) -> str | None:
-    return None if spoken.ended_us is None else clock.text(spoken.ended_us + SUMMARY_READY_US)
 
 
 def _samples(spoken: Conversation) -> int:

@@ -7,9 +7,8 @@ import math
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -94,24 +93,14 @@ class Rule(BaseModel):
         )
         return Refusal(code, detail, status=self.status)
 
+    @property
+    def leaves_unknown(self) -> bool:
+        """Whether the outcome of a write is not known: until it is reconciled."""
+        return self.refusal is not None and self.refusal.code == "outcome_unknown"
 
-# Kept in the table alone: what is armed outlives a restart, and two requests never share one failure.
-def take_fault(db: sqlite3.Connection, operation: str) -> Rule | None:
-    """The failure of a request of this operation; every matching rule counts it until one takes it."""
-    rows = db.execute(
-        "SELECT number, rule, after FROM faults WHERE rule ->> 'operation' IN (?, ?)"
-        " ORDER BY number",
-        (ANY, operation),
-    ).fetchall()
-    for number, rule, after in rows:
-        # It lets so many matching requests pass before it makes one fail.
-        counter = "after" if after else "times"
-        db.execute(f"UPDATE faults SET {counter} = {counter} - 1 WHERE number = ?", (number,))
-        if not after:
-            db.execute("DELETE FROM faults WHERE times = 0")
-            return Rule.model_validate_json(rule)
-    return None
 
+#: What befalls most requests; a failure that is asked for has some effect.
+NO_FAULT: Final = Rule.model_construct()
 
 FIRST: Final = 1
 
@@ -202,16 +191,6 @@ class RunningKeys:
             self._keys.pop((held.client, held.key), None)
 
 
-@contextmanager
-def released(running: RunningKeys, held: ReservedKey | None) -> Iterator[None]:
-    """Let a key go whatever happens inside."""
-    try:
-        yield
-    finally:
-        if held is not None:
-            running.release(held)
-
-
 def key_reused() -> Refusal:
     """The refusal of a key that stands for another request."""
     return Refusal(
@@ -238,6 +217,9 @@ class World:
     Attributes:
         docs_base: Address that problem types start with; known once the sandbox has a port.
         access: Clients, credentials and settings; replaced as a whole, never changed.
+        first_key: The first client's key in plain text, which is printed at every start.
+        console_token: What the console is opened with.
+        first_start: What the first start decided.
     """
 
     def __init__(self, folder: Path, first_start: FirstStart, clock: Clock | None = None) -> None:
@@ -254,37 +236,26 @@ class World:
             self.database.close()
             raise
 
-    @property
-    def first_key(self) -> str:
-        """The first client's key in plain text, which is printed at every start."""
-        return self._meta["first_key"]
-
-    @property
-    def console_token(self) -> str:
-        """What the console is opened with."""
-        return self._meta["console_token"]
-
-    @property
-    def cursor_key(self) -> bytes:
-        """What cursors are signed with."""
-        return self._meta["cursor_key"].encode()
-
-    @property
-    def first_start(self) -> FirstStart:
-        """What the first start decided."""
-        as_of = dt.date.fromisoformat(self._meta["as_of"])
-        return FirstStart(int(self._meta["seed"]), self._meta["size"], as_of)
-
-    def fault_for(self, operation: str) -> Rule | None:
-        """The failure of the next request of an operation, used up by asking."""
+    # Kept in the table alone: what is armed outlives a restart, and two requests never share one failure.
+    def fault_for(self, operation: str) -> Rule:
+        """The failure of the next request of an operation; every matching rule counts it until one takes it."""
+        matching = "FROM faults WHERE rule ->> 'operation' IN (?, ?) ORDER BY number"
+        # Most requests meet none, and need not wait for their turn to write.
         with self.database.read() as db:
-            armed = db.execute(
-                "SELECT 1 FROM faults WHERE rule ->> 'operation' IN (?, ?)", (ANY, operation)
-            ).fetchone()
-        if armed is None:
-            return None
+            if db.execute(f"SELECT 1 {matching}", (ANY, operation)).fetchone() is None:
+                return NO_FAULT
         with self.database.write() as db:
-            return take_fault(db, operation)
+            rules = db.execute(f"SELECT number, rule, after {matching}", (ANY, operation))
+            for number, rule, after in rules.fetchall():
+                # It lets so many matching requests pass before it makes one fail.
+                counter = "after" if after else "times"
+                db.execute(
+                    f"UPDATE faults SET {counter} = {counter} - 1 WHERE number = ?", (number,)
+                )
+                if not after:
+                    db.execute("DELETE FROM faults WHERE times = 0")
+                    return Rule.model_validate_json(rule)
+        return NO_FAULT
 
     def on_stir(self, listener: Callable[[], None] | None) -> None:
         """Call a function when something may have become due."""
@@ -302,47 +273,68 @@ class World:
 
     def _remember(self) -> None:
         with self.database.read() as db:
-            self._meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
-            if self._meta.get("schema") != str(sandbox_database.VERSION):
+            meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
+            if meta.get("schema") != str(sandbox_database.VERSION):
                 # Tables of another release would be misread in silence.
                 raise ConfigError(
                     "the sandbox's data folder was written by another release: "
                     "start with a new folder"
                 )
             self.access = clients_and_keys.load(db)
+        self.first_key, self.console_token = meta["first_key"], meta["console_token"]
+        as_of = dt.date.fromisoformat(meta["as_of"])
+        self.first_start = FirstStart(int(meta["seed"]), meta["size"], as_of)
         # The clock goes on where it stood, plus the real time since.
-        self.clock.ahead_us = int(self._meta.get("clock_ahead_us", "0"))
+        self.clock.ahead_us = int(meta.get("clock_ahead_us", "0"))
 
 
 def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
     as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(now_us))
-    account = sandbox_database.account_of(
-        seed=first_start.seed, size=first_start.size, as_of=as_of, client=FIRST
-    )
-    for statement in sandbox_database.table_statements():
-        db.execute(statement)
-    if account is not None:
-        sandbox_database.load(db, account, FIRST)
+    for name, columns in sandbox_database.TABLES.items():
+        db.execute(f"CREATE TABLE {name} ({columns})")
+    load_account(db, replace(first_start, as_of=as_of), FIRST)
     # Indexes last: building them over tables that are filled already is faster.
-    for statement in sandbox_database.index_statements():
-        db.execute(statement)
-    _first_client(db, now_us)
-    sandbox_database.write_meta(db, "schema", sandbox_database.VERSION)
-    sandbox_database.write_meta(db, "seed", first_start.seed)
-    sandbox_database.write_meta(db, "played_until_us", now_us)
-    sandbox_database.write_meta(db, "size", first_start.size)
-    sandbox_database.write_meta(db, "as_of", as_of)
-
-
-def _first_client(db: sqlite3.Connection, now_us: int) -> None:
+    for index in sandbox_database.INDEXES:
+        db.execute(f"CREATE INDEX {index}")
+    for name in sandbox_database.IDENTIFIED:
+        db.execute(f"CREATE UNIQUE INDEX {name}_id ON {name} (client, id)")
     # The first client may do everything, so that its key reaches every operation out of the box.
     scopes = tuple(scope.name for scope in SCOPES)
     client = clients_and_keys.add_client(
         db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us
     )
-    sandbox_database.write_meta(
-        db, "first_key", clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us)
-    )
-    sandbox_database.write_meta(db, "console_token", secrets.token_hex(24))
-    sandbox_database.write_meta(db, "cursor_key", secrets.token_hex(32))
-    clients_and_keys.save_settings(db, Settings())
+    meta = {
+        "schema": sandbox_database.VERSION,
+        "seed": first_start.seed,
+        "size": first_start.size,
+        "as_of": as_of,
+        "played_until_us": now_us,
+        "settings": Settings().model_dump_json(),
+        "first_key": clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us),
+        "console_token": secrets.token_hex(24),
+        "cursor_key": secrets.token_hex(32),
+    }
+    for name, value in meta.items():
+        sandbox_database.write_meta(db, name, value)
+
+
+#: What a size draws for a further client differs from the first client's, and is the same each time.
+_SEED_STEP: Final = 1_000_003
+
+
+def load_account(db: sqlite3.Connection, first_start: FirstStart, client: int) -> None:
+    """Insert the synthetic account of a client, if its size has one."""
+    # numpy and the generator are only loaded where an account is drawn.
+    if first_start.size == "empty" or first_start.as_of is None:
+        return
+    from dialframe.sandbox.seed import generate
+
+    seed = first_start.seed + _SEED_STEP * (client - 1)
+    account = generate(seed=seed, size=first_start.size, as_of=first_start.as_of)
+    for name, table in account.tables.items():
+        columns = ("client", *table.columns)
+        marks = ", ".join("?" * len(columns))
+        db.executemany(
+            f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})",
+            ((client, *row) for row in table.rows),
+        )

@@ -12,20 +12,15 @@ Rule 3: a list's index is (client, filter..., created_at, id), in the order that
 
 from __future__ import annotations
 
-import datetime as dt
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dialframe.errors import ConfigError
 from dialframe.sqlite import connect, make_private
-
-if TYPE_CHECKING:
-    from dialframe.sandbox.seed import SyntheticAccount
-
 
 VERSION: Final = 2
 
@@ -134,14 +129,12 @@ INDEXES: Final[tuple[str, ...]] = (
     "leads_due ON leads (client, campaign_id, due_at, id) WHERE due_at IS NOT NULL",
     "leads_slot ON leads (slot_at) WHERE slot_at IS NOT NULL",
     "agenda_at ON agenda (at)",
-    "agenda_about ON agenda (client, about)",
     "callbacks_due ON callbacks (coalesce(call_at, scheduled_at)) WHERE status = 'pending'",
     "callbacks_campaign ON callbacks (client, campaign_id, created_at, id)",
     "appointments_page ON appointments (client, created_at, id)",
     "consents_phone ON consents (client, phone)",
     "messages_page ON messages (client, created_at, id)",
     "messages_reference ON messages (client, client_reference)",
-    "outbox_about ON outbox (client, about)",
     "outbox_client ON outbox (client, at)",
     "refusals_client ON refusals (client, at)",
     "spent_at ON spent (at)",
@@ -160,44 +153,6 @@ IDENTIFIED: Final[tuple[str, ...]] = (
 )  # fmt: skip
 
 
-def table_statements() -> tuple[str, ...]:
-    """SQL that makes the tables."""
-    return tuple(f"CREATE TABLE {name} ({columns})" for name, columns in TABLES.items())
-
-
-def index_statements() -> tuple[str, ...]:
-    """SQL that makes the indexes."""
-    unique = (f"CREATE UNIQUE INDEX {name}_id ON {name} (client, id)" for name in IDENTIFIED)
-    return (*unique, *(f"CREATE INDEX {index}" for index in INDEXES))
-
-
-EMPTY: Final = "empty"
-
-#: What a size draws for a further client differs from the first client's, and is the same each time.
-_SEED_STEP: Final = 1_000_003
-
-
-def account_of(*, seed: int, size: str, as_of: dt.date, client: int) -> SyntheticAccount | None:
-    """The synthetic account of a client, or None for an empty one."""
-    if size == EMPTY:
-        return None
-    # numpy and the generator are only loaded where an account is drawn.
-    from dialframe.sandbox.seed import generate
-
-    return generate(seed=seed + _SEED_STEP * (client - 1), size=size, as_of=as_of)
-
-
-def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> None:
-    """Insert every table for one client."""
-    for name, table in account.tables.items():
-        columns = ("client", *table.columns)
-        marks = ", ".join("?" * len(columns))
-        db.executemany(
-            f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})",
-            ((client, *row) for row in table.rows),
-        )
-
-
 def read_meta(db: sqlite3.Connection, name: str) -> str:
     """What is kept of the sandbox as a whole under a name."""
     (value,) = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -207,33 +162,6 @@ def read_meta(db: sqlite3.Connection, name: str) -> str:
 def write_meta(db: sqlite3.Connection, name: str, value: object) -> None:
     """Keep a text or a number for the sandbox as a whole, in the place of an older one."""
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, str(value)))
-
-
-def insert(
-    db: sqlite3.Connection,
-    table: str,
-    client: int,
-    values: Mapping[str, object],
-    *,
-    replace: bool = False,
-) -> None:
-    """Insert one row of a client, or put it in the place of the one with its key."""
-    columns, how = ("client", *values), "INSERT OR REPLACE" if replace else "INSERT"
-    marks = ", ".join("?" * len(columns))
-    db.execute(
-        f"{how} INTO {table} ({', '.join(columns)}) VALUES ({marks})", (client, *values.values())
-    )
-
-
-def update(
-    db: sqlite3.Connection, table: str, client: int, identifier: str, **values: object
-) -> None:
-    """Set columns of the client's row with this id."""
-    assignments = ", ".join(f"{name} = ?" for name in values)
-    db.execute(
-        f"UPDATE {table} SET {assignments} WHERE client = ? AND id = ?",
-        (*values.values(), client, identifier),
-    )
 
 
 def records(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
@@ -270,7 +198,17 @@ class Database:
     """
 
     def __init__(self, folder: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
-        _own(folder)
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True)
+        elif not folder.is_dir():
+            raise ConfigError(f"the sandbox's data folder {folder} is a file: name a folder")
+        elif (
+            not {path.name for path in folder.iterdir()} <= _OURS and not (folder / FILE).exists()
+        ):
+            raise ConfigError(
+                f"the folder {folder} holds other files: name an empty folder or one of a sandbox"
+            )
+        folder.chmod(0o700)
         self._lock_file = _exclusive(folder)
         self._path = folder / FILE
         self._idle: list[sqlite3.Connection] = []
@@ -353,18 +291,6 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         raise
     connection.close()
     unfinished.replace(path)
-
-
-def _own(folder: Path) -> None:
-    if not folder.exists():
-        folder.mkdir(mode=0o700, parents=True)
-    elif not folder.is_dir():
-        raise ConfigError(f"the sandbox's data folder {folder} is a file: name a folder")
-    elif not {path.name for path in folder.iterdir()} <= _OURS and not (folder / FILE).exists():
-        raise ConfigError(
-            f"the folder {folder} holds other files: name an empty folder or one of a sandbox"
-        )
-    folder.chmod(0o700)
 
 
 def _exclusive(folder: Path) -> sqlite3.Connection:

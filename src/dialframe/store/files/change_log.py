@@ -13,14 +13,13 @@ records: where versions are deleted, the log begins anew.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from dialframe.chained_log import ChainedLog, Mark
+from dialframe.chained_log import ChainedLog, Mark, encoded
 from dialframe.sqlite import counted, row_hash
 from dialframe.store.files.table_layouts import LAYOUTS
 
@@ -170,45 +169,15 @@ PARTS: Final = "parts"
 LOG_BYTES: Final = 32 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One transaction of the log.
-
-    Attributes:
-        mark: Its number and hash, as written.
-        whole: Whether the hash is that of its content and of the record before.
-        content: Its JSON: `begin` (whole tables by name) or `changes`; empty where it cannot be read.
-    """
-
-    mark: Mark
-    whole: bool
-    content: dict[str, Any]
-
-
 def log_of(store: Path) -> ChainedLog:
     """The log beside a store's SQLite file; nothing is made yet."""
     return ChainedLog(store / FOLDER / LOG)
-
-
-def note(log: ChainedLog, changes: Sequence[Change], before: Mark) -> Mark:
-    """Write one transaction to the disk, behind the last record.
-
-    Raises:
-        OSError: The disk is full or refuses; the log is as it was.
-    """
-    return log.append(_encoded({"changes": changes}), before)
 
 
 def begin_anew(log: ChainedLog, connection: sqlite3.Connection, before: Mark) -> tuple[Mark, Path]:
     """Write a log that begins with everything as this transaction leaves it; see `ChainedLog.stage`."""
     pieces = _snapshot(connection, before)
     return log.stage((text.encode("utf-8", "surrogatepass") for text in pieces), before)
-
-
-def records(log: ChainedLog) -> Iterator[Record]:
-    """Every record, oldest first, damaged ones among them."""
-    for line in log.lines():
-        yield Record(line.mark, line.whole, _decoded(line.text))
 
 
 def apply(connection: sqlite3.Connection, content: dict[str, Any]) -> None:
@@ -248,31 +217,7 @@ def _snapshot(connection: sqlite3.Connection, before: Mark) -> Iterator[str]:
         yield ("," if position else "") + f'"{table}":['
         separator = ""
         for row in connection.execute(f"SELECT * FROM {table}"):
-            yield separator + _encoded(row).decode("utf-8", "surrogatepass")
+            yield separator + encoded(row).decode("utf-8", "surrogatepass")
             separator = ","
         yield "]"
     yield "}}"
-
-
-def _encoded(value: Any) -> bytes:
-    # Half of a character may be in what was set aside: it is kept as it came.
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_json)
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _bytes_as_json(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    raise TypeError(f"{type(value).__name__} is no value of SQLite")
-
-
-def _decoded(text: bytes) -> dict[str, Any]:
-    def bytes_again(value: dict[str, Any]) -> Any:
-        return bytes.fromhex(value["bytes"]) if list(value) == ["bytes"] else value
-
-    try:
-        # What cannot be read is empty: its hash says that it is not whole.
-        content = json.loads(text.decode("utf-8", "surrogatepass"), object_hook=bytes_again)
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}

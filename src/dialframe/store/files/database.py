@@ -9,12 +9,12 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dialframe.chained_log import Mark, Witness
+from dialframe.chained_log import Mark, Record, Witness
 from dialframe.errors import StoreError
 from dialframe.files import FOLDER_MODE, exclusive, folder, publish, write_text
 from dialframe.sqlite import connect, make_private
@@ -26,13 +26,10 @@ from dialframe.store.files.change_log import (
     TABLES,
     TAILS,
     Changes,
-    Record,
     apply,
     begin_anew,
     differing,
     log_of,
-    note,
-    records,
     recount,
     settle,
     unwatch,
@@ -54,6 +51,8 @@ BUSY_S: Final = 30.0
 PARTS_LOCK: Final = "lock.parts"
 #: Shared by who reads parts, so that none is deleted under them.
 LEASE: Final = "lock.reading"
+#: Held by whose turn it is to write next.
+TURN_LOCK: Final = "lock.turn"
 
 #: The first layout whose rows are held by digests, and which keeps its key elsewhere.
 _WITH_DIGESTS: Final = 4
@@ -178,7 +177,8 @@ class Database:
         with translated(self.path), self._borrowed() as link:
             if link.changes is None:
                 link.changes = watch(link.connection)
-            link.connection.execute("BEGIN IMMEDIATE")
+            with self._turn():
+                link.connection.execute("BEGIN IMMEDIATE")
             # So that a record of a transaction that fails can be cut off again.
             size_bytes = self.copy.size_bytes
             undisturbed = self._file_mark() == self._compared_at
@@ -221,7 +221,7 @@ class Database:
         """
         if self.read_only:
             raise StoreError(f"{self.path}: {WORDS[sqlite3.SQLITE_READONLY]}")
-        with translated(self.path), self._borrowed() as link:
+        with translated(self.path), self._borrowed() as link, self._turn():
             # `secure_delete` overwrites what is deleted; this gives back the pages, and their copies in the log.
             link.connection.execute("VACUUM")
             (busy, _, _) = link.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -238,6 +238,15 @@ class Database:
         if self._process == os.getpid():
             for link in idle:
                 link.connection.close()
+
+    def _turn(self) -> AbstractContextManager[bool]:
+        """Wait for the turn to write, which others wait for meanwhile; SQLite's own lock comes after it.
+
+        SQLite only asks for its lock again after pauses of up to 100 ms (sqliteDefaultBusyCallback in its main.c),
+        so that one who writes without pause takes it every time in between. Here the one who has just written
+        stands behind whoever is waiting, whom the system wakes (flock(2)).
+        """
+        return exclusive(self.folder / TURN_LOCK, wait=True)
 
     def _commit(self, link: _Link, changes: Changes) -> None:
         """Write the second copy, then commit; a log that begins anew gets its name last."""
@@ -258,7 +267,7 @@ class Database:
         if self._renew or changes.erased or self.copy.size_bytes > LOG_BYTES or not before.number:
             mark, staged = begin_anew(self.copy, connection, before)
         else:
-            mark = note(self.copy, changes.rows, before)
+            mark = self.copy.append({"changes": changes.rows}, before)
         try:
             connection.execute(
                 # In the same transaction: file and copy never differ by more than the one under way.
@@ -414,7 +423,7 @@ class Database:
     def _replay(self, connection: sqlite3.Connection, mark: Mark) -> None:
         """Bring in the transactions that the second copy has and the file has not."""
         missing: list[Record] | None = None
-        for record in records(self.copy):
+        for record in self.copy.records():
             if record.mark == mark:
                 missing = []
             elif missing is not None:

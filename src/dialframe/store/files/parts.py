@@ -192,7 +192,8 @@ class Shelf:
 
     def remove(self, names: Sequence[str]) -> None:
         """Delete files that nobody needs; one that cannot be deleted now is left for later."""
-        for path in (folder / name for name in names for folder in (self.folder, self.copies)):
+        # Copies first: from a copy alone a reader (`check`) would write the deleted part again.
+        for path in (folder / name for name in names for folder in (self.copies, self.folder)):
             with suppress(PermissionError):  # open elsewhere, where the system minds
                 path.unlink(missing_ok=True)
 

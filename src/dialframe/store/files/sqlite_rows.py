@@ -179,10 +179,6 @@ def _cell(value: Any, kind: Kind) -> Value:
         fits = isinstance(value, _FITS[kind]) and not too_large
     if not fits:
         raise TypeError(f"{type(value).__name__} is not {kind}")
-    return _converted(value, kind)
-
-
-def _converted(value: Any, kind: Kind) -> Value:
     if kind == "instant":
         return microseconds(datetime.fromisoformat(value) if isinstance(value, str) else value)
     if kind == "day" and isinstance(value, date):

@@ -1,0 +1,31 @@
+"""Seconds of several ways, taken in turn, so that a busy machine slows all of them alike."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def in_turn(
+    ways: Mapping[str, Callable[[], object]],
+    rounds: int,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, list[float]]:
+    """Seconds of each way by round, after a first round that warms up; CPU of all threads by default."""
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(rounds + 1):
+        for name, way in ways.items():
+            began = clock()
+            way()
+            if turn:
+                spent[name].append(clock() - began)
+    return spent
+
+
+def print_named(benchmarks: Mapping[str, Callable[[], dict[str, Any]]]) -> None:
+    """Run those that the command line names, or all, and print a line of JSON for each."""
+    for name in sys.argv[1:] or benchmarks:
+        print(json.dumps({name: benchmarks[name]()}), flush=True)
