@@ -32,7 +32,7 @@ class Settings:
         base_url: The service's base address; paths of the contract follow it.
         api_key: The credential; never part of the repr.
         store: Folder of the local store, or None for the platform's data folder.
-        origins: Where each setting comes from: `argument`, the name of a variable, or `default`;
+        origins: Where each setting comes from: `argument`, the name of a variable, `dialframe.toml`, or `default`;
             no part of equality.
     """
 
@@ -49,7 +49,8 @@ class Settings:
             'base_url (from DIALFRAME_BASE_URL)'
         """
         origin = self.origins.get(name, "")
-        return f"{name} (from {origin})" if origin in ENVIRONMENT.values() else name
+        named = {*ENVIRONMENT.values(), "dialframe.toml"}
+        return f"{name} (from {origin})" if origin in named else name
 
     @classmethod
     def from_environment(
@@ -59,24 +60,27 @@ class Settings:
         base_url: str | None = None,
         api_key: str | None = None,
         store: str | Path | None = None,
+        in_file: Mapping[str, str | Path | None] | None = None,
     ) -> Settings:
-        """Settings from arguments, each falling back to its environment variable.
+        """Settings from arguments, each falling back to its environment variable, then to the firm file.
 
-        An empty variable counts as unset.
+        An empty variable counts as unset. What the firm file says (`Firm.settings`) comes last.
         """
-        chosen = {"base_url": base_url, "api_key": api_key, "store": store}
-        settings = {
-            name: chosen[name] if chosen[name] is not None else environment.get(variable) or None
-            for name, variable in ENVIRONMENT.items()
-        }
-        origins = {
-            name: "argument"
-            if chosen[name] is not None
-            else variable
-            if settings[name]
-            else "default"
-            for name, variable in ENVIRONMENT.items()
-        }
+        arguments = {"base_url": base_url, "api_key": api_key, "store": store}
+        settings: dict[str, str | Path | None] = {}
+        origins = {}
+        for name, variable in ENVIRONMENT.items():
+            sources = (
+                ("argument", arguments[name]),
+                (variable, environment.get(variable) or None),
+                ("dialframe.toml", (in_file or {}).get(name)),
+                ("default", None),
+            )
+            origins[name], settings[name] = next(
+                (origin, value)
+                for origin, value in sources
+                if value is not None or origin == "default"
+            )
         folder = settings["store"]
         return cls(
             base_url=_text(settings["base_url"]),
