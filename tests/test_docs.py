@@ -105,7 +105,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("site") / "html"
     command = [sys.executable, "-B", "-m", "sphinx", "-n", "-W", "--keep-going", "-q"]
     built = subprocess.run(
-        [*command, "-d", str(out.with_name("trees")), str(ROOT / ".docs"), str(out)],
+        [*command, "-d", str(out.with_name("trees")), str(ROOT / "docs"), str(out)],
         capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     assert not built.stdout + built.stderr

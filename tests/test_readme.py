@@ -31,7 +31,7 @@ from rows import every_row
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted((ROOT / ".docs").glob("*.md")) + sorted((ROOT / ".docs" / "tables").glob("*.md"))
+PAGES = sorted((ROOT / "docs").glob("*.md")) + sorted((ROOT / "docs" / "tables").glob("*.md"))
 DOCUMENTS = [
     ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data_samples" / "README.md", *PAGES,
 ]  # fmt: skip

@@ -25,7 +25,7 @@ VOCABULARIES = (
 KINDS = {".py", ".sql", ".toml", ".css", ".js", ".html"}
 FILES = [
     *(path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in KINDS),
-    *sorted((ROOT / ".docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
 ]
 #: The alias of `phones.normalize`, and the line that tells of it.

@@ -4,18 +4,7 @@ The file holds facts that a person knows and no service tells: the address and t
 firm's lists, who is called how, which lists are covered, which files are evidence. The environment and options
 override it. The API key is never in it.
 
-    [service]
-    address = "https://service.example"
-    store = "store"
-
-    [lists]
-    region = "US"
-
-    [practice]
-    purpose = "telemarketing_sales"
-
-    [audit]
-    rules = ["us", "us-*"]
+Its sections are the fields of `Firm`; `dialframe firm` writes it with every key commented.
 """
 
 from __future__ import annotations

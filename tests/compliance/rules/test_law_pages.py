@@ -1,4 +1,4 @@
-"""The site has a page for each jurisdiction of the book."""
+"""What the page of a jurisdiction says of a rule."""
 
 from __future__ import annotations
 
@@ -7,23 +7,8 @@ from pathlib import Path
 import pytest
 
 from dialframe.compliance import rulebook
-from dialframe.compliance.rules.calendars import statutory_calendars
 
-PAGES = Path(__file__).parents[3] / ".docs" / "law"
-
-
-def test_each_jurisdiction_has_a_page() -> None:
-    """And no page is left of a jurisdiction that the book no longer has."""
-    pages = {page.stem.upper() for page in PAGES.glob("*.md")} - {"INDEX"}
-    assert pages == set(rulebook.load().jurisdictions)
-    for page in PAGES.glob("*.md"):
-        assert page.stem == "index" or f"```{{law}} {page.stem.upper()}" in page.read_text("utf-8")
-
-
-def test_each_calendar_of_a_jurisdiction_is_on_its_page() -> None:
-    """Those of statutes, day by day."""
-    for code in set(statutory_calendars()) & set(rulebook.load().jurisdictions):
-        assert f"```{{calendar}} {code}" in (PAGES / f"{code.lower()}.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +27,7 @@ def test_a_section_says_what_a_reader_could_mistake(
 ) -> None:
     """Law that ended, what it took the place of, doubt, advice, and the calls that it reaches."""
     pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(str(PAGES.parent))
+    monkeypatch.syspath_prepend(str(DOCS))
     from sitepages import law
 
     assert told in law._section(rulebook.load().rule(rule_id)).astext()

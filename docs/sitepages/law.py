@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -18,9 +19,71 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join the directives to a build."""
+    app.connect("config-inited", lambda app, _: write_pages(Path(app.srcdir) / "law"))
     app.add_directive("law", Law)
     app.add_directive("calendar", Calendar)
     return {"parallel_read_safe": True}
+
+
+_STATES = {
+    "AK": "Alaska", "AL": "Alabama", "AR": "Arkansas", "AZ": "Arizona", "CA": "California",
+    "CO": "Colorado", "CT": "Connecticut", "DC": "District of Columbia", "DE": "Delaware",
+    "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "IA": "Iowa", "ID": "Idaho",
+    "IL": "Illinois", "IN": "Indiana", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana",
+    "MA": "Massachusetts", "MD": "Maryland", "ME": "Maine", "MI": "Michigan", "MN": "Minnesota",
+    "MO": "Missouri", "MS": "Mississippi", "MT": "Montana", "NC": "North Carolina",
+    "ND": "North Dakota", "NE": "Nebraska", "NH": "New Hampshire", "NJ": "New Jersey",
+    "NM": "New Mexico", "NV": "Nevada", "NY": "New York", "OK": "Oklahoma", "OR": "Oregon",
+    "PA": "Pennsylvania", "PR": "Puerto Rico", "RI": "Rhode Island", "SC": "South Carolina",
+    "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas", "UT": "Utah", "VA": "Virginia",
+    "VT": "Vermont", "WA": "Washington", "WI": "Wisconsin", "WV": "West Virginia",
+    "WY": "Wyoming",
+}  # fmt: skip
+
+_INDEX = """# The law, place by place
+
+Each rule with the sentence that it rests on, where and when that was read, since when it holds, how sure the reading is,
+and calls that show what it says. Facts with citations, not legal advice. A rule without a source that was read lets no call
+pass and calls none a violation; where sources disagree both are named.
+
+`dialframe rules history us-ct` shows what changed, `dialframe rules export` writes everything as CSV.
+
+```{toctree}
+:titlesonly:
+:maxdepth: 1
+
+"""
+
+
+def write_pages(folder: Path) -> None:
+    """A page for each jurisdiction of the book, and their index; pages of none of them go."""
+    from dialframe.compliance.rules import rulebook
+    from dialframe.compliance.rules.calendars import statutory_calendars
+
+    codes = sorted(rulebook.load().jurisdictions, key=lambda code: (code[:2] != "US", code))
+    pages = {"index": _INDEX + "\n".join(map(str.lower, codes)) + "\n```\n"}
+    for code in codes:
+        parts = [f"# {_name(code)}", f"```{{law}} {code}\n```"]
+        if code in statutory_calendars():
+            parts += ["## Holidays in 2026 and 2027", f"```{{calendar}} {code}\n```"]
+        pages[code.lower()] = "\n\n".join(parts) + "\n"
+    folder.mkdir(exist_ok=True)
+    for page in folder.glob("*.md"):
+        if page.stem not in pages:
+            page.unlink()
+    for name, page_text in pages.items():
+        path = folder / f"{name}.md"
+        # Untouched where nothing changed, so that a second build reads it from its cache.
+        if not path.exists() or path.read_text("utf-8") != page_text:
+            path.write_text(page_text, "utf-8")
+
+
+def _name(code: str) -> str:
+    """A jurisdiction in words."""
+    from babel import Locale
+
+    country, _, state = code.partition("-")
+    return _STATES[state] if state else str(Locale("en").territories[country])
 
 
 class Law(SphinxDirective):

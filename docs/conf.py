@@ -1,6 +1,6 @@
 """How the site is built: with Sphinx, from nothing but the package and the notebooks.
 
-    python -m sphinx -n -W .docs OUT
+    python -m sphinx -n -W docs OUT
 
 Nothing is fetched: no fonts, no scripts and no inventories of other projects, so it builds and reads offline.
 """

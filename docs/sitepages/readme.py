@@ -49,5 +49,6 @@ def section(text: str, heading: str) -> str | None:
         re.sub(r"<details>.*?</details>\n*", "", found[1], flags=re.S).replace("\0", "#").strip()
     )
     shown = re.sub(r"\[([^\]]+)\]\((notebooks/\w+)\.ipynb\)", r"{doc}`\1 </\2>`", shown)
+    shown = re.sub(r"\[([^\]]+)\]\(docs/([\w/]+\.md)\)", r"[\1](/\2)", shown)
     # Files of the repository that are no page of the site are named, and not linked.
-    return re.sub(r"\[([^\]]+)\]\((?!\w+:|notebooks/)[^)]+\)", r"`\1`", shown)
+    return re.sub(r"\[([^\]]+)\]\((?!\w+:|notebooks/|/)[^)]+\)", r"`\1`", shown)

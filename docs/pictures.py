@@ -1,6 +1,6 @@
 """Draws the pictures of the three journeys from the sample list and the sandbox.
 
-python .docs/pictures.py
+python docs/pictures.py
 """
 
 from __future__ import annotations
