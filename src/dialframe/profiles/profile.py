@@ -1,5 +1,6 @@
 """Reads, recognizes and writes source profiles. The comment below shows the file."""
 
+# ruff: noqa: ERA001 - the comment shows a file
 # A profile is one TOML file:
 #
 #     title = "VICIdial lead list"
