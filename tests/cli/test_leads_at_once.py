@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import begun, invoke
-from dialframe.phones import column_reader
+from cli.commands import begun
 
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
 HEAVY = (
-    "scipy", "lifelines", "matplotlib", "duckdb", "numba", "llvmlite", "httpx", "anywidget",
+    "scipy", "lifelines", "matplotlib", "duckdb", "httpx", "anywidget",
     "dialframe.store", "dialframe.account", "dialframe.client", "dialframe.analytics",
     "dialframe.compliance", "dialframe.sandbox", "dialframe.contract.models", "rich",
     "pydantic", "jinja2", "pyarrow.parquet", "http.client", "xml.sax", "phonenumbers.geodata",
@@ -45,29 +44,8 @@ def test_a_short_list_loads_no_engine_and_needs_no_cache(short_list: Path, tmp_p
     process = begun(
         *words,
         program=("-c", PROGRAM.format(heavy=HEAVY)),
-        **dict.fromkeys((*places, "NUMBA_CACHE_DIR"), nowhere),
+        **dict.fromkeys(places, nowhere),
     )
     said, complained = process.communicate()
     assert json.loads(said)["records"] == 300
     assert json.loads(complained.splitlines()[-1]) == [0, [], "system"]
-
-
-@pytest.mark.parametrize(("has_compiler", "texts", "says"), [
-    (False, column_reader.VERY_MANY, True), (False, 0, False), (True, column_reader.VERY_MANY, False),
-])  # fmt: skip
-def test_a_messy_list_is_told_when_a_compiler_is_worth_it(
-    short_list: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    has_compiler: bool, texts: int, says: bool) -> None:  # fmt: skip
-    """By the name of the extra, on screen, and only where it is not installed."""
-    monkeypatch.setattr(column_reader._read_without, "texts", texts)
-    monkeypatch.setattr(column_reader, "is_available", lambda: has_compiler)
-    monkeypatch.setattr(column_reader, "is_kept", lambda: False)
-    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
-    monkeypatch.setattr(column_reader, "VERY_MANY", column_reader.VERY_MANY + 1_000 * has_compiler)
-
-    assert (
-        "pip install 'dialframe[fast]'"
-        in invoke(
-            "leads clean", short_list, "--region", "US", "--out", tmp_path / "out", ends=None
-        ).out
-    ) == says

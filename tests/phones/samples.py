@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import random
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser as engine  # type: ignore[attr-defined]
+from collections.abc import Iterator
 
 import phonenumbers
 from phonenumbers import PhoneMetadata
+
+from dialframe.phones.number_automata import Node, nodes
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 KINDS = (
@@ -117,37 +117,18 @@ def _spoilt(rng: random.Random, text: str) -> str:
     return text + rng.choice([" / ", " or ", ", ", "; ", "/x"]) + text
 
 
-@functools.cache
-def _tree(pattern: str) -> object:
-    return engine.parse(pattern)
-
-
 def sampled(rng: random.Random, pattern: str) -> str:
-    """A text that the pattern matches."""
-    return _sampled(rng, _tree(pattern))
+    """A text that the pattern of a numbering plan matches."""
+    return "".join(_sampled(rng, nodes(pattern)))
 
 
-def _sampled(rng: random.Random, tree: object) -> str:
-    out = []
-    for op, value in tree:  # type: ignore[attr-defined]
-        if op is ops.LITERAL:
-            out.append(chr(value))
-        elif op is ops.IN:
-            out.append(rng.choice([char for item in value for char in _members(item)]))
-        elif op is ops.BRANCH:
-            out.append(_sampled(rng, rng.choice(value[1])))
-        elif op is ops.SUBPATTERN:
-            out.append(_sampled(rng, value[3]))
-        elif op is ops.MAX_REPEAT:
-            least, most, body = value
-            out += [_sampled(rng, body) for _ in range(rng.randint(least, min(most, least + 8)))]
-    return "".join(out)
-
-
-def _members(item: tuple[object, object]) -> str:
-    op, value = item
-    if op is ops.LITERAL:
-        return chr(value)  # type: ignore[arg-type]
-    if op is ops.RANGE:
-        return "".join(map(chr, range(value[0], value[1] + 1)))  # type: ignore[index]
-    return "0123456789"
+def _sampled(rng: random.Random, items: tuple[Node, ...]) -> Iterator[str]:
+    for kind, *parts in items:
+        if kind == "digits":
+            yield rng.choice([digit for digit in "0123456789" if parts[0] >> int(digit) & 1])
+        elif kind == "either":
+            yield from _sampled(rng, rng.choice(parts[0]))
+        elif kind == "repeat":
+            least, most, body = parts
+            for _ in range(rng.randint(least, min(most, least + 8))):
+                yield from _sampled(rng, body)

@@ -64,7 +64,7 @@ def test_a_damaged_file_is_compiled_anew(tmp_path, plan, damage):
     file.write_bytes(damage)
 
     assert same(load_plan(tmp_path), plan)
-    assert file.stat().st_size > 100_000
+    assert file.stat().st_size > 50_000
 
 
 def test_tables_that_were_tampered_with_are_not_used(tmp_path, plan):
@@ -108,3 +108,11 @@ def test_lengths_are_judged_as_phonenumbers_judges_them(region):
         desc = PhoneMetadata.metadata_for_region(main).general_desc
         assert length_verdict(digits, desc) == expected
     assert length_verdict(40, meta.general_desc) == ValidationResult.TOO_LONG
+
+
+def test_the_shipped_plan_is_the_one_of_the_pinned_metadata(plan, tmp_path, monkeypatch):
+    """So nothing is compiled after an installation, and nothing is written."""
+    monkeypatch.setattr(plans, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(plans, "compile_plan", lambda: pytest.fail("the plan was compiled"))
+    assert same(load_plan(), plan)
+    assert not (tmp_path / "cache").exists()

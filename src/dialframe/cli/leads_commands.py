@@ -305,10 +305,6 @@ def _lines(
     files = result.paths if brought is None else brought.files
     for name, path in files.items():
         yield f"  {name.replace('_', ' '):<16} {path}"
-    from dialframe.phones.column_reader import misses_compiler  # it loads pandas
-
-    if misses_compiler():
-        yield "  So many odd phone numbers are read faster with pip install 'dialframe[fast]'"
     if "clean" in files and files["clean"].suffix == ".csv":
         yield (
             "  A spreadsheet rounds long numbers when it opens a CSV file: --format xlsx is safe to "

@@ -151,7 +151,6 @@ class Extra:
 EXTRAS: Final = (
     Extra("app", ("anywidget", "ipykernel", "ipywidgets", "voila"), "dialframe app"),
     Extra("notebook", ("anywidget", "ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
-    Extra("fast", ("numba",), "columns of very many odd phone numbers, faster"),
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("signing", ("cryptography",), "dialframe audit keygen and signed packs"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),

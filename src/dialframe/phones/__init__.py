@@ -53,8 +53,7 @@ def normalize(
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
 
-    Long columns are read by tables, and very messy ones by a compiled kernel; the answers are the same. Numbers given as numbers
-    are read as the digits that a person sees (`2125550142.0` of a float column is `2125550142`).
+    Numbers given as numbers are read as the digits that a person sees (`2125550142.0` of a float column is `2125550142`).
 
     >>> normalize(["(212) 555-0142", "555"], region="US")[["e164", "reason"]].values.tolist()
     [['+12125550142', nan], [nan, 'phone_too_short']]
@@ -114,9 +113,13 @@ def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
         texts: object = values.array
     else:
-        texts = [_text(value) for value in values]
+        texts = values
     try:
-        array = pa.array(texts, pa.large_string(), from_pandas=True)
+        try:
+            array = pa.array(texts, pa.large_string(), from_pandas=True)
+        except (pa.ArrowTypeError, TypeError):
+            # Not texts alone: numbers are read as they are shown.
+            array = pa.array([_text(value) for value in values], pa.large_string())
     except (UnicodeEncodeError, pa.ArrowInvalid):
         return None  # half of a surrogate pair
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -1,16 +1,13 @@
-"""A column of texts as numbers, each the way that is quickest for it, with the answer that phonenumbers would give.
+"""Reads a column of texts as phone numbers, each with the answer that phonenumbers would give.
 
-Numpy reads the usual shapes (`vectorized`). Where many others are left, and there is a compiler, compiled code reads the whole
-column (`kernel`). What neither knows, phonenumbers reads itself, each text once.
+NumPy reads the usual shapes (`vectorized`). Of odd texts phonenumbers' own front half finds the digits, which the same
+tables then judge; what these leave open phonenumbers reads itself. Each odd text is read once.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,14 +18,16 @@ from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
-from dialframe.phones.parse_number import TYPES, Reading, is_placeholder, read_number
-from dialframe.phones.vectorized import ABROAD, Usual, plan, read_usual
+from dialframe.phones.parse_number import (
+    TYPES,
+    Reading,
+    digits_of,
+    is_placeholder,
+    judged,
+    read_number,
+)
+from dialframe.phones.vectorized import Usual, plan, read_usual
 
-#: From so many rows on, reading the plan's tables from disk is the quicker way; once they are there, of any.
-SHORT: Final = 500
-#: Texts in unusual shapes from which on the kernel is worth loading, and compiling, for a process.
-MANY: Final = 30_000
-VERY_MANY: Final = 200_000
 #: Verdicts on lengths that are in use: everywhere, and next door.
 _POSSIBLE: Final = (ValidationResult.IS_POSSIBLE, ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
 #: The last digits of every placeholder: all the same, or counting up or down.
@@ -42,6 +41,8 @@ _ENDS: Final = pa.array(
     pa.large_string(),
 )
 _OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
+#: A plus behind the digits: phonenumbers reads no number there.
+_QUANTITY: Final = r"^\s*\+?[0-9]([.,][0-9]+)?[eE]\+[0-9]{1,3}\s*$"
 #: Every region, and what calling codes without one are of.
 REGIONS: Final = (*sorted(SUPPORTED_REGIONS), WORLD)
 _KINDS: Final = {name: kind for kind, name in TYPES.items()} | {None: outcomes.NO_TYPE}
@@ -59,7 +60,6 @@ class Column:
         region: Index into `regions`, or `NOWHERE`.
         possible: Whether the length is in use.
         regions: Codes of the regions.
-        left: How many texts phonenumbers itself has read.
     """
 
     e164: pa.Array
@@ -69,55 +69,6 @@ class Column:
     region: NDArray[np.int16]
     possible: NDArray[np.bool_]
     regions: tuple[str, ...]
-    left: int = 0
-
-
-class _ReadWithout:
-    """How many texts of unusual shapes this process has read without the kernel."""
-
-    texts = 0
-
-
-_read_without: Final = _ReadWithout()
-
-
-def pays(texts: int) -> bool:
-    """Whether so many more texts of unusual shapes are worth loading the kernel, or compiling it if it never was.
-
-    Measured: phonenumbers takes 45 microseconds for one; loading the kernel takes 1.2 s and compiling it
-    8 s of CPU time, once after installation.
-    """
-    # Blocks of one list are counted together: compiling pays for all of them or for none.
-    _read_without.texts += texts
-    seen = _read_without.texts
-    if not texts or seen < MANY or not is_available():
-        return False
-    return seen >= VERY_MANY or is_kept()
-
-
-def misses_compiler() -> bool:
-    """Whether this process has read so many texts of unusual shapes that the extra `fast` would have paid."""
-    return _read_without.texts >= VERY_MANY and not is_available()
-
-
-def is_available() -> bool:
-    """Whether numba is installed, by the extra `fast`; looks without loading it."""
-    if "numba" in sys.modules:
-        return sys.modules["numba"] is not None
-    return find_spec("numba") is not None
-
-
-def is_kept() -> bool:
-    """Whether an earlier run has left the compiled kernel beside its file."""
-    try:
-        return any(Path(__file__).parent.glob("__pycache__/kernel.kernel-*.nbi"))
-    except OSError:
-        return False
-
-
-def is_loaded() -> bool:
-    """Whether the compiled kernel is there already, so that it costs nothing to use it."""
-    return "dialframe.phones.kernel" in sys.modules
 
 
 def read_column(
@@ -131,17 +82,63 @@ def read_column(
         spell: Whether `e164` and `extension` are wanted; they may be null without, and a placeholder invalid.
     """
     texts = texts.cast(pa.large_string())
-    by_tables = not is_loaded()
-    column = _by_tables(texts, regions, spell=spell) if by_tables else _by_kernel(texts, regions)
+    column = _by_tables(texts, regions, spell=spell)
     left, pairs = _left(column, texts, regions)
-    if by_tables and pays(len(set(pairs))):
-        column = _by_kernel(texts, regions)
-        left, pairs = _left(column, texts, regions)
     if not pairs:
         return column
     # A text that is there a thousand times is read once.
-    readings = {pair: read_number(*pair) for pair in dict.fromkeys(pairs)}
+    distinct = list(dict.fromkeys(pairs))
+    readings = dict(zip(distinct, _read_odd(distinct), strict=True))
     return _merged(column, left, [readings[pair] for pair in pairs])
+
+
+def _read_odd(pairs: Sequence[tuple[str | None, str | None]]) -> list[Reading]:
+    """Texts in unusual shapes with the regions at home, each as `read_number` reads it."""
+    readings: list[Reading | None] = [None] * len(pairs)
+    rows, plain, homes, extensions = [], [], [], []
+    for row, (text, region) in enumerate(pairs):
+        digits = None if text is None else digits_of(text, region)
+        if isinstance(digits, int):
+            readings[row] = Reading(
+                valid=False, possible=False, reason=REASONS[judged(text or "", region, digits)]
+            )
+        elif digits is not None:
+            rows.append(row)
+            plain.append(digits[0])
+            homes.append(region)
+            extensions.append(digits[1])
+    usual, tables = read_usual(pa.array(plain, pa.large_string()), homes), plan()
+    kinds, regions = tables.kind[usual.state], _regions_of(usual)
+    possible = np.isin(usual.verdict, _POSSIBLE)
+    answers = zip(
+        usual.rows.tolist(), usual.valid.tolist(), usual.e164.to_pylist(), kinds.tolist(),
+        regions.tolist(), possible.tolist(), usual.verdict.tolist(), strict=True,
+    )  # fmt: skip
+    for at, valid, e164, kind, region_at, is_possible, verdict in answers:
+        text, home = pairs[rows[at]]
+        outcome = outcomes.VALID if valid else judged(text or "", home, outcomes.INVALID + verdict)
+        readings[rows[at]] = Reading(
+            e164=e164 if valid else None,
+            valid=valid,
+            possible=is_possible,
+            region=REGIONS[region_at] if region_at >= 0 else None,
+            type=TYPES.get(kind, "unknown") if valid else "unknown",
+            extension=extensions[at] or None,
+            reason=REASONS[outcome],
+        )
+    return [
+        read_number(*pair) if reading is None else reading
+        for pair, reading in zip(pairs, readings, strict=True)
+    ]
+
+
+def _regions_of(usual: Usual) -> NDArray[np.int16]:
+    """Places of the regions of usual numbers; a code that one region has alone says it without a valid number."""
+    tables = plan()
+    regions: NDArray[np.int16] = np.where(
+        usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
+    )
+    return regions
 
 
 def _left(
@@ -158,7 +155,7 @@ def _left(
 def _by_tables(
     texts: pa.Array, regions: list[str | None] | str | None, *, spell: bool = True
 ) -> Column:
-    """The column with the rows of usual shapes, the others handed over; of few all are."""
+    """The column with the rows of usual shapes, the others handed over."""
     count = len(texts)
     column = Column(
         e164=pa.nulls(count, pa.large_string()),
@@ -169,26 +166,23 @@ def _by_tables(
         possible=np.zeros(count, np.bool_),
         regions=REGIONS,
     )
-    # phonenumbers is done with so few before the plan is read from disk.
-    if count < SHORT and not plan.cache_info().currsize:
-        return column
     usual = read_usual(texts, regions, spell=spell)
     rows, tables = usual.rows, plan()
     column.outcome[rows] = np.where(
         usual.valid, outcomes.VALID, outcomes.INVALID + usual.verdict.astype(np.int16)
     )
     column.kind[rows] = tables.kind[usual.state]
-    column.region[rows] = np.where(
-        usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
-    )
+    column.region[rows] = _regions_of(usual)
     # As `is_possible_number` has it: a local number can be dialed from next door.
     column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
     if not spell:
         return column
     _find_placeholders(column, texts, usual)
+    _find_lost_digits(column, texts)
     places = np.zeros(count, np.int64)
     places[rows] = np.arange(len(rows))
-    left = column.outcome == outcomes.HANDED_OVER
+    left = np.ones(count, np.bool_)
+    left[rows] = False
     return replace(
         column,
         e164=usual.e164.take(pa.array(places, mask=column.outcome != outcomes.VALID)),
@@ -208,38 +202,12 @@ def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
     column.outcome[rows[np.array(dummies, np.bool_)]] = outcomes.PLACEHOLDER
 
 
-def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
-    """The column by compiled code, with few rows handed over."""
-    from dialframe.phones import kernel, number_lexer
-
-    names = tuple(plan().regions.tolist())
-    places = {name: index for index, name in enumerate(names)} | {None: ABROAD}
-    at_home = regions if isinstance(regions, list) else [regions]
-    homes = np.array([places[region] for region in at_home], np.int16)
-    size = len(texts)
-    _, offsets, data = texts.buffers()
-    starts = _read_only(offsets or bytes(8), np.int64)[texts.offset : texts.offset + size + 1]
-    # A slice begins in the middle of its buffers; nulls are bits there, and bytes for the kernel.
-    nulls = texts.is_null().to_numpy(zero_copy_only=False)
-    outcome, kind = np.empty(size, np.uint8), np.empty(size, np.uint8)
-    region, possible = np.empty(size, np.int16), np.empty(size, np.bool_)
-    e164_at, extension_at = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
-    # Only the pages that are written to become memory.
-    e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
-    extension = np.empty(size * number_lexer.EXTENSION_ROOM, np.uint8)
-    kernel.loaded()(
-        _read_only(data or b"\0", np.uint8),
-        starts, nulls, homes, int(len(homes) > 1), outcome, kind, region, possible,
-        e164_at, e164, extension_at, extension,
-    )  # fmt: skip
-    return Column(
-        e164=_strings(e164_at, e164[: e164_at[-1]], outcome == outcomes.VALID),
-        extension=_strings(extension_at, extension[: extension_at[-1]], np.diff(extension_at) > 0),
-        outcome=outcome,
-        kind=kind,
-        region=region,
-        possible=possible,
-        regions=names,
+def _find_lost_digits(column: Column, texts: pa.Array) -> None:
+    """Quantities such as `2.12555E+9`, which no parse takes for a number."""
+    rows = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
+    matched = pc.match_substring_regex(texts.take(pa.array(rows)), _QUANTITY)
+    column.outcome[rows[matched.fill_null(False).to_numpy(zero_copy_only=False)]] = (  # noqa: FBT003
+        outcomes.PRECISION_LOST
     )
 
 
@@ -249,13 +217,6 @@ def to_texts(codes: NDArray[Any], words: Sequence[str]) -> pa.Array:
     codes = np.where(known, codes, len(words)).astype(np.int16)
     _, starts, texts = pa.array([*words, ""], pa.large_string()).take(pa.array(codes)).buffers()
     return _strings(starts, texts, known)
-
-
-def _read_only(buffer: Any, dtype: type[np.generic]) -> NDArray[Any]:
-    """The buffer as an array of the one kind that the kernel is compiled for."""
-    array = np.frombuffer(buffer, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def _strings(starts: Any, data: Any, known: NDArray[Any]) -> pa.Array:
@@ -277,7 +238,6 @@ def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> 
         column,
         e164=_put(column.e164, rows, e164),
         extension=_put(column.extension, rows, extension),
-        left=len(rows),
     )
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser as engine  # type: ignore[attr-defined]
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from phonenumbers import PhoneNumberType
@@ -28,7 +26,6 @@ MATCHED_AT_END: Final = -2
 
 _ALL_DIGITS: Final = (1 << 10) - 1
 _DIGITS: Final = "0123456789"
-_ZERO: Final = ord("0")
 
 
 class Span(NamedTuple):
@@ -68,7 +65,7 @@ def nodes(pattern: str) -> tuple[Node, ...]:
     Raises:
         ValueError: The pattern uses a construct that no numbering plan used so far.
     """
-    return _convert(engine.parse(pattern), re.compile(pattern).groups)
+    return _Pattern(pattern).read()
 
 
 def chain(items: tuple[Node, ...], rest: Continuation = None) -> Continuation:
@@ -152,37 +149,107 @@ def _ordered_steps(threads: Threads, at: int) -> tuple[list[Leaf], Span | None, 
     return steps, None, at_end
 
 
-def _convert(tree: Any, last_group: int) -> tuple[Node, ...]:
-    out: list[Node] = []
-    for op, value in tree:
-        if op is ops.LITERAL:
-            out.append(("digits", _mask((op, value))))
-        elif op is ops.IN:
-            out.append(("digits", functools.reduce(int.__or__, map(_mask, value))))
-        elif op is ops.BRANCH:
-            out.append(("either", tuple(_convert(branch, last_group) for branch in value[1])))
-        elif op is ops.SUBPATTERN:
-            # Other groups part alternatives only.
-            body = _convert(value[3], last_group)
-            out.extend((("open",), *body, ("close",)) if value[0] == last_group else body)
-        elif op is ops.MAX_REPEAT:
-            out.append(("repeat", value[0], int(value[1]), _convert(value[2], last_group)))
-        elif op is ops.AT and value is ops.AT_END:
-            out.append(("end",))
+#: How often `*` and `+` may repeat: more often than any number has digits.
+_ENDLESS: Final = 1 << 16
+_TIMES: Final = re.compile(r"\{(\d+)(,?)(\d*)\}")
+_QUANTIFIERS: Final = {"?": (0, 1), "*": (0, _ENDLESS), "+": (1, _ENDLESS)}
+
+
+class _Pattern:
+    """Reads the part of regular expressions that numbering plans use: digits, sets, groups, alternatives, repeats, `$`."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern, self._at = pattern, 0
+        self._last_group = re.compile(pattern).groups
+        self._groups = 0
+
+    def read(self) -> tuple[Node, ...]:
+        """The nodes of the whole pattern."""
+        nodes_read = self._alternatives()
+        if self._at != len(self._pattern):
+            raise self._unknown()
+        return nodes_read
+
+    def _alternatives(self) -> tuple[Node, ...]:
+        branches = [self._sequence()]
+        while self._take("|"):
+            branches.append(self._sequence())
+        return branches[0] if len(branches) == 1 else (("either", tuple(branches)),)
+
+    def _sequence(self) -> tuple[Node, ...]:
+        items: list[Node] = []
+        while self._at < len(self._pattern) and self._pattern[self._at] not in "|)":
+            atom = self._atom()
+            least, most = self._quantifier()
+            items.extend(atom if (least, most) == (1, 1) else (("repeat", least, most, atom),))
+        return tuple(items)
+
+    def _atom(self) -> tuple[Node, ...]:
+        if self._take("(?:"):
+            return self._closed()
+        if self._take("("):
+            self._groups += 1
+            # Other groups part alternatives only: a national prefix keeps the last one.
+            is_last = self._groups == self._last_group
+            body = self._closed()
+            return (("open",), *body, ("close",)) if is_last else body
+        if self._take("["):
+            mask = 0
+            while not self._take("]"):
+                mask |= self._digits()
+            return (("digits", mask),)
+        if self._take("$"):
+            return (("end",),)
+        return (("digits", self._digits()),)
+
+    def _closed(self) -> tuple[Node, ...]:
+        body = self._alternatives()
+        if not self._take(")"):
+            raise self._unknown()
+        return body
+
+    def _digits(self) -> int:
+        """One digit, a range of digits, or the class of all, as a bit mask."""
+        if self._take("\\d"):
+            return _ALL_DIGITS
+        low = self._digit()
+        if not self._take("-"):
+            return 1 << low
+        return sum(1 << digit for digit in range(low, self._digit() + 1))
+
+    def _digit(self) -> int:
+        char = self._pattern[self._at : self._at + 1]
+        if not char or char not in _DIGITS:
+            raise self._unknown()
+        self._at += 1
+        return int(char)
+
+    def _quantifier(self) -> tuple[int, int]:
+        char = self._pattern[self._at : self._at + 1]
+        if char in _QUANTIFIERS:
+            self._at += 1
+            times = _QUANTIFIERS[char]
+        elif match := _TIMES.match(self._pattern, self._at):
+            self._at = match.end()
+            least = int(match[1])
+            times = (least, int(match[3] or _ENDLESS) if match[2] else least)
         else:
-            raise ValueError(f"a numbering plan uses {op} {value}, which no plan did before")
-    return tuple(out)
+            return 1, 1
+        # A lazy or possessive repeat prefers otherwise than a greedy one.
+        if self._pattern[self._at : self._at + 1] in ("?", "+"):
+            raise self._unknown()
+        return times
 
+    def _take(self, text: str) -> bool:
+        if not self._pattern.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
 
-def _mask(item: Any) -> int:
-    op, value = item
-    if op is ops.LITERAL and chr(value) in _DIGITS:
-        return 1 << int(value) - _ZERO
-    if op is ops.RANGE and chr(value[0]) in _DIGITS and chr(value[1]) in _DIGITS:
-        return sum(1 << code - _ZERO for code in range(value[0], value[1] + 1))
-    if op is ops.CATEGORY and value is ops.CATEGORY_DIGIT:
-        return _ALL_DIGITS
-    raise ValueError(f"a numbering plan uses {op} {value}, which no plan did before")
+    def _unknown(self) -> ValueError:
+        return ValueError(
+            f"a numbering plan uses {self._pattern[self._at :][:8]!r}, which no plan did before"
+        )
 
 
 #: The longest national number that is ever read.
@@ -203,11 +270,10 @@ _LEADING: Final = "leading_digits"
 
 
 class Outcome(NamedTuple):
-    """What a number is: place of its region, `PhoneNumberType`, bits of the regions it is like."""
+    """What a number is: place of its region, `PhoneNumberType`."""
 
     region: int = NOWHERE
     kind: int = PhoneNumberType.UNKNOWN
-    general: int = 0
 
 
 class _Thread(NamedTuple):
@@ -352,7 +418,6 @@ def _outcome(
     depth: int, matched: frozenset[tuple[int, str]], metas: list[Any], places: list[int]
 ) -> Outcome:
     """What a number is that ends here, as `region_code_for_number` and `number_type` would say."""
-    general = sum(1 << m for m in range(len(metas)) if (m, "general_desc") in matched)
     for member, meta in enumerate(metas):
         kind = _kind(depth, {name for m, name in matched if m == member}, meta)
         if len(metas) > 1:
@@ -361,8 +426,8 @@ def _outcome(
                 continue
             if not meta.leading_digits and kind == PhoneNumberType.UNKNOWN:
                 continue
-        return Outcome(places[member], kind, general)
-    return Outcome(general=general)
+        return Outcome(places[member], kind)
+    return Outcome()
 
 
 def _kind(depth: int, matched: set[str], meta: Any) -> int:

@@ -1,10 +1,9 @@
-"""The world's numbering plans as integer tables, compiled from the installed phonenumbers and kept on disk.
+"""The world's numbering plans as integer tables: shipped for the pinned phonenumbers, compiled for any other and kept on disk.
 
 Three machines, all flat arrays of next states by digit (16 columns, so that a row is a shift):
 
 - *numbering*: behind each calling code one automaton over all patterns of all its regions. The
-  state in which a number ends says its region, its type, and (one bit for each region of the code)
-  whether it is like any number of that region at all. Equal states are one state.
+  state in which a number ends says its region and its type. Equal states are one state.
 - *prefixes*: what `re.match` does with a region's international and national prefixes.
 - *lengths*: the verdict on a number's length, by region.
 
@@ -15,11 +14,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
-import re
 import zipfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -40,9 +36,6 @@ from dialframe.phones.outcomes import NOWHERE, WORLD
 #: Columns of the table of lengths; longer numbers have the verdict of the last.
 LENGTHS: Final = 32
 CODES: Final = 1000
-_CODE_DIGITS: Final = 3
-
-_RULE: Final = re.compile(r"(\d*)\\(\d)")
 
 
 class Plan(NamedTuple):
@@ -53,7 +46,6 @@ class Plan(NamedTuple):
         step: Numbering: next state by state and digit; 0 is dead.
         region: Numbering: place of the region by state, or `NOWHERE`.
         kind: Numbering: `PhoneNumberType` by state.
-        general: Numbering: bits of the regions whose general pattern matches, by state.
         root: Numbering: the first state by calling code.
         lone_region: By calling code, the region of all its numbers, or `NOWHERE` if it is shared.
         main: By calling code, the place whose rules its numbers follow; -1 for no code.
@@ -64,18 +56,13 @@ class Plan(NamedTuple):
         prefix_end: The same where the number ends here.
         international: Prefixes: first state of the prefix for calls abroad, by place.
         national: Prefixes: first state of the national prefix, by place.
-        insert: Digits put before the kept group, by place: how many, then which.
-        bit: The bit of a place in `general`.
         code: Calling code of a place; 0 for none.
-        home: Numbering state by place and first three digits, where a number that begins so can
-            have no prefix or calling code; 0 elsewhere.
     """
 
     regions: NDArray[np.str_]
     step: NDArray[np.uint16]
     region: NDArray[np.int16]
     kind: NDArray[np.uint8]
-    general: NDArray[np.uint32]
     root: NDArray[np.int32]
     lone_region: NDArray[np.int16]
     main: NDArray[np.int32]
@@ -85,10 +72,7 @@ class Plan(NamedTuple):
     prefix_end: NDArray[np.int32]
     international: NDArray[np.int32]
     national: NDArray[np.int32]
-    insert: NDArray[np.int8]
-    bit: NDArray[np.uint32]
     code: NDArray[np.int32]
-    home: NDArray[np.uint16]
 
 
 def compile_plan() -> Plan:
@@ -110,11 +94,9 @@ def compile_plan() -> Plan:
         plan.lone_region[code] = within[0] if len(members) == 1 else NOWHERE
         # phonenumbers names the main region of a code first.
         plan.main[code] = places[0]
-        for number, (place, meta) in enumerate(zip(places, metas, strict=True)):
-            plan.bit[place], plan.code[place] = 1 << number, code
+        for place, meta in zip(places, metas, strict=True):
+            plan.code[place] = code
             plan.length[place] = [length_verdict(at, meta.general_desc) for at in range(LENGTHS)]
-            inserted = _inserted(meta)
-            plan.insert[place, : len(inserted) + 1] = [len(inserted), *inserted]
             plan.international[place] = prefixes.add(meta.international_prefix, keeps_group=False)
             plan.national[place] = prefixes.add(
                 meta.national_prefix_for_parsing,
@@ -125,14 +107,13 @@ def compile_plan() -> Plan:
         step=_wide(numbering.steps),
         region=np.array([outcome.region for outcome in outcomes], np.int16),
         kind=np.array([outcome.kind for outcome in outcomes], np.uint8),
-        general=np.array([outcome.general for outcome in outcomes], np.uint32),
         prefix_step=_wide(prefixes.steps),
         prefix_match=np.array(prefixes.matches, np.int32),
         prefix_end=np.array(prefixes.ends, np.int32),
     )
     # Its keys are nested continuations, which nobody needs again.
     leaves.cache_clear()
-    return plan._replace(home=_home(plan))
+    return plan
 
 
 def length_verdict(digits: int, desc: Any) -> int:
@@ -156,7 +137,6 @@ def _blank(regions: tuple[str, ...]) -> Plan:
         step=np.zeros((0, 16), np.uint16),
         region=np.zeros(0, np.int16),
         kind=np.zeros(0, np.uint8),
-        general=np.zeros(0, np.uint32),
         root=np.zeros(CODES, np.int32),
         lone_region=np.full(CODES, NOWHERE, np.int16),
         main=np.full(CODES, -1, np.int32),
@@ -166,10 +146,7 @@ def _blank(regions: tuple[str, ...]) -> Plan:
         prefix_end=np.zeros(0, np.int32),
         international=np.zeros(places, np.int32),
         national=np.zeros(places, np.int32),
-        insert=np.zeros((places, 5), np.int8),
-        bit=np.zeros(places, np.uint32),
         code=np.zeros(places, np.int32),
-        home=np.zeros((len(regions), CODES), np.uint16),
     )
 
 
@@ -212,19 +189,6 @@ def _event(span: Span | None, *, keeps_group: bool) -> int:
     return 1 | span.start << 8 | span.stop << 16
 
 
-def _inserted(meta: Any) -> list[int]:
-    r"""The digits that a transform rule such as `268\1` puts before its group."""
-    rule = meta.national_prefix_transform_rule
-    if not rule:
-        return []
-    match = _RULE.fullmatch(rule)
-    last = re.compile(meta.national_prefix_for_parsing).groups
-    # Raised while compiling, never a wrong number later.
-    if match is None or int(match[2]) != last:
-        raise ValueError(f"the rule {rule!r} of {meta.id} is none that plans used before")
-    return [int(digit) for digit in match[1]]
-
-
 def _wide(steps: list[tuple[int, ...]]) -> NDArray[np.uint16]:
     if len(steps) > np.iinfo(np.uint16).max:
         raise ValueError(f"{len(steps)} states are more than the tables can number")
@@ -234,53 +198,32 @@ def _wide(steps: list[tuple[int, ...]]) -> NDArray[np.uint16]:
     return table
 
 
-def _home(plan: Plan) -> NDArray[np.uint16]:
-    """See `Plan.home`; by far the most numbers of a list are settled by it."""
-    first_three = np.arange(CODES)
-    digits = [first_three // 100, first_three // 10 % 10, first_three % 10]
-    event = (plan.prefix_match >= 0) | (plan.prefix_end >= 0)
-    table = np.zeros((len(plan.regions), CODES), np.uint16)
-    for place, code in enumerate(plan.code[: len(plan.regions)]):
-        if not code:
-            continue
-        # Three digits that begin with the calling code may have it before the number.
-        free = first_three // 10 ** (_CODE_DIGITS - len(str(code))) != code
-        for root in (plan.international[place], plan.national[place]):
-            state = np.full(CODES, root)
-            touched = event[state]
-            for digit in digits:
-                state = plan.prefix_step[state, digit]
-                touched |= event[state]
-            free &= (state == 0) & ~touched
-        state = np.full(CODES, plan.root[code])
-        for digit in digits:
-            state = plan.step[state, digit]
-        table[place] = np.where(free, state, 0)
-    return table
-
-
 #: Counts up when the meaning of a table changes, so that tables of an older dialframe are not read.
-LAYOUT: Final = 1
+LAYOUT: Final = 2
+
+#: Plans that come with the package.
+SHIPPED: Final = Path(__file__).parent / "data"
 
 _PROBLEMS: Final = (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError)
 
 
 def load_plan(folder: Path | None = None) -> Plan:
-    """The plan of the installed metadata, compiled once and then read from disk.
+    """The plan of the installed metadata: shipped with this package, or compiled once and then read from disk.
 
     Where the disk does not take or give it, it is compiled in memory each time.
 
     Args:
-        folder: Where to keep it; `cache_folder()` if not given.
+        folder: Where to keep a compiled plan; `cache_folder()` if not given.
     """
     # Numbering plans change with each release of phonenumbers.
-    path = (folder or cache_folder()) / f"numbering-{phonenumbers.__version__}-{LAYOUT}.npz"
-    try:
-        return _read(path)
-    except _PROBLEMS:
-        plan = compile_plan()
+    name = f"numbering-{phonenumbers.__version__}-{LAYOUT}.npz"
+    path = (folder or cache_folder()) / name
+    for each in (SHIPPED / name, path) if folder is None else (path,):
+        with contextlib.suppress(*_PROBLEMS):
+            return _read(each)
+    plan = compile_plan()
     with contextlib.suppress(OSError):  # a full or read-only disk costs a second, not the answer
-        _write(path, plan)
+        write_plan(path, plan)
     return plan
 
 
@@ -289,13 +232,11 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("dialframe") / "phones"
 
 
-def fingerprint(plan: Plan, *modules: ModuleType) -> int:
-    """A number that differs between plans (and sources), for code compiled with one of them."""
+def fingerprint(plan: Plan) -> int:
+    """A number that differs between plans."""
     digest = hashlib.blake2b(digest_size=7)
     for table in plan:
         digest.update(np.ascontiguousarray(table).tobytes())
-    for module in modules:
-        digest.update(inspect.getsource(module).encode())
     return int.from_bytes(digest.digest())
 
 
@@ -308,8 +249,8 @@ def _read(path: Path) -> Plan:
     return plan
 
 
-def _write(path: Path, plan: Plan) -> None:
+def write_plan(path: Path, plan: Plan) -> None:
+    """Write a plan for `load_plan`, readable by its owner alone: the tables decide who is dialed."""
     tables = {"fingerprint": np.int64(fingerprint(plan)), **plan._asdict()}
-    # Readable by its owner alone: code is compiled with these tables.
     files.folder(path.parent)
-    files.publish({path: files.stage(path, lambda file: np.savez(file, **tables))})
+    files.publish({path: files.stage(path, lambda file: np.savez_compressed(file, **tables))})

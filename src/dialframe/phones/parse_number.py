@@ -1,4 +1,4 @@
-"""One text as a phone number, by phonenumbers itself: the truth that the compiled kernel is held to."""
+"""Reads one text as a phone number by phonenumbers itself: the truth that the tables are held to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 import phonenumbers
-from phonenumbers import NumberParseException, PhoneNumberType, re_util
+from phonenumbers import NumberParseException, PhoneNumberType, phonenumberutil, re_util
 
 from dialframe.errors import ConfigError
 from dialframe.phones import outcomes
@@ -43,7 +43,9 @@ PHONE_LABEL: Final = re.compile(
 )
 #: A spreadsheet keeps so many digits of a number (IEEE 754, binary64).
 _EXACT_DIGITS: Final = 15
+_PLUS_SIGNS: Final = "+＋"
 _PLUS: Final = re.compile(r"^[^\d]*[+＋]")
+_NOT_DIGITS: Final = re.compile(r"\D+")
 _ASCENDING: Final = "01234567890123456789"
 _DESCENDING: Final = "98765432109876543210"
 _PLACEHOLDER_DIGITS: Final = 5
@@ -137,6 +139,36 @@ def _read(text: str, region: str | None) -> Reading:
     )
 
 
+#: Characters that phonenumbers reads at most; a longer text is too long, whatever it says.
+_MOST_CHARACTERS: Final = 250
+
+
+def digits_of(text: str, region: str | None) -> tuple[str, str] | int | None:
+    """What phonenumbers dials of a text before it asks any numbering plan.
+
+    Args:
+        text: The text.
+        region: The region at home, or None.
+
+    Returns:
+        The digits behind their plus, if any, and those of the extension; the error of the parse where it
+        ends before a plan is asked; None where only the whole parse tells.
+    """
+    if len(text) > _MOST_CHARACTERS or not text.strip() or ";" in text:
+        return None
+    # phonenumbers compiles its patterns anew otherwise, which takes longer than the rest.
+    re_util.enable_pattern_cache()
+    number = phonenumberutil._extract_possible_number(text)  # noqa: SLF001
+    if not phonenumberutil._is_viable_phone_number(number):  # noqa: SLF001
+        return int(NumberParseException.NOT_A_NUMBER)
+    has_plus = number[0] in _PLUS_SIGNS
+    if region is None and not has_plus:
+        return int(NumberParseException.INVALID_COUNTRY_CODE)
+    extension, number = phonenumberutil._maybe_strip_extension(number)  # noqa: SLF001
+    digits = phonenumberutil._normalize(number.lstrip(_PLUS_SIGNS))  # noqa: SLF001
+    return ("+" + digits if has_plus else digits), extension
+
+
 def judged(text: str, region: str | None, outcome: int) -> int:
     """The outcome that is more useful to a person than the parse of an invalid number."""
     if has_lost_digits(text):
@@ -189,7 +221,7 @@ def is_placeholder(text: str, *, loose: bool = False) -> bool:
         (True, False)
     """
     # Four digits are an extension, or a short code.
-    digits = "".join(char for char in text if char.isdecimal())
+    digits = _NOT_DIGITS.sub("", text)
     if len(digits) < _PLACEHOLDER_DIGITS:
         return False
     if len(set(digits)) == 1 or _counts(digits):

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from phonenumbers import SUPPORTED_REGIONS
+from phonenumbers import SUPPORTED_REGIONS, ValidationResult
 
 from dialframe.phones.number_automata import LONGEST
 from dialframe.phones.numbering_plans import CODES, Plan, load_plan
@@ -38,6 +38,9 @@ _UNKNOWN: Final = 99
 ABROAD: Final = len(SUPPORTED_REGIONS)
 _POSSIBLE: Final = 0
 _THREE_DIGITS: Final = 1000
+
+#: Verdicts on a length that no pattern of a plan has.
+_NO_LENGTH: Final = (ValidationResult.TOO_SHORT, ValidationResult.INVALID_LENGTH)
 
 #: What the bytes of a text are.
 _DIGIT, _SEPARATOR, _PLUS, _OTHER = (1 << place for place in range(4))
@@ -257,17 +260,13 @@ def _parsed(
     values = digits - _ZERO
     ways = _ways(values, starts, length, plus, home)
     begin, size = starts + ways.begin, length - ways.begin
-    state = plan().root[ways.code].astype(np.intp)
-    steps = plan().step.reshape(-1)
-    for index in range(min(int(size.max()), LONGEST)):
-        after = steps.take(state << 4 | values.take(begin + index, mode="clip"))
-        state = np.where(index < size, after, state)
+    state = _walked(plan().root[ways.code], values, begin, size)
     verdict = plan().length[np.maximum(plan().main[ways.code], 0), np.minimum(size, LONGEST)]
     known = (state != 0) & (plan().kind[state] != _UNKNOWN)
     valid = known & (verdict == _POSSIBLE)
-    good = np.flatnonzero(
-        ((ways.plain & (valid | ~known)) | (ways.trunk & valid)) & (size <= LONGEST)
-    )
+    certain = ((ways.plain & (valid | ~known)) | (ways.trunk & valid)) & (size <= LONGEST)
+    certain |= ways.short & (state == 0)
+    good = np.flatnonzero(certain)
     code = ways.code[good]
     e164 = _spelled(digits, begin[good], size[good], code) if spell else pa.nulls(len(good), _TEXT)
     return Usual(
@@ -279,6 +278,21 @@ def _parsed(
         state=state[good],
         verdict=verdict[good],
     )
+
+
+def _walked(
+    root: NDArray[np.int32],
+    values: NDArray[np.uint8],
+    begin: NDArray[np.intp],
+    size: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """The states in which numbers end that have so many digits from `begin` on; 0 is no number."""
+    state = root.astype(np.intp)
+    steps = plan().step.reshape(-1)
+    for index in range(min(int(size.max(initial=0)), LONGEST)):
+        after = steps.take(state << 4 | values.take(begin + index, mode="clip"))
+        state = np.where(index < size, after, state)
+    return state
 
 
 def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -325,12 +339,14 @@ class _Ways(NamedTuple):
     """Where each national number begins, its calling code, and which way is taken.
 
     Behind a trunk prefix only a valid number is certain: what is none may be another with the prefix.
+    A `short` one has a trunk 1 of North America before too few digits: no number either way.
     """
 
     begin: NDArray[np.intp]
     code: NDArray[np.intp]
     plain: NDArray[np.bool_]
     trunk: NDArray[np.bool_]
+    short: NDArray[np.bool_]
 
 
 def _ways(
@@ -354,11 +370,18 @@ def _ways(
     trunk &= _says(tables.national[home], first, _is_one_digit_of)
     # Regions that share a code may take no number of the length that others have (contrast GB and IM).
     trunk &= tables.length[home, length - 1] == _POSSIBLE
-    # Behind the 1 of North America, as long as no other number there is.
-    eleven = at_home & ~local & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
-    eleven &= (first >= 120) & (first < 200)
+    # Behind the 1 of North America, where the whole is longer than any number there.
+    american = at_home & ~local & (code == _NORTH_AMERICA) & (first >= 120) & (first < 200)
+    eleven = american & (length >= _NORTH_AMERICAN_DIGITS)
+    short = american & ~eleven
     if eleven.any():
         eleven &= _says(tables.national[home], _three(values, starts + 1), _is_free_of)
+    if short.any():
+        # Behind the 1 stands no number of any plan, so the digits stay as they are.
+        short &= _says(tables.national[home], first, _is_one_digit_of)
+        short &= np.isin(
+            tables.length[home, np.maximum(length - 1, 0).clip(max=LONGEST)], _NO_LENGTH
+        )
     # In full, behind a plus or the prefix for calls abroad.
     skip = np.where(at_home & ~local, _says(tables.international[home], first, _abroad_digits), 0)
     full = np.flatnonzero((plus | (skip > 0)) & (length - skip >= _LEAST_DIGITS))
@@ -378,9 +401,11 @@ def _ways(
     full_trunk[full] = ~free[full] & _says(national, rest, _is_one_digit_of)
 
     plain, trunk = local | eleven | free, trunk | full_trunk
-    code = np.where(local | trunk | eleven, code, 0)
+    code = np.where(local | trunk | eleven | short, code, 0)
     code[full] = full_code
-    return _Ways(begin + (trunk | eleven), np.where(plain | trunk, code, 0), plain, trunk)
+    return _Ways(
+        begin + (trunk | eleven), np.where(plain | trunk | short, code, 0), plain, trunk, short
+    )
 
 
 def _three(values: NDArray[np.uint8], begin: NDArray[np.intp]) -> NDArray[np.intp]:
