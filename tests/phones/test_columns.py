@@ -51,12 +51,12 @@ def near_example(rng: random.Random, region: str) -> str:
 
 def test_the_comparison_sees_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers that are compared with those of another region do differ."""
-    texts = [near_example(random.Random(3), "GB") for _ in range(50)]
-    assert differences(texts, ["GB"] * 50) == []
+    texts: list[str | None] = ["020 7946 0018"]
+    assert differences(texts, ["GB"]) == []
     monkeypatch.setitem(
         globals(), "read_number", lambda text, _: dialframe.phones.read_number(text, "DE")
     )
-    assert differences(texts, ["GB"] * 50) != []
+    assert differences(texts, ["GB"]) != []
 
 
 def test_usual_numbers_of_all_plans_are_read_alike() -> None:
