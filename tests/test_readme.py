@@ -20,7 +20,7 @@ import pytest
 import typer
 
 import dialframe
-from dialframe.cli.command_tree import app
+from dialframe.cli.command_tree import tree
 from dialframe.cli.entry_point import FINDINGS, OK, run
 from dialframe.compliance.practice import read_practice
 from dialframe.compliance.rules import overrides, rulebook
@@ -183,7 +183,7 @@ def test_queries_of_a_page_run_in_the_folder_of_a_pack(
 
 def parses(words: list[str]) -> None:
     """The command is there and takes these arguments; nothing is run."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(tree())
     path: list[str] = []
     while getattr(command, "commands", None) and words and words[0] in command.commands:
         path.append(words[0])

@@ -10,7 +10,7 @@ from typing import Final
 import typer.main
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from dialframe.cli.command_tree import app
+from dialframe.cli.command_tree import tree
 
 _EXAMPLES_LINE: Final = re.compile(r"\bExamples?:\s*$", re.M)
 
@@ -47,7 +47,7 @@ class Entry:
 
 def commands() -> tuple[Entry, ...]:
     """Every command: the program first, each family before its commands."""
-    return tuple(_walk(typer.main.get_group(app), ""))
+    return tuple(_walk(typer.main.get_group(tree()), ""))
 
 
 def _walk(node: TyperCommand | TyperGroup, path: str) -> Iterator[Entry]:
@@ -72,7 +72,7 @@ def _entry(node: TyperCommand | TyperGroup, path: str) -> Entry:
         purpose=paragraphs[0],
         about=tuple(part for part in paragraphs[1:] if part),
         examples=tuple(
-            line.strip() for line in lines.splitlines() if line.strip(" `") not in ("", "text")
+            line.strip() for line in lines.splitlines() if line.strip() not in ("", "\b")
         ),
         options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
         names=frozenset(param.name for param in params if param.name),

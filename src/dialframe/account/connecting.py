@@ -14,6 +14,7 @@ from dialframe.account.account import Account
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
 from dialframe.files import note_outputs
+from dialframe.firm import FILE_NAME, Firm
 from dialframe.store import Identity, Store, locate, partitions
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def connect(
 ) -> Account:
     """Open an account: its service and its data on this disk.
 
-    What is not given comes from `DIALFRAME_BASE_URL`, `DIALFRAME_API_KEY` and `DIALFRAME_STORE`. Data
-    is kept apart by service, API client and live or test key, each in a sub-folder of the store. No
+    What is not given comes from `DIALFRAME_BASE_URL`, `DIALFRAME_API_KEY` and `DIALFRAME_STORE`, then from
+    the firm file, `dialframe.toml`, of the working folder or one above it. Data is kept apart by service, API client and live or test key, each in a sub-folder of the store. No
     request is sent, unless the key is new and the store may hold its client's data already.
     From then on the paths of files that this process writes are noted, for `dialframe store forget`.
 
@@ -60,18 +61,23 @@ def connect(
     from dialframe.client import Client, resolve_key
 
     variables = os.environ if environment is None else environment
+    firm = Firm.find(Path.cwd())
     settings = Settings.from_environment(
-        variables, base_url=base_url, api_key=api_key, store=store
+        variables, base_url=base_url, api_key=api_key, store=store, in_file=firm.settings
     )
     if not settings.base_url:
         raise ConfigError(
-            f"the service's address is missing: pass base_url=... or set {ENVIRONMENT['base_url']}"
+            f"the service's address is missing: pass base_url=..., set {ENVIRONMENT['base_url']}, or write it in dialframe.toml"
         )
     key = resolve_key(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
     root = stores_folder(settings)  # of all accounts; one of them is opened below
     # Before the folder: a wrong key leaves no trace on the disk.
-    client = Client(base_url, key, journal=journal_folder(settings), environment=variables)
+    in_file = settings.origins["base_url"] == FILE_NAME
+    client = Client(
+        settings.base_url if in_file else base_url, key,
+        journal=journal_folder(settings), environment=variables,
+    )  # fmt: skip
     try:
         opened = open_partition(root, identity, client, keys_folder())
     except BaseException:

@@ -1,248 +1,161 @@
-"""The tree of commands and the list of them, with those that have no family (demo, doctor, app); each family has a module beside this one."""
+"""Lists every command, and loads the family that somebody asks for.
+
+The program starts for each command line, so a family's module is imported when its name is typed; the page of all
+commands needs their summaries alone, which stand here.
+"""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from functools import partial
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, NamedTuple, get_args
 
 import typer
 import typer.core
 
 import dialframe
-from dialframe.cli import (
-    audit_commands,
-    completion_words,
-    contract_commands,
-    gate_commands,
-    leads_commands,
-    rules_commands,
-    server_commands,
-    store_commands,
-    suppress_commands,
-    sync_and_report_commands,
-)
-from dialframe.cli.terminal import (
-    FAILURE,
-    OK,
-    AccountOptions,
-    Answer,
-    AsJson,
-    Table,
-    answer,
-    command,
-    in_options,
-    progress,
-    say,
-)
-from dialframe.config import Settings
-from dialframe.serving import until_signal
+from dialframe.cli.terminal import Family, command, current
 
 
-def web_page(
-    *,
-    folder: Annotated[
-        Path, typer.Argument(help="The only folder that the page reads from and writes to.")
-    ] = Path(),
-    port: Annotated[
-        int,
-        typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535),
-    ] = 0,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True,
-    account_options: AccountOptions,
-    as_json: AsJson = False,
-) -> None:
-    """Serve the lead workbench, the funnel and the coverage as a web page, until Ctrl-C.
+class Entry(NamedTuple):
+    """A command or a family of commands.
 
-    It listens on this machine alone, and only a browser with the address's token gets in. Example:
-
-        dialframe app lists
+    Attributes:
+        name: As it is typed.
+        module: The module of this package that has it.
+        attribute: Its function, or the application of a family.
+        summary: What it does, for the page of all commands; the first sentence of its own page.
+        hidden: Whether it answers under an old name, and is on no page.
     """
-    import webbrowser
 
-    from dialframe.config import ENVIRONMENT
-    from dialframe.widgets.page_server import serve
-
-    # As variables: the page is another process, and an option of ours is no argument of its server.
-    overrides = {
-        ENVIRONMENT["base_url"]: account_options.base_url,
-        ENVIRONMENT["store"]: account_options.store and str(account_options.store.resolve()),
-    }
-    environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
-    # The page asks for a key itself; it never stands on the command line.
-    with serve(folder, environment=environment, port=port) as page:
-        if as_json:
-            answer({"url": page.url, "token": page.token, "address": page.address})
-        else:
-            say(f"The page is at {page.address}\nStop it with Ctrl-C.")
-        if browser:
-            webbrowser.open(page.opener.as_uri())
-        # The server behind the page ends with it.
-        with until_signal():
-            page.process.wait()
+    name: str
+    module: str
+    attribute: str
+    summary: str
+    hidden: bool = False
 
 
-def demo(
-    *,
-    out: Annotated[Path, typer.Option(help="Folder for what is written.")] = Path(
-        "dialframe-demo"
-    ),
-    size: Annotated[
-        str,
-        typer.Option(
-            help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completion_words.of(completion_words.SIZES[1:]),
-        ),
-    ] = "small",
-    seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,
-) -> Answer:
-    """Run everything once on a sandbox of its own: no account is needed, nobody is called.
-
-    Example:
-        dialframe demo
-    """
-    from dialframe.flows import demo as flow
-
-    # A clock that nobody sets back meanwhile.
-    begun = time.monotonic()
-    with progress() as listen:
-        result = flow.demo(
-            out, now=partial(datetime.now, UTC), size=size, seed=seed, on_progress=listen
-        )
-    took_s = time.monotonic() - begun
-    facts = {
-        "findings": list(result.findings),
-        "took_s": round(took_s, 1),
-        "files": {name: str(path) for name, path in result.files.items()},
-    }
-    lines = (
-        *(f"- {sentence}" for sentence in result.findings),
-        "",
-        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/.",
-        "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own.",
-    )
-    return Answer(facts, lines)
-
-
-def doctor(account_options: AccountOptions) -> Answer:
-    """Check address, key, scopes, clock, rate limit, store, disk and libraries; nothing is changed.
-
-    Ends with status 1 if a check failed. Example:
-
-        dialframe doctor
-    """
-    from dialframe.flows import doctor as flow
-    from dialframe.flows.machine_checks import Diagnosis
-
-    # Without opening the account: what keeps it from opening is what is looked for.
-    settings = Settings.from_environment(os.environ, **asdict(account_options))
-    with progress() as listen:
-        # A missing setting is a finding here, and no error.
-        diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
-    # The library names its arguments; here they are options.
-    diagnosis = Diagnosis(
-        tuple(
-            replace(row, detail=in_options(row.detail), what_next=in_options(row.what_next))
-            for row in diagnosis.rows
-        )
-    )
-    rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
-    # Once more below the table, which a narrow terminal cuts.
-    troubles = (
-        f"{row.state}: {row.check}: {'; '.join(filter(None, (row.detail, row.what_next)))}"
-        for row in diagnosis.troubles
-    )
-    table = Table(rows, ("check", "state", "detail", "what next"), "Doctor")
-    lines: list[str | Table] = [table, *troubles, diagnosis.verdict]
-    return Answer(diagnosis.as_dict(), lines, FAILURE if diagnosis.failed else OK)
-
-
-app = typer.Typer(
-    name="dialframe",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+#: In the order in which somebody meets them: the demo, an account, what it says, its parts.
+ENTRIES: Final = (
+    Entry("demo", "demo_and_doctor", "demo", "See everything once on a local sandbox; no account needed."),
+    Entry("sync", "sync_and_report_commands", "sync", "Bring the local store up to date with the account."),
+    Entry("leads", "leads_commands", "app", "Clean, screen and import lead files."),
+    Entry("suppress", "suppress_commands", "app", "Manage the numbers that must not be called."),
+    Entry("audit", "audit_commands", "app", "Check calls against the telemarketing rules, with proof."),
+    Entry("gate", "gate_commands", "app", "Ask which numbers may be called now."),
+    Entry("report", "sync_and_report_commands", "report", "Write the main analyses as one page."),
+    Entry("funnel", "sync_and_report_commands", "funnel", "Show how many leads reached each stage."),
+    Entry("rules", "rules_commands", "app", "Read the rule book: facts with citations."),
+    Entry("export", "sync_and_report_commands", "export", "Write a stored table to a file."),
+    Entry("store", "store_commands", "app", "Verify, back up, restore and erase local data."),
+    Entry("sandbox", "server_commands", "sandbox", "Run the whole service on your own machine."),
+    Entry("app", "demo_and_doctor", "web_page", "Open the web app."),
+    Entry("webhooks", "server_commands", "webhooks", "Receive and keep signed events."),
+    Entry("assistant", "server_commands", "assistant", "Serve tools to an AI assistant (MCP)."),
+    Entry("doctor", "demo_and_doctor", "doctor", "Check address, key, clock, store and libraries."),
+    Entry("contract", "contract_commands", "app", "Show the service's operations; write OpenAPI."),
+)  # fmt: skip
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(dialframe.__version__)
+        typer.echo(f"dialframe {dialframe.__version__}")
         raise typer.Exit
 
 
-@app.callback()
+def _quiet(wanted: bool) -> None:
+    current().quiet = current().quiet or wanted
+
+
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", callback=_quiet, help="Show no progress.")
     ] = False,
 ) -> None:
-    """The toolkit for outbound dialing data: lists cleaned, calls as tables, audits with proof.
+    """Know which numbers you may call, and prove it afterwards.
 
-    Without an account: `dialframe demo` shows everything once, `dialframe leads check FILE` looks at
-    a lead file, `dialframe sandbox serve` runs the whole service on this machine.
+    Without an account: `dialframe demo` shows everything once, `dialframe leads clean FILE` cleans a lead file,
+    `dialframe sandbox serve` runs the whole service on this machine.
 
-    With one: set DIALFRAME_BASE_URL and DIALFRAME_API_KEY, then `dialframe doctor` says what works,
-    `dialframe sync` brings the account to this disk, and funnel, report and audit read it there.
-    DIALFRAME_STORE names another folder for the local store.
+    With an account: set DIALFRAME_BASE_URL and DIALFRAME_API_KEY, or the address in dialframe.toml;
+    `dialframe doctor` says what works, `dialframe sync` brings the account to this disk, and the other commands
+    read it there. DIALFRAME_STORE names another folder for the local store.
 
-    Every command has a page, `dialframe leads clean --help` for instance, and takes --json.
+    Every command has a page, such as `dialframe leads clean --help`, and most take --json.
 
-    Exit status: 0 it did what was asked; 1 it could not (a file, the service, the store or the disk is in
-    the way); 2 wrong usage, or a setting that is missing or wrong; 3 there are findings; 130 stopped with
-    Ctrl-C. Examples:
+    Exit status: 0 success; 1 failure (a file, the service, the store or the disk); 2 wrong usage, or a missing
+    or wrong setting; 3 findings or open questions; 130 stopped with Ctrl-C. Examples:
 
-        dialframe leads reasons
+        dialframe demo
         dialframe doctor
     """
-    del version
+    del version, quiet
 
 
-# In the order in which somebody meets them: the demo, an account, what it says, its parts.
-command(app)(demo)
-command(app)(sync_and_report_commands.sync)
-command(app)(sync_and_report_commands.export)
-command(app)(sync_and_report_commands.funnel)
-command(app)(sync_and_report_commands.report)
-app.add_typer(audit_commands.app, name="audit")
-app.add_typer(gate_commands.app, name="gate")
-command(app)(doctor)
-app.add_typer(leads_commands.app, name="leads")
-app.add_typer(suppress_commands.app, name="suppress")
-app.add_typer(rules_commands.app, name="rules")
-app.add_typer(server_commands.sandbox, name="sandbox")
-app.add_typer(store_commands.app, name="store")
-app.add_typer(contract_commands.app, name="contract")
-app.add_typer(server_commands.webhooks, name="webhooks")
-app.add_typer(server_commands.assistant, name="assistant")
-command(app, "app")(web_page)
+def tree(*names: str) -> typer.Typer:
+    """The application with these commands and families, or with all of them where none is named."""
+    app = _empty()
+    for entry in ENTRIES:
+        if names and entry.name not in names:
+            continue
+        part = getattr(import_module(f"dialframe.cli.{entry.module}"), entry.attribute)
+        if isinstance(part, typer.Typer):
+            own = getattr(part.info.cls, "format_options", None) is not None
+            app.add_typer(
+                part, name=entry.name, hidden=entry.hidden, cls=part.info.cls if own else Family
+            )
+        else:
+            command(app, entry.name, hidden=entry.hidden)(part)
+    return app
 
 
 def branch(arguments: Sequence[str]) -> typer.Typer:
-    """The tree with nothing in it but the family that these arguments ask for.
+    """The tree with nothing in it but what these arguments ask for.
 
-    Building the options of all fifty commands takes longer than reading a small list. Where the first word
-    is no family, the whole tree is needed: for the page of all commands, or to say what was meant.
+    Building the options of all commands takes longer than reading a small list. Where the first word is no command,
+    the names are enough: for the page of all commands, or to say what was meant.
     """
     typer.core.build_runtime_param = _Plain  # type: ignore[attr-defined, assignment]
-    name = arguments[0] if arguments else ""
-    # `store` is a family, `sync` a command.
-    families = [info for info in app.registered_groups if info.name == name]
-    commands = [info for info in app.registered_commands if info.name == name]
-    part = copy(app)
-    if families or commands:
-        part.registered_groups, part.registered_commands = families, commands
-    return part
+    name = next((word for word in arguments if not word.startswith("-")), "")
+    if any(entry.name == name for entry in ENTRIES):
+        return tree(name)
+    # A shell that completes a word asks with variables alone.
+    return tree() if "_DIALFRAME_COMPLETE" in os.environ else _names()
+
+
+def _names() -> typer.Typer:
+    """The tree with a summary in the place of each command."""
+    app = _empty()
+    for entry in ENTRIES:
+        if not entry.hidden:
+            app.command(entry.name, help=entry.summary, cls=typer.core.TyperCommand)(_nothing)
+    return app
+
+
+def _nothing() -> None:
+    """Stand where a command would."""
+
+
+def _empty() -> typer.Typer:
+    app = typer.Typer(
+        name="dialframe",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        cls=Family,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_options)
+    return app
 
 
 #: Values that need no reading where they are of the type that is asked for.

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from typer.core import TyperGroup
 
 from dialframe import instants
 from dialframe.cli.audit_commands import RuleOptions
@@ -22,6 +21,7 @@ from dialframe.cli.terminal import (
     AccountOptions,
     Answer,
     AsJson,
+    Family,
     Host,
     Port,
     Table,
@@ -42,7 +42,7 @@ TOKEN_ENV: Final = "DIALFRAME_GATE_TOKEN"  # noqa: S105 - a variable's name
 SHOWN: Final = 50
 
 
-class _Gate(TyperGroup):
+class _Gate(Family):
     """`dialframe gate +1212...` is `dialframe gate check +1212...`."""
 
     def parse_args(self, ctx: object, args: list[str]) -> list[str]:

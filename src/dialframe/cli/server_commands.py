@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -29,7 +28,7 @@ from dialframe.cli.terminal import (
     answer,
     command,
 )
-from dialframe.config import ENVIRONMENT, Settings
+from dialframe.config import ENVIRONMENT
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 from dialframe.extras import skip_address_grammars
 from dialframe.instants import day
@@ -333,7 +332,7 @@ def serve_tools(
     people = read_policy(policy) if policy else ()
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:
-        settings = Settings.from_environment(os.environ, **asdict(account_options))
+        settings = account_options.settings
         if not settings.base_url:
             raise ConfigError(
                 f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"

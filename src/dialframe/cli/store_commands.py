@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from dialframe.cli.terminal import (
     command,
     progress,
 )
-from dialframe.config import Settings
+from dialframe.cli.terminal import settings as settings_of
 from dialframe.errors import ConfigError, StoreError
 from dialframe.privacy import mask
 
@@ -338,7 +337,7 @@ def restore(
 def _root(store: Path | None) -> Path:
     from dialframe.account.connecting import stores_folder
 
-    return stores_folder(Settings.from_environment(os.environ, store=store))
+    return stores_folder(settings_of(store=store))
 
 
 def _beside(store: Path | None) -> Beside:
@@ -359,7 +358,7 @@ def _journal(store: Path | None, folder: Path | None = None) -> Journal:
     from dialframe.account.connecting import journal_folder
     from dialframe.client.write_journal import Journal
 
-    settings = Settings.from_environment(os.environ, store=store)
+    settings = settings_of(store=store)
     # Its problems do not depend on the account, which stays empty here.
     journal = Journal(folder or journal_folder(settings), "")
     if folder is not None and not journal.begun:

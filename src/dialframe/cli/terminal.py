@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -18,9 +19,10 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from dialframe.cli import completion_words
-from dialframe.config import OnProgress, Progress
+from dialframe.config import OnProgress, Progress, Settings
 from dialframe.privacy import terminal_safe
 
 if TYPE_CHECKING:
@@ -109,12 +111,27 @@ NO_ACCOUNT: Final = (
 )
 
 
+def settings(*, base_url: str | None = None, store: Path | None = None) -> Settings:
+    """Settings of a command: options, then the environment, then the firm file of this folder or one above."""
+    from dialframe.firm import Firm  # it loads pydantic, which not every command needs
+
+    firm = Firm.find(Path.cwd())
+    return Settings.from_environment(
+        os.environ, base_url=base_url, store=store, in_file=firm.settings
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountOptions:
     """Which account is meant, and where what is known of it is kept."""
 
     base_url: BaseUrl = None
     store: StoreFolder = None
+
+    @property
+    def settings(self) -> Settings:
+        """What was given, else what the environment says, else the firm file of this folder."""
+        return settings(base_url=self.base_url, store=self.store)
 
     def connect(self) -> Account:
         """The account of the environment, or of what was given instead; what its store lost is said at once."""
@@ -154,18 +171,74 @@ class Answer:
 
 
 #: Where the examples of a command begin in its docstring.
-_EXAMPLE: Final = re.compile(r"\n(Examples?:)\n")
+_EXAMPLE: Final = re.compile(r"\b(Examples?:)[ \t]*\n(?!\n*\x08)")
 
 
-def command(app: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+class _Panels:
+    """How a page is written: options in panels, arguments in capitals, examples line by line."""
+
+    def format_options(self: Any, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then a list for each panel, then the commands of a family."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None:
+                continue
+            is_argument = param.param_type_name == "argument"
+            panel = getattr(param, "rich_help_panel", None) or (
+                "Arguments" if is_argument else "Options"
+            )
+            panels.setdefault(panel, []).append((_plain_types(record[0]), record[1]))
+        # The plain options come last: help, JSON, the account.
+        for panel in sorted(panels, key=lambda name: name == "Options"):
+            with formatter.section(panel):
+                formatter.write_dl(panels[panel])
+        if isinstance(self, TyperGroup):
+            self.format_commands(ctx, formatter)
+
+    def format_help_text(self: Any, ctx: Any, formatter: Any) -> None:
+        """Write the words of the command; lines of an example do not run together as prose."""
+        page: Any = self
+        words = _EXAMPLE.split(page.help or "", maxsplit=1)
+        if len(words) == 3:
+            example = textwrap.indent(textwrap.dedent(words[2]).strip("\n"), "    ")
+            page.help = f"{words[0].rstrip()}\n\n{words[1]}\n\n\b\n{example}"
+        super().format_help_text(ctx, formatter)  # type: ignore[misc]
+
+    def collect_usage_pieces(self: Any, ctx: Any) -> list[str]:
+        """Name the arguments in capitals."""
+        return [_plain_types(piece) for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+
+
+class Page(_Panels, TyperCommand):
+    """A command with its page."""
+
+
+class Family(_Panels, TyperGroup):
+    """A family of commands with its page."""
+
+
+#: How a page shows what a value is; the library shows the types of Python.
+_TYPES: Final = {"str": "TEXT", "path": "PATH", "int": "N", "float": "X", "bool": ""}
+
+
+def _plain_types(words: str) -> str:
+    """`--out <path>` as `--out PATH`, `{files}... <list[str]>` as `FILES...`."""
+    words = re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), words)
+    if words[:1] != "-":
+        return re.sub(r"\s*<[^>]*>", "", words).replace("files", "FILES")
+    return re.sub(
+        r"<(?:list\[)?(\w+)\]?>", lambda kind: _TYPES.get(kind[1], kind[1].upper()), words
+    ).rstrip()
+
+
+def command(
+    app: typer.Typer, name: str | None = None, *, hidden: bool = False
+) -> Callable[[Command], Command]:
     """Make a function a command of this family: its options are spread, its answer is printed."""
 
     def register(function: Command) -> Command:
-        words = _EXAMPLE.split(getdoc(function) or "", maxsplit=1)
-        if len(words) == 3:
-            # Else the library would let the lines of an example run together as prose.
-            words[2] = f"```text\n{textwrap.dedent(words[2])}\n```"
-        app.command(name, help="\n".join(words))(spread(function))
+        app.command(name, help=getdoc(function), cls=Page, hidden=hidden)(spread(function))
         return function
 
     return register
@@ -237,7 +310,7 @@ def progress() -> Iterator[OnProgress]:
     What it hears is remembered, so that a command that is stopped can say where it was.
     """
     now = current()
-    if not sys.stderr.isatty():
+    if now.quiet or not sys.stderr.isatty():
         yield partial(setattr, now, "step")
         return
     # Loaded here, so that help and completion come without it.
@@ -311,6 +384,7 @@ class Course:
 
     Attributes:
         as_json: Whether the answer is for a machine.
+        quiet: Whether no progress is shown.
         answered: Whether the one JSON object stands on standard output.
         stopped: Whether a person stopped it.
         step: The newest step that was heard of.
@@ -318,6 +392,7 @@ class Course:
     """
 
     as_json: bool = False
+    quiet: bool = False
     answered: bool = False
     stopped: bool = False
     step: Progress | None = None
