@@ -145,7 +145,7 @@ def publish(staged: Mapping[Path, Path]) -> None:
         for path in staged.values():
             path.unlink(missing_ok=True)
     for parent in {target.parent for target in staged}:
-        _flush_names(parent)
+        flush_names(parent)
     note_files(staged)
 
 
@@ -187,7 +187,7 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    _flush_names(target.parent)
+    flush_names(target.parent)
     note_files([target])
 
 
@@ -306,7 +306,7 @@ def _swap(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _flush_names(parent: Path) -> None:
+def flush_names(parent: Path) -> None:
     """Bring a folder's names to the disk; a system that cannot open a folder does so in its own time."""
     with suppress(OSError):
         # fsync(2): the name of a file is its folder's, and needs "an explicit fsync() on a file descriptor for the
