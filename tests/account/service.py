@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 from dialframe.client import Options
+from dialframe.client.rate_limiter import is_bulk
 from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
 from dialframe.contract.models.dnc_and_message_models import (
@@ -91,7 +92,7 @@ class FakeService:
     fails: Callable[[str], DialframeError | BaseException | None] = lambda request: None
     report: Any = None
     closed: bool = False
-    lanes: set[str] = field(default_factory=set)
+    bulk: set[bool] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.calls = FakeList(self, "calls", Call)
@@ -113,6 +114,7 @@ class FakeService:
     def ask(self, request: str) -> tuple[datetime, str]:
         """One request: when it was sent, and the id of its answer."""
         sent_at = self.clock()
+        self.bulk.add(is_bulk.get())
         failure = self.fails(request)
         if failure is not None:
             raise failure
@@ -151,11 +153,6 @@ class FakeService:
         if call_id not in self.rows["calls"]:
             raise NotFound("calls.get: 404", status=404, code="not_found")
         return Call.model_validate(self.rows["calls"][call_id])
-
-    def lane(self, name: str) -> AbstractContextManager[None]:
-        """A lane of the rate limit, which there is none of."""
-        self.lanes.add(name)
-        return nullcontext()
 
     def close(self) -> None:
         """Let connections go."""

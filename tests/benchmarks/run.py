@@ -19,7 +19,7 @@ import httpx
 import dialframe
 from benchmarks.sync import sandbox, unlimited
 from benchmarks.timing import in_turn, print_named
-from dialframe.client.rate_limiter import BucketFile, Level, RateLimiter
+from dialframe.client.rate_limiter import RateLimiter
 
 RUNS = 300
 DEEP_PAGES = 9000
@@ -61,10 +61,7 @@ def overhead() -> dict[str, Any]:
         unlimited(facts)
         url, key = facts["base_url"], facts["api_key"]
         headers = {"Authorization": f"Bearer {key}"}
-        limiter = RateLimiter(
-            levels=tuple(Level(bytes([n]) * 16, 1e6, 10**6) for n in range(3)),
-            memory=BucketFile(Path(folder)),
-        )
+        limiter = RateLimiter(rate_per_s=1e6, burst=10**6, file="rate-limit", folder=Path(folder))
         bare = httpx.Client(base_url=url, headers=headers)
         client = dialframe.Client(url, key, limiter=limiter)
         campaign = next(iter(client.campaigns.list())).id

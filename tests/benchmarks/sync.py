@@ -198,12 +198,12 @@ def turns() -> dict[str, Any]:
 
 
 def _turns(folder: str, told: Any) -> None:
-    limiter, taken = Shared(Path(folder)).of("a", "s"), []
+    limiter, taken = Shared(Path(folder)).of("a"), []
 
     def work() -> None:
         for _ in range(1000):
             begun_s = time.perf_counter()
-            limiter.reserve(time.monotonic(), lane="bulk")
+            limiter.reserve(time.monotonic(), bulk=True)
             taken.append(time.perf_counter() - begun_s)
             time.sleep(0.002)
 

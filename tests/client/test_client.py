@@ -32,7 +32,6 @@ from client.fakes import (
     PHONE,
     SECRET,
     SENT,
-    FakeClock,
     Service,
     a_call,
     a_lead,
@@ -50,7 +49,6 @@ from dialframe.client import (
     AsyncClient,
     Client,
     Credential,
-    Novelty,
     Options,
     RateLimiter,
     client_settings,
@@ -190,20 +188,6 @@ def test_any_row_can_be_sent_by_hand(tmp_path: Path) -> None:
     assert client.send(operations.CALLS_GET, CallRef(call_id=CALL)).to_number == PHONE
     with pytest.raises(ConfigError, match=r"use client\.calls\.recording"):
         client.send(operations.CALLS_RECORDING, CallRef(call_id=CALL))
-
-
-def test_unknown_values_are_counted_and_told_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """They survive; the log says so the first time."""
-    rows = [a_call(n, direction="lateral") for n in range(3)]
-    client = connected(Service(a_page(rows)), tmp_path, clock=FakeClock())
-
-    calls = [*client.calls.list(), *client.calls.list()]
-
-    assert {call.direction for call in calls} == {"lateral"}
-    assert client.novelties() == [Novelty("calls.list", "direction", "lateral", 6)]
-    assert caplog.text.count("'lateral', which the contract does not name") == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from client import fakes
 from client.fakes import (
     REQUEST_ID,
     START,
@@ -29,7 +30,7 @@ from client.fakes import (
 )
 from dialframe import frames
 from dialframe.client import pagination
-from dialframe.client.tolerant_json import row_model
+from dialframe.client.response_reading import row_model
 from dialframe.config import Progress
 from dialframe.contract import operations
 from dialframe.contract.models.call_models import CallQuery
@@ -122,7 +123,7 @@ def test_nothing_but_empty_pages_is_an_error(tmp_path: Path) -> None:
     """Twenty in a row: the list is stuck, and says so."""
     service = paged([[]] * 40)
 
-    with pytest.raises(ContractError, match="20 pages in a row were empty") as caught:
+    with pytest.raises(ContractError, match="20 pages in a row had no row that is new") as caught:
         list(connected(service, tmp_path).calls.list())
 
     assert caught.value.where == "page.next_cursor"
@@ -168,10 +169,103 @@ def test_rows_in_quarantine_stop_no_walk(tmp_path: Path, caplog: pytest.LogCaptu
     assert [call.id[-1] for page in pages for call in page.records] == ["1", "3"]
     assert [q.raw for page in pages for q in page.quarantined] == [bad]
     assert (
-        "calls.list: 1 of 2 rows are not what the contract says (first: row 1, created_at:"
-        in caplog.text
+        "calls.list: 1 of 2 rows of a page are set aside (first: row 1, created_at:" in caplog.text
     )
     assert "soon" not in caplog.text
+
+
+def test_list_of_rows_that_were_seen_ends_however_new_its_cursors_are(tmp_path: Path) -> None:
+    """A service that begins anew with every cursor; what came is kept, and it is said after twenty pages."""
+    service = Service(lambda _: a_page([a_call(1)], str(len(service.requests))))
+    listing = connected(service, tmp_path).calls.list()
+
+    records = []
+    with pytest.raises(ContractError, match="20 pages in a row had no row that is new"):
+        records.extend(listing)
+
+    assert (len(records), len(service.requests)) == (1, 21)
+    assert listing.first() is not None
+
+
+def test_bad_rows_that_are_new_are_progress(tmp_path: Path) -> None:
+    """A service that changed a field's type sends a list of bad rows, which is walked to its end."""
+    service = paged([[a_call(n, created_at="soon")] for n in range(30)])
+
+    pages = list(connected(service, tmp_path).calls.list().pages())
+
+    assert sum(len(page.quarantined) for page in pages) == 30
+
+
+@pytest.mark.parametrize("has_more", [False, None])
+def test_empty_page_ends_a_list_that_says_so(has_more: bool | None, tmp_path: Path) -> None:
+    """Cursors that are never null: `has_more` is believed where nothing came, and not where it is missing."""
+
+    def page(request: httpx.Request) -> httpx.Response:
+        number = int(request.url.params.get("cursor", "0"))
+        info = {"next_cursor": str(number + 1)} | (
+            {} if has_more is None else {"has_more": has_more}
+        )
+        return answer({"data": [a_call(number)] if number < 3 else [], "page": info})
+
+    service = Service(page)
+    listing = connected(service, tmp_path).calls.list()
+
+    if has_more is None:
+        with pytest.raises(ContractError, match="20 pages in a row"):
+            list(listing)
+    else:
+        assert len(list(listing)) == 3
+        assert len(service.requests) == 4
+
+
+#: One page of a service that does as it likes: its rows by number (None: a new one, negative: a bad one), its
+#: cursor, its flag.
+A_PAGE = st.tuples(
+    st.lists(st.one_of(st.none(), st.integers(-5, 10)), max_size=4),
+    st.sampled_from(["new", "old", "same", "none", "empty"]),
+    st.sampled_from([True, False, None]),
+)
+
+
+@pytest.mark.parametrize("kind", ["threads", "event loop"])
+@given(script=st.lists(A_PAGE, min_size=1, max_size=8))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_every_walk_ends(
+    kind: str, script: list[tuple[list[int | None], str, bool | None]], tmp_path: Path
+) -> None:
+    """Whatever rows, cursors and flags a service chooses, within the stated number of pages, with a sentence or whole."""
+    sent: list[int] = []
+    where = None
+
+    def page(request: httpx.Request) -> httpx.Response:
+        number = len(sent)
+        sent.append(number)
+        rows, cursor, has_more = script[number % len(script)]
+        # A new row each time, and one that is not what the contract says.
+        calls = [a_call(1_000 + 10 * number + place if row is None else abs(row),
+                        **({"status": [row, number]} if row is not None and row < 0 else {}))
+                 for place, row in enumerate(rows)]  # fmt: skip
+        cursors = {"new": f"c{number}", "old": "c0", "none": None, "empty": "",
+                   "same": request.url.params.get("cursor", "c0")}  # fmt: skip
+        info = {"next_cursor": cursors[cursor]} | (
+            {} if has_more is None else {"has_more": has_more}
+        )
+        return answer({"data": calls, "page": info})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pagination, "MOST_PAGES", 60)
+        patch.setattr(fakes, "KIND", kind)
+        client = connected(page, tmp_path)
+        try:
+            for read in client.calls.list().pages():
+                assert read.rows <= 4
+        except ContractError as error:
+            where = error.where
+        finally:
+            client.close()
+
+    assert len(sent) <= 60
+    assert where in (None, "page.next_cursor", "page")
 
 
 def test_page_asked_for_by_hand_is_whole_or_an_error(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import os
@@ -11,13 +12,11 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextvars import copy_context
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpcore
 import httpx
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ import pytest
 
 from client.fakes import (
     BASE_URL,
+    CALL,
     CAMPAIGN,
     KEY,
     PHONE,
@@ -42,8 +42,8 @@ from dialframe.client import (
     parse_address,
     transport,
 )
-from dialframe.client.network import FAILURES, failure_of
 from dialframe.client.request_building import PlannedRequest
+from dialframe.client.transport import FAILURES, failure_name
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, ContractError, TransportError
 
@@ -84,18 +84,20 @@ def test_every_foreign_error_becomes_a_transport_error(kind: type[Exception]) ->
         failing.send(REQUEST, timeout_s=1.0)
 
     assert str(caught.value).startswith("calls.list: service.example ")
-    assert caught.value.sent == (failure_of(an_error(kind)).phase == "maybe_sent")
+    assert caught.value.sent == (FAILURES[failure_name(an_error(kind))].phase == "maybe_sent")
     assert caught.value.__suppress_context__
 
 
 def test_only_what_never_left_counts_as_not_sent() -> None:
     """A write without an answer is taken for sent unless the connection itself failed."""
-    never = {failure.kind for failure in FAILURES if failure.phase == "not_sent"}
+    never = {name for name, failure in FAILURES.items() if failure.phase == "not_sent"}
 
     assert never == {
-        httpx.ConnectTimeout, httpx.ConnectError, httpx.PoolTimeout, httpx.ProxyError,
-        httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError,
+        "ConnectTimeout", "ConnectError", "PoolTimeout", "ProxyError", "UnsupportedProtocol",
+        "InvalidURL", "UnicodeError",
     }  # fmt: skip
+    # Each name is one that httpx, ssl or Python has.
+    assert all(hasattr(httpx, name) or name in ("SSLError", "UnicodeError") for name in FAILURES)
 
 
 def test_fork_gets_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,20 +112,16 @@ def test_fork_gets_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_foreign_loggers_are_silent_about_our_requests_only(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     """Httpx would log the whole URL; what a person does with httpx beside us is still logged."""
     caplog.set_level(logging.DEBUG)
-    service = Service(answer({}))
+    with httpx.Client(transport=httpx.MockTransport(Service(answer({})))) as http:
+        Client(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path).me()
+        assert [record for record in caplog.records if record.name.startswith("http")] == []
 
-    reply = transport_to(service).send(REQUEST, timeout_s=1.0)
-    b"".join(reply.chunks())
-    reply.close()
-    assert [record for record in caplog.records if record.name.startswith("http")] == []
-
-    with httpx.Client(transport=httpx.MockTransport(service)) as other:
-        other.get("https://other.example/")
-    assert [record.name for record in caplog.records] == ["httpx"]
+        http.get("https://other.example/")
+    assert [record.name for record in caplog.records if record.name[0] == "h"] == ["httpx"]
 
 
 def test_failed_request_leaves_foreign_loggers_as_they_were(
@@ -201,69 +199,81 @@ def test_proxy_of_the_environment_is_not_asked_for_this_machine(
     assert proxies[1] is not None
 
 
-class Dripping(httpcore.NetworkStream):
-    """A line that gives a byte after a while, and keeps the timeouts that it was asked with."""
-
-    def __init__(self) -> None:
-        self.timeouts: list[float | None] = []
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        self.timeouts.append(timeout)
-        time.sleep(0.02)
-        return b"x"
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        pass
-
-    def start_tls(self, *args: Any, **named: Any) -> httpcore.NetworkStream:
-        return self
-
-
 @pytest.fixture
-def line() -> Dripping:
-    """A line that drips."""
-    return Dripping()
+def dripping() -> Iterator[str]:
+    """A service whose answer's head comes byte by byte and never ends; then one whose body does, and ends."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    line, _ = server.accept()
+                except OSError:
+                    return
+                with line, contextlib.suppress(OSError):
+                    line.recv(65536)
+                    line.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                    for _ in range(100):
+                        line.sendall(b"x")
+                        time.sleep(0.02)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join()
 
 
-@pytest.fixture
-def stream(line: Dripping, monkeypatch: pytest.MonkeyPatch) -> httpcore.NetworkStream:
-    """The same line, as a transport opens it."""
-    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", lambda *_: line)
-    return transport.BoundedBackend().connect_tcp("x", 1)
+def test_head_that_drips_is_given_up(dripping: str) -> None:
+    """However little each wait for bytes is, the head as a whole has one bound; of both kinds of client."""
+    began_s = time.monotonic()
+
+    errors = both_ask(dripping, timeout_s=0.2)
+
+    assert len(errors) == 2
+    assert all("did not answer in time" in str(error) for error in errors)
+    assert time.monotonic() - began_s < 1.5
 
 
-@pytest.mark.parametrize("tls", [False, True])
-def test_head_that_drips_is_given_up(
-    stream: httpcore.NetworkStream, line: Dripping, tls: bool
-) -> None:
-    """Each read gets what the ones before it left, through TLS too; then it is over."""
-    stream = stream.start_tls(None) if tls else stream  # type: ignore[arg-type]
-    endless = (stream.read(1, timeout=0.1) for _ in range(1_000))
-    awaiting_head = copy_context()
-    awaiting_head.run(transport.phase.set, "head")
-    with pytest.raises(httpcore.ReadTimeout):
-        awaiting_head.run(b"".join, endless)
+def test_streams_left_open_are_named_as_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as threads that are too many."""
+    monkeypatch.setattr(transport, "POOL_CONNECTIONS", 3)
 
-    timeouts = [timeout for timeout in line.timeouts if timeout is not None]
-    assert timeouts == sorted(timeouts, reverse=True)
-    assert 2 <= len(timeouts) <= 5
+    class Media(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "audio/wav")
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(b"x" * 1_000_000)
 
+        def log_message(self, *_: object) -> None:
+            pass
 
-def test_next_request_starts_afresh(stream: httpcore.NetworkStream) -> None:
-    """What one head took is not taken off the next one's time on a kept connection."""
-    awaiting_head = copy_context()
-    awaiting_head.run(transport.phase.set, "head")
-    for _ in range(6):
-        stream.write(b"GET", timeout=0.1)
-        assert awaiting_head.run(stream.read, 1, timeout=0.1) == b"x"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Media) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        client = Client(
+            f"http://127.0.0.1:{server.server_port}",
+            KEY,
+            limiter=None,
+            timeout_s=0.3,
+            max_attempts=1,
+        )
+        streams = [client.calls.recording_chunks(CALL) for _ in range(3)]
+        for stream in streams:
+            next(stream)
+        with pytest.raises(TransportError) as caught:
+            client.me()
+        for stream in streams:
+            stream.close()
+        with pytest.raises(ContractError):
+            client.me()
+        client.close()
+        server.shutdown()
 
-
-def test_body_has_each_of_its_waits(stream: httpcore.NetworkStream, line: Dripping) -> None:
-    """Outside of a head every read is asked with the whole timeout."""
-    for _ in range(8):
-        stream.read(1, timeout=0.1)
-
-    assert line.timeouts == [0.1] * 8
+    assert "3 of its 3 are held by answers of calls.recording" in str(caught.value)
+    assert "read each of them to its end or close it" in str(caught.value)
 
 
 ADDRESS, SECRET_KEY = {"base_url": BASE_URL}, {"api_key": KEY}

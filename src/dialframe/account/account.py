@@ -121,8 +121,10 @@ class Account:
             DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
+        from dialframe.client import bulk
+
         # Contract, Limits: one bucket for the key, in which a person's single call goes first.
-        with self.client.lane("bulk"):
+        with bulk():
             return sync(
                 self.client, self.store, tables, reconcile_after=after, now=self._now,
                 greet=self._greet, on_progress=on_progress or silent,
@@ -387,8 +389,10 @@ class Account:
             DialframeError: The service or the store failed; answers that came before it are kept.
         """
         oldest = None if max_age is None else age("max_age", max_age)
+        from dialframe.client import bulk
+
         # As in `sync`: ten thousand numbers are a hundred requests.
-        with self.client.lane("bulk"):
+        with bulk():
             return check_numbers(
                 phones, client=self.client, store=self.store, now=self._now(), max_age=oldest,
                 on_progress=on_progress or silent,

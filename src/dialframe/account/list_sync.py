@@ -245,7 +245,7 @@ class _Fetcher:
             maxsize=PAGES_AHEAD
         )
         self._given_up = Event()
-        # In the caller's context: its lane of the rate limit, its correlation id.
+        # In the caller's context: bulk work, its correlation id.
         self._thread = in_thread(self._run, "dialframe-pages")
 
     def __enter__(self) -> _Fetcher:

@@ -13,19 +13,19 @@ from dialframe.client.client_settings import (
     resolve_key,
 )
 from dialframe.client.pagination import AsyncListing, Listing
-from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter
+from dialframe.client.rate_limiter import SHARED, RateLimiter, bulk
 from dialframe.client.request_building import PlannedRequest, Write
 from dialframe.client.resources import UNSET, method_path
 from dialframe.client.resources.dnc_and_message_methods import DncChecked
 from dialframe.client.resources.lead_methods import Leads
-from dialframe.client.response_reading import Answered, ChangedSince, ListPage, Novelty
+from dialframe.client.response_reading import Answered, ChangedSince, ListPage, Quarantined
 from dialframe.client.send_operation import Sync
-from dialframe.client.tolerant_json import Quarantined
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncReply,
     AsyncTransport,
     HttpxTransport,
+    Network,
     Reply,
     Transport,
 )
@@ -50,11 +50,10 @@ __all__ = [
     "DncChecked",
     "HttpxTransport",
     "Journal",
-    "Lane",
     "Leads",
     "ListPage",
     "Listing",
-    "Novelty",
+    "Network",
     "Operations",
     "Options",
     "PlannedRequest",
@@ -64,6 +63,7 @@ __all__ = [
     "Sync",
     "Transport",
     "Write",
+    "bulk",
     "correlation",
     "method_path",
     "parse_address",

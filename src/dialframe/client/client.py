@@ -9,12 +9,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any, ClassVar, Generic, Self, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from dialframe.client import client_settings
-from dialframe.client import rate_limiter as lanes
 from dialframe.client.client_settings import (
     MISSING_KEY,
     SYSTEM,
@@ -23,9 +20,8 @@ from dialframe.client.client_settings import (
     Options,
     parse_address,
 )
-from dialframe.client.network import Network
 from dialframe.client.open_writes import Writes
-from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
+from dialframe.client.rate_limiter import SHARED, RateLimiter, Shared
 from dialframe.client.refusals import Policy
 from dialframe.client.request_building import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, sent
@@ -40,12 +36,13 @@ from dialframe.client.resources.dnc_and_message_methods import (
 )
 from dialframe.client.resources.lead_methods import Leads
 from dialframe.client.resources.webhook_methods import Events, Webhooks
-from dialframe.client.response_reading import Answered, Novelty
+from dialframe.client.response_reading import Answered
 from dialframe.client.send_operation import Async, RawAsync, RawSync, Req, Sender, Sync
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncTransport,
     HttpxTransport,
+    Network,
     Transport,
 )
 from dialframe.client.write_journal import Journal
@@ -55,6 +52,9 @@ from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.dnc_and_message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
+
+if TYPE_CHECKING:
+    import httpx  # noqa: F401 - in the bases of the clients, as text
 
 # With the waits between them, an outage of some three seconds is outlived without a word.
 DEFAULT_ATTEMPTS = 4
@@ -195,9 +195,9 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         credential = Credential(settings.api_key, address, called=settings.called("api_key"))
         # The same bounds as for a single call.
         Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
-        # Contract, Limits: the buckets are the key's and the address's, whoever holds a client of them.
+        # Contract, Limits: the bucket is the key's, whoever holds a client of it.
         if isinstance(limiter, Shared):
-            limiter = limiter.of(credential.account, address.url)
+            limiter = limiter.of(credential.account)
         made = Made(
             base_url=address.url,
             policy=Policy(timeout_s, deadline_s, max_attempts),
@@ -268,18 +268,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         """
         return client_settings.correlation(correlation_id)
 
-    def lane(self, name: Lane) -> AbstractContextManager[None]:
-        """Take turns under the rate limit in a lane, inside the `with` block and in this thread or task.
-
-        Args:
-            name: `interactive`, which never stands behind the others; `bulk`; or `spare`, which only
-                gets what bulk leaves over.
-
-        Returns:
-            A context manager.
-        """
-        return lanes.lane(name)
-
     def etag_of(self, value: Answer) -> str | None:
         """The ETag that a value of this client came with.
 
@@ -290,14 +278,6 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             The ETag, or None where there was none.
         """
         return self._sender.etags.of(value)
-
-    def novelties(self) -> list[Novelty]:
-        """Values of open sets that the contract does not name.
-
-        Returns:
-            Each with how often it came.
-        """
-        return self._sender.novelties.seen()
 
     def with_key(self, api_key: str) -> Self:
         """A client of the same address and settings with another key.
@@ -371,7 +351,7 @@ class _AsyncKeyless(_Keyless):
         pass
 
 
-class Client(_Service[Sync, httpx.Client, Transport]):
+class Client(_Service[Sync, "httpx.Client", Transport]):
     """The service, with one method for each of its operations.
 
         with dialframe.Client(base_url="https://...", api_key="svc_test_...") as client:
@@ -402,7 +382,7 @@ class Client(_Service[Sync, httpx.Client, Transport]):
 
         So `client.with_raw_response.leads.get(lead_id).etag` is the ETag of a lead.
         """
-        # What the client has seen (ETags, unknown values) is shared.
+        # What the client has seen of ETags is shared.
         return Operations(self._sender.noting(), RawSync(self._shell))
 
     def send(
@@ -457,7 +437,7 @@ class Client(_Service[Sync, httpx.Client, Transport]):
         self.close()
 
 
-class AsyncClient(_Service[Async, httpx.AsyncClient, AsyncTransport]):
+class AsyncClient(_Service[Async, "httpx.AsyncClient", AsyncTransport]):
     """The service in an event loop (asyncio): the methods of `Client` as coroutines.
 
         import asyncio

@@ -5,7 +5,6 @@ The key is never shown.
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import hashlib
 import random
@@ -15,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address
@@ -305,6 +304,13 @@ def correlation(correlation_id: str) -> Iterator[None]:
 DEFAULTS: Final = Options()
 
 
+async def _sleep_async(seconds: float) -> None:
+    # Loaded where there is a loop already: it takes longer than a client of threads.
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """The clock and the random numbers of a client; tests pass their own.
@@ -321,7 +327,7 @@ class Clock:
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
     jitter: Callable[[], float]
-    sleep_async: Callable[[float], Awaitable[None]] = asyncio.sleep
+    sleep_async: Callable[[float], Awaitable[None]] = field(default=_sleep_async)
 
 
 #: The machine's own clock.

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar, get_a
 from pydantic import AwareDatetime
 
 from dialframe.client.client_settings import Options
-from dialframe.client.response_reading import ListPage
+from dialframe.client.response_reading import ListPage, Quarantined, row_model
 from dialframe.client.send_operation import Async, Sender, Sync
-from dialframe.client.tolerant_json import Quarantined, row_model
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.base_models import Answer, ListQuery, Page
 from dialframe.contract.operations import Operation
@@ -33,47 +32,63 @@ Row = TypeVar("Row", bound=Answer)
 
 logger: Final = logging.getLogger("dialframe.client")
 
-#: Empty pages in a row, each with a cursor, after which a list counts as stuck.
-EMPTY_PAGES: Final = 20
+#: Pages in a row without a row that the walk had not seen, after which a list counts as stuck.
+PAGES_WITHOUT_NEWS: Final = 20
+#: Pages of one walk: a hundred million rows, and more than a day at the rate limit.
+MOST_PAGES: Final = 1_000_000
 #: Rows whose ids a walk remembers at least, to notice one that comes again.
 ROWS_REMEMBERED: Final = 500_000
 
 
 class Walk:
-    """Where a walk over a list stands."""
+    """Where a walk over a list stands.
+
+    A walk makes progress while rows come that it has not seen. It ends with the list, or with an error: after
+    `PAGES_WITHOUT_NEWS` pages without such a row, where a cursor comes a second time, after `MOST_PAGES` pages.
+    """
 
     def __init__(self, operation: str, cursor: str | None) -> None:
         """Begin at a cursor, None for the head."""
         self._operation = operation
-        self._seen = {cursor}
-        self._empty = 0
-        self._rows: set[int | None] = set()
-        self._older_rows: set[int | None] = set()
+        self._cursors = {hash(cursor)}
+        self._pages = 0
+        self._without_news = 0
+        self._rows: set[int] = set()
+        self._older_rows: set[int] = set()
+        self._quarantined: set[int] = set()
+        self._warned = False
         self.cursor = cursor
         self.ended = False
 
     # Endpoints, Calls: a call moved into the account may appear behind a cursor already returned.
     def distinct(self, page: ListPage[Row]) -> ListPage[Row]:
-        """A page without rows whose id a page before it had; the log says how many of its rows are set aside."""
+        """A page without rows whose id a page before it had; the log says the first time that rows are set aside."""
         ids = [
             # Eight bytes of a hash instead of an id of forty: half a million of them are remembered.
             hash(row_id) if (row_id := getattr(row, "id", None)) else None
             for row in page.records
         ]
-        known_ids = {*self._rows.intersection(ids), *self._older_rows.intersection(ids)}
-        self._rows.update(ids)
-        self._rows.discard(None)
+        named = {row_id for row_id in ids if row_id is not None}
+        known_ids = (named & self._rows) | (named & self._older_rows)
+        # Rows without an id cannot be told from those before; a cursor that comes again can.
+        unnamed = len(named) < len(ids) and None in ids
+        unread = {hash(repr(row.raw)) for row in page.quarantined} - self._quarantined
+        news = unnamed or bool(unread) or len(known_ids) < len(named)
+        self._without_news = 0 if news else self._without_news + 1
+        self._rows |= named
+        self._quarantined |= unread
         # Two halves, so that what is forgotten is old: a row that moves does so by a page or two.
         if len(self._rows) > ROWS_REMEMBERED:
-            self._rows, self._older_rows = set(), self._rows
+            self._rows, self._older_rows, self._quarantined = set(), self._rows, set()
         if known_ids:
             page = _without(page, ids, known_ids)
-        if page.quarantined:
+        if page.quarantined and not self._warned:
+            self._warned = True
             first = page.quarantined[0]
             logger.warning(
                 # No value of a row: it may hold a number or a name.
-                "%s: %d of %d rows are not what the contract says (first: row %d, %s: %s); "
-                "they are in the page's quarantine",
+                "%s: %d of %d rows of a page are set aside (first: row %d, %s: %s); every page has its own in "
+                "`.quarantined`",
                 self._operation,
                 len(page.quarantined),
                 page.rows,
@@ -88,15 +103,17 @@ class Walk:
         # Contract, Lists and pagination: next_cursor is null on the last page.
         self.cursor = page.next_cursor
         self.ended = page.next_cursor is None
+        self._pages += 1
         if self.ended:
             return
-        self._empty = 0 if page.rows else self._empty + 1
-        if self._empty == EMPTY_PAGES:
-            raise self._stuck(f"{EMPTY_PAGES} pages in a row were empty, each with a cursor")
-        if self.cursor in self._seen:
+        if self._without_news >= PAGES_WITHOUT_NEWS:
+            raise self._stuck(f"{PAGES_WITHOUT_NEWS} pages in a row had no row that is new")
+        if hash(self.cursor) in self._cursors:
             raise self._stuck("a cursor came a second time")
+        if self._pages >= MOST_PAGES:
+            raise self._stuck(f"it has {MOST_PAGES:,} pages already")
         # Every cursor of the walk: a loop may be longer than one page.
-        self._seen.add(self.cursor)
+        self._cursors.add(hash(self.cursor))
 
     def _stuck(self, reason: str) -> ContractError:
         return ContractError(
@@ -227,9 +244,7 @@ class AsyncListing(Generic[Row]):
         return builder.frame()
 
 
-def _without(
-    page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int | None]
-) -> ListPage[Row]:
+def _without(page: ListPage[Row], ids: Sequence[int | None], known_ids: set[int]) -> ListPage[Row]:
     # `records` has no gaps where rows were set aside; their places on the page do.
     set_aside = {row.index for row in page.quarantined}
     places = [index for index in range(page.rows) if index not in set_aside]

@@ -2,52 +2,40 @@
 
 An answer is believed only as far as it is the answer to what was asked: the id asked for is the id
 answered, a filtered list has the rows of its filter, an import has one result for each lead.
+
+A declared answer has to be what the contract shows. An answer whose shape the contract leaves unshown is read as
+far as it fits: a field that does not fit is kept as it came, a missing one is None. A row of a list that does not
+validate goes to quarantine and the others stay; so does one with half an emoji or a number beyond every float.
 """
 
 from __future__ import annotations
 
 import json
-import logging
+import math
 import re
-import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from itertools import chain, repeat
+from itertools import repeat
 from operator import attrgetter
-from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Final, Generic, TypeVar, cast, get_args
 from urllib.parse import parse_qsl, unquote
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-
-from dialframe.client import tolerant_json
-from dialframe.client.refusals import advice, retry_after_s
-from dialframe.client.request_building import PlannedRequest
-from dialframe.client.tolerant_json import (
-    Mismatch,
-    Quarantined,
-    Tree,
-    read_object,
-    read_rows,
-    row_model,
+from pydantic import (
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
 )
+from pydantic_core import from_json
+
+from dialframe.client.refusals import advice, retry_after_s
+from dialframe.client.request_building import PlannedRequest, where
 from dialframe.contract import error_codes, limits
-from dialframe.contract.models.base_models import PREFIXES, Answer, Page, PageInfo
+from dialframe.contract.models.base_models import PREFIXES, Answer, PageInfo
 from dialframe.contract.operations import Operation
 from dialframe.errors import (
     FAMILIES,
@@ -56,17 +44,20 @@ from dialframe.errors import (
     FieldProblem,
     PreconditionFailed,
 )
-from dialframe.privacy import redact
 
 Res = TypeVar("Res")
 Row = TypeVar("Row")
 Shown = TypeVar("Shown", bound=Answer)
-
-logger: Final = logging.getLogger("dialframe.client")
+Shape = TypeVar("Shape", bound=Answer)
 
 PROBLEM: Final = "application/problem+json"
 #: More than a page of rows that each hold what a request may: an answer beyond it never ends.
 ANSWER_BYTES: Final = 128 * limits.BODY_BYTES
+#: Digits of an integer beyond which it is no number that anything can hold.
+LONGEST_INTEGER: Final = 300
+
+HALF_CHARACTER: Final = "half of a character (a lone surrogate, or bytes that are not UTF-8)"
+NO_NUMBER: Final = "a finite number was expected"
 
 #: What the id of an operation's rows or answer begins with (contract, Conventions).
 _ID_PREFIXES: Final[Mapping[str, str]] = {
@@ -91,6 +82,32 @@ _REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,80}")
 #: Wider than the contract's codes, for those of a later v1: they are words joined by `_`, never prose.
 _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+class Mismatch(ValueError):
+    """A value is not what its model says: where, and what was expected."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(reason)
+        self.place = place
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A row of a list that is not what the contract says.
+
+    Attributes:
+        index: Its 0-based place on the page.
+        raw: The row as it came, what cannot be read in it as text.
+        where: What is wrong in it, as a path.
+        reason: What was expected there.
+    """
+
+    index: int
+    raw: Any = field(repr=False)
+    where: str
+    reason: str
 
 
 class ChangedSince(PreconditionFailed):
@@ -138,7 +155,7 @@ class Answered(Generic[Res]):
         """The answer as JSON, exactly as it came; what cannot be read in it as text."""
         if not self.body:
             return {}
-        return tolerant_json.printable(tolerant_json.parse(self.body).value)
+        return printable(parse(self.body).value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +181,7 @@ class ListPage(Generic[Row]):
     @property
     def raw(self) -> list[Any]:
         """Every row as JSON, exactly as it came, those in quarantine included."""
-        rows: list[Any] = tolerant_json.printable(tolerant_json.parse(self.body).value)["data"]
+        rows: list[Any] = printable(parse(self.body).value)["data"]
         return rows
 
     @property
@@ -190,6 +207,62 @@ class Parsed(Generic[Res]):
     quarantined: tuple[Quarantined, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A JSON value, and whether it was read without a doubt, so that nobody need look for what is unreadable."""
+
+    value: Any
+    sound: bool
+
+
+def parse(body: bytes) -> Tree:
+    """The JSON value of an answer."""
+    with suppress(ValueError):
+        return Tree(from_json(body, allow_inf_nan=False), sound=True)
+    # Bytes that are no UTF-8 become lone surrogates, which no text of the service can hold.
+    text = body.decode("utf-8", "surrogateescape")
+    try:
+        value = json.loads(
+            text,
+            parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_INTEGER else math.inf,
+        )
+    # RFC 8259, 9: a reader may set limits on the depth of nesting.
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    return Tree(value, sound=False)
+
+
+def unreadable(value: Any, path: tuple[int | str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Place and reason of everything in a value that neither a file nor a model can hold."""
+    match value:
+        case float() if not math.isfinite(value):
+            yield where(path), NO_NUMBER
+        case str() if not value.isascii() and printable(value) != value:
+            yield where(path), HALF_CHARACTER
+        case dict():
+            for name, item in value.items():
+                if printable(name) != name:
+                    yield where((*path, printable(name))), HALF_CHARACTER
+                yield from unreadable(item, (*path, name))
+        case list():
+            for index, item in enumerate(value):
+                yield from unreadable(item, (*path, index))
+
+
+def printable(value: Any) -> Any:
+    """The same with everything unreadable as text that can be stored and shown."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {printable(name): printable(item) for name, item in value.items()}
+        case list():
+            return [printable(item) for item in value]
+    return value
+
+
 def read(
     operation: Operation[Any, Shown],
     request: PlannedRequest,
@@ -203,7 +276,7 @@ def read(
     if status >= 400:
         document = None
         with suppress(ValueError):
-            document = tolerant_json.printable(tolerant_json.parse(body).value)
+            document = printable(parse(body).value)
         raise problem_error(
             operation, status=status, headers=headers, body=document, key=request.key, now=now
         )
@@ -230,7 +303,7 @@ def read(
             tree = Tree({}, sound=True)
         else:
             try:
-                tree = tolerant_json.parse(body)
+                tree = parse(body)
             except ValueError:
                 kind = content_type or "no content type"
                 raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
@@ -301,8 +374,7 @@ def _page_info(raw: Mapping[str, Any]) -> PageInfo:
     page = raw.get("page")
     if not isinstance(page, dict) or "next_cursor" not in page:
         raise Mismatch("page", "an object with next_cursor and has_more was expected")
-    sound = tolerant_json.first_unreadable(page) is None
-    info = read_object(PageInfo, page, assumed=False, sound=sound)
+    info = read_object(PageInfo, page, assumed=False)
     # Lists and pagination: `next_cursor` is null on the last page alone.
     if info.has_more and not info.next_cursor:
         raise Mismatch("page.next_cursor", "has_more is true and there is no cursor to go on with")
@@ -374,6 +446,9 @@ def _sound_page(
     model: type[Answer], body: bytes, *, expected: Mapping[str, str], prefix: str
 ) -> Answer | None:
     """A page read from its bytes in one go, or None where anything in it wants a second look."""
+    # What v1 may gain takes any value, and no file can hold these.
+    if b"NaN" in body or b"Infinity" in body:
+        return None
     try:
         page: Any = _page(cast("Any", model)).validate_json(body)
     except ValidationError:
@@ -389,52 +464,10 @@ def _sound_page(
         ids = list(map(_ID, rows))
         if len(set(ids)) != len(ids) or not all(map(str.startswith, ids, repeat(prefix))):
             return None
-    # How many names the JSON has: counted from what was read, for the bytes are not parsed a second time.
-    parts = (page, info, *rows)
-    count = sum(map(len, map(_FIELDS_SET, parts)))
-    for extra in filter(None, map(_EXTRA, parts)):
-        count += tolerant_json.names(extra) - len(extra)
-    for name in _nesting(cast("Any", type(rows[0]))) if rows else ():
-        count += _names_in([value for value in map(attrgetter(name), rows) if value is not None])
-    # `":` counts names: more than there are if one came twice, or stands inside a text.
-    return cast("Answer", page) if count == body.count(b'":') else None
+    return cast("Answer", page)
 
 
-def _names_in(values: Sequence[Any]) -> int:
-    """How many names the values of one field have; flat objects are counted without a look at each."""
-    if set(map(type, values)) == {dict}:
-        kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
-        # Flat objects, such as custom fields: their own names are all there are.
-        if kinds <= _NAMELESS:
-            return sum(map(len, values))
-    return sum(map(tolerant_json.names, values))
-
-
-#: Values without names, and never a number beyond every float.
-_NAMELESS: Final = frozenset({str, int, bool, type(None)})
-_FIELDS_SET: Final = attrgetter("__pydantic_fields_set__")
-_EXTRA: Final = attrgetter("__pydantic_extra__")
 _ID: Final = attrgetter("id")
-
-
-@cache
-def _nesting(model: type[BaseModel]) -> tuple[str, ...]:
-    """Fields whose values may have names of their own."""
-    return tuple(
-        name for name, info in model.model_fields.items() if not _is_flat(info.annotation)
-    )
-
-
-def _is_flat(annotation: Any) -> bool:
-    """Whether values of a type are text, numbers, flags or instants."""
-    if _is_union(annotation):
-        return all(_is_flat(option) for option in get_args(annotation))
-    if get_origin(annotation) is Annotated:
-        return _is_flat(get_args(annotation)[0])
-    if get_origin(annotation) is Literal:
-        return True
-    # What is left (a model, a list, Any) may have names inside.
-    return annotation in (str, int, float, bool, datetime, type(None))
 
 
 @cache
@@ -442,69 +475,123 @@ def _page(model: type[Answer]) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-@dataclass(frozen=True, slots=True)
-class Novelty:
-    """A value of an open set that the contract does not name, and how often it came."""
+def read_object(model: type[Shape], raw: Any, *, assumed: bool, sound: bool = True) -> Shape:
+    """One object as its model."""
+    if not isinstance(raw, dict):
+        kinds = {
+            list: "a list",
+            str: "text",
+            bool: "a boolean",
+            int: "a number",
+            float: "a number",
+        }
+        kind = "null" if raw is None else kinds.get(type(raw), "an object")
+        raise Mismatch("", f"an object was expected, and {kind} came")
+    if not sound:
+        for place, reason in unreadable(raw):
+            raise Mismatch(place, reason)
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        if assumed:
+            for place, reason in unreadable(raw):
+                raise Mismatch(place, reason) from None
+            loose: type[Shape] = _loose(model)
+            return loose.model_validate(raw)
+        first = error.errors(include_url=False, include_input=False)[0]
+        says = first["msg"].removeprefix("Value error, ")
+        place = where(_path(first["loc"], raw))
+        raise Mismatch(place, says[:1].lower() + says[1:]) from None
 
-    operation: str
-    field: str
-    value: str
-    count: int
+
+def read_rows(
+    model: type[Shape],
+    raw: Sequence[Any],
+    *,
+    assumed: bool,
+    sound: bool,
+    expected: Mapping[str, str],
+    prefix: str,
+) -> tuple[list[Shape], tuple[Quarantined, ...]]:
+    """The rows of a page, and those that do not fit with the reason."""
+    # Looked at first: a row that answers another question is set aside though it is well formed.
+    doubtful = _unexpected(raw, expected, prefix)
+    rows: list[Shape] = []
+    quarantined: list[Quarantined] = []
+    for index, item in enumerate(raw):
+        try:
+            row = read_object(model, item, assumed=assumed, sound=sound)
+            if index in doubtful:
+                raise doubtful[index]
+            rows.append(row)
+        except Mismatch as misfit:
+            quarantined.append(Quarantined(index, printable(item), misfit.place, misfit.reason))
+    return rows, tuple(quarantined)
 
 
-class Novelties:
-    """How often each unknown value came, by operation and field."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._counts: Counter[tuple[str, str, str]] = Counter()
-        self._lock = threading.Lock()
-
-    def note(self, operation: str, answer: Answer) -> None:
-        """Count the unknown values of one answer or its rows; warn of each the first time."""
-        values: Sequence[BaseModel] = answer.data if isinstance(answer, Page) else (answer,)
-        if not values:
-            return
-        for name, known_values in _open_sets(type(values[0])):
-            for value in map(attrgetter(name), values):
-                # Versioning: a value that v1 gained since is kept, counted and said once.
-                if not isinstance(value, str) or value in known_values:
-                    continue
-                with self._lock:
-                    self._counts[operation, name, value] += 1
-                    first = self._counts[operation, name, value] == 1
-                if first:
-                    logger.warning(
-                        "%s: %s has the value %r, which the contract does not name; it is kept as it is",
-                        operation,
-                        name,
-                        redact(value),
-                    )
-
-    def seen(self) -> list[Novelty]:
-        """What came so far, in order of first sight."""
-        with self._lock:
-            return [Novelty(*novelty, count) for novelty, count in self._counts.items()]
+def _unexpected(
+    raw: Sequence[Any], expected: Mapping[str, str], prefix: str
+) -> dict[int, Mismatch]:
+    """Rows that are of another kind, that were not asked for, or whose id another row has as well."""
+    doubtful: dict[int, Mismatch] = {}
+    places: dict[str, int] = {}
+    for index, row in enumerate(raw):
+        if type(row) is not dict:
+            continue
+        for name, value in expected.items():
+            if row.get(name, value) != value:
+                doubtful[index] = Mismatch(name, "it is not the one that was asked for")
+        identifier = row.get("id")
+        if type(identifier) is not str:
+            continue
+        if not identifier.startswith(prefix):
+            doubtful[index] = Mismatch("id", f"an id that begins with {prefix} was expected")
+        # Contract, Conventions: an id names one thing; which of two different rows is right cannot be told here.
+        first = places.setdefault(identifier, index)
+        if first != index and raw[first] != row:
+            doubtful[first] = doubtful[index] = Mismatch("id", "two rows of this page have it")
+    return doubtful
 
 
 @cache
-def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]:
-    sets = []
+def row_model(page: type[Answer]) -> type[Answer]:
+    """The shape of a list's rows."""
+    data = page.model_fields.get("data")
+    row = next(iter(get_args(data.annotation)), None) if data else None
+    if not (isinstance(row, type) and issubclass(row, Answer)):
+        raise TypeError(f"{page.__name__} has no rows of a contract shape")
+    return row
+
+
+@cache
+def _loose(model: type[Shape]) -> type[Shape]:
+    """The same shape with every field optional and whatever comes accepted."""
+    fields: dict[str, Any] = {}
     for name, info in model.model_fields.items():
-        options = get_args(info.annotation) if _is_union(info.annotation) else ()
-        known_values = [
-            value
-            for option in options
-            if get_origin(option) is Literal
-            for value in get_args(option)
-        ]
-        if known_values:
-            sets.append((name, frozenset(known_values)))
-    return tuple(sets)
+        metadata = (*info.metadata, WrapValidator(_keep))
+        # What does not fit is kept as it came; None where nothing came.
+        fields[name] = (Annotated[(info.annotation, *metadata)], None)
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
 
 
-def _is_union(annotation: Any) -> bool:
-    return get_origin(annotation) in (Union, UnionType)
+def _keep(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return validate(value)
+    except ValidationError:
+        return value
+
+
+def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
+    """A location without the names of a union's branches, which pydantic puts behind a value."""
+    # As far as the value goes, the location is a path into it.
+    for depth, step in enumerate(location):
+        if isinstance(raw, dict):
+            raw = raw.get(step)
+        elif isinstance(raw, list) and isinstance(step, int) and step < len(raw):
+            raw = raw[step]
+        else:
+            return location[:depth]
+    return location
 
 
 def problem_error(

@@ -7,12 +7,10 @@ stops and is run by one `send`; the one of event loops hands over what is to be 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import uuid
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import nullcontext
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
@@ -20,7 +18,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from dialframe.client import request_building, response_reading
 from dialframe.client.client_settings import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
+from dialframe.client.rate_limiter import RateLimiter, is_bulk
 from dialframe.client.recorded_writes import recorded
 from dialframe.client.refusals import LONGEST_ASKED_S, Policy, Trail, wait_s
 from dialframe.client.request_building import Etags, PlannedRequest, Write, checked, reach_of
@@ -28,11 +26,10 @@ from dialframe.client.response_reading import (
     ANSWER_BYTES,
     Answered,
     ListPage,
-    Novelties,
+    Mismatch,
     changed_since,
     request_id_of,
 )
-from dialframe.client.tolerant_json import Mismatch
 from dialframe.client.transport import AsyncTransport, Transport
 from dialframe.client.write_journal import Journal
 from dialframe.contract.models.base_models import Answer, ListQuery, Page, Request
@@ -90,7 +87,6 @@ class Runner(Protocol):
 class Sync:
     """Runs calls in the caller's thread; any number of threads may share it."""
 
-    #: A thread stands in the line of its lane; tasks of one loop ask one after the other anyway.
     in_threads = True
 
     def __init__(self, transport: Transport, limiter: RateLimiter | None, clock: Clock) -> None:
@@ -167,6 +163,8 @@ class Async:
 
     async def on_disk(self, work: Callable[[], T]) -> T:
         """The result of what may block on a disk: it would hold up every other call of the loop."""
+        import asyncio
+
         return await asyncio.to_thread(work)
 
     def run(self, call: Coro[T]) -> Coro[T]:
@@ -261,6 +259,15 @@ class Body:
         return chunk
 
 
+def _cursor_behind(page: Page[Any]) -> str | None:
+    """Where a list goes on; None at its end."""
+    info = page.page
+    # Contract, Lists and pagination: `has_more` says the same, and may be believed where nothing came.
+    if not page.data and not info.has_more and "has_more" in info.model_fields_set:
+        return None
+    return info.next_cursor or None
+
+
 #: What is made of an answer; it raises the error that a refusal stands for.
 Consume = Callable[[Any, Body], Awaitable[T]]
 
@@ -274,7 +281,6 @@ class Sender:
         self.journal = journal
         self.policy = policy
         self.etags = Etags()
-        self.novelties = Novelties()
         self.notes_answers = False
 
     def with_policy(self, policy: Policy) -> Sender:
@@ -341,8 +347,7 @@ class Sender:
             records=answered.value.data,
             body=answered.body,
             quarantined=answered.quarantined,
-            # Contract, Lists and pagination: a cursor has 1 character at least.
-            next_cursor=answered.value.page.next_cursor or None,
+            next_cursor=_cursor_behind(answered.value),
             request_id=answered.request_id,
             observed_at=answered.observed_at,
         )
@@ -424,7 +429,6 @@ class Sender:
 
         async def consume(reply: Any, body: Body) -> Answered[Res]:
             whole, parsed = await self._read(operation, planned, reply, body)
-            self.novelties.note(operation.name, parsed.value)
             return Answered(
                 value=parsed.value,
                 body=whole,
@@ -490,11 +494,10 @@ class Sender:
         started_s = clock.monotonic()
         until_s = None if policy.deadline_s is None else started_s + policy.deadline_s
         while True:
-            turn = None
             if self.runner.limiter is not None:
-                turn = await self._turn(self.runner.limiter, request, trail, until_s)
+                await self._turn(self.runner.limiter, request, trail, until_s)
             try:
-                return await self._attempt(request, consume, policy, trail, until_s, turn)
+                return await self._attempt(request, consume, policy, trail, until_s)
             except (ApiError, TransportError) as error:
                 # Of the monotonic clock: the time of day may be set back while we wait.
                 elapsed_s = clock.monotonic() - started_s
@@ -506,28 +509,20 @@ class Sender:
 
     async def _turn(
         self, limiter: RateLimiter, request: PlannedRequest, trail: Trail, until_s: float | None
-    ) -> Turn:
-        runner, lane, now_s = self.runner, current_lane.get(), self.runner.clock.monotonic()
+    ) -> None:
+        """Wait until the rate limit lets the request go."""
+        runner, bulk, now_s = self.runner, is_bulk.get(), self.runner.clock.monotonic()
         # Without a deadline nobody waits in a queue for longer than a refusal may ask.
         latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
-        # One thread of a lane asks at a time; the others would all be told the same instant.
-        line = (
-            limiter.line(lane, latest_s - now_s)
-            if runner.in_threads
-            else nullcontext(enter_result=True)
-        )
-        with line as moved_up:
-            while moved_up:
-                asked_s = runner.clock.monotonic()
-                # The bucket's file is locked for microseconds: less than handing it to a thread would cost.
-                turn = limiter.reserve(asked_s, latest_s=latest_s, lane=lane)
-                if turn is None:
-                    break
-                if turn.at_s <= asked_s:
-                    return turn
+        asked_s = now_s
+        # The bucket's file is locked for microseconds: less than handing it to a thread would cost.
+        while (turn := limiter.reserve(asked_s, latest_s=latest_s, bulk=bulk)) is not None:
+            if turn.at_s > asked_s:
                 await runner.finished(runner.sleep(turn.at_s - asked_s))
-                if limiter.stands(turn):
-                    return turn
+                asked_s = runner.clock.monotonic()
+                if not limiter.stands(turn, asked_s):
+                    continue
+            return
         raise TransportError(
             f"{request.operation}: the rate limit leaves no room in the next "
             f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
@@ -542,7 +537,6 @@ class Sender:
         policy: Policy,
         trail: Trail,
         until_s: float | None,
-        turn: Turn | None,
     ) -> T:
         runner, clock, limiter = self.runner, self.runner.clock, self.runner.limiter
         began_s = clock.monotonic()
@@ -554,9 +548,6 @@ class Sender:
         trail.sent_at = clock.now()
         try:
             reply: Any = await runner.finished(runner.transport.send(request, timeout_s=timeout_s))
-            # A turn without `queued_s` says nothing of the way to the service.
-            if limiter is not None and turn is not None and turn.queued_s:
-                limiter.answered(turn, clock.monotonic())
             # Contract, Idempotency 3.
             trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
             leave_open = False

@@ -69,7 +69,8 @@ class Answer(BaseModel):
     """Root of what the service sends: fields that v1 may still gain are kept, in `model_extra`."""
 
     # Contract, Conventions: clients ignore unknown response fields.
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
+    # Built when first needed: a client uses few of the shapes.
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, defer_build=True)
 
     def __repr__(self) -> str:
         """The fields with every number masked and every secret hidden."""
@@ -83,7 +84,7 @@ class Request(BaseModel):
     """Root of what is sent: unknown fields are refused and the contract's bounds are checked."""
 
     # Contract, Conventions: unknown request-body fields are refused with 400.
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     def __repr__(self) -> str:
         """The fields with every number masked."""
