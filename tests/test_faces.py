@@ -11,7 +11,7 @@ import pytest
 import dialframe
 
 ROOMS = (
-    "account", "analytics", "client", "compliance", "errors", "frames", "leads", "phones", "plots",
+    "account", "analytics", "client", "compliance", "errors", "evidence", "frames", "leads", "phones", "plots",
     "reports", "sandbox", "store", "suppression", "webhooks", "widgets",
 )  # fmt: skip
 

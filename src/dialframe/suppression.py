@@ -1,9 +1,9 @@
 """The suppression list: numbers that this firm must not call, with source, day and reason of each.
 
-One SQLite file beside the store, and a second copy of it. Nothing in it is overwritten: every addition, removal
-and push is a row of its own, and the newest addition or removal of a number says whether it is on the list. A number is
-found by the SHA-256 of its E.164 form, so that lists of hashes and lists of numbers meet; a forgotten
-number is held as a keyed hash alone, which nobody can undo without the key.
+It is a view of the evidence log beside the store: an addition is a record of it, and so is a removal. A number is
+on the list as long as something prohibits it that nobody took back: a word of the firm, a request that went to the
+service, or what the service said. It is found by its SHA-256 too, so that lists of hashes and lists of numbers
+meet, and by a keyed hash once its person was forgotten.
 
     from datetime import UTC, date, datetime
     from pathlib import Path
@@ -17,34 +17,33 @@ number is held as a keyed hash alone, which nobody can undo without the key.
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
+import secrets
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from dialframe.errors import ConfigError, StoreError
-from dialframe.files import forget_key
+from dialframe.errors import ConfigError
+from dialframe.evidence import EvidenceLog, Kind, Record, hashes_of
 from dialframe.privacy import E164, keyed_mark, mask
-from dialframe.suppression_storage import ListFile
 
-#: Name of the file in the folder of the store.
-FILE_NAME: Final = "suppression.sqlite"
-__all__ = ["Action", "Barred", "Change", "Entry", "SuppressionList", "digest_of", "forget_key"]
+__all__ = ["Action", "Barred", "Change", "Entry", "Run", "SuppressionList", "run_id"]
 
 Action = Literal["add", "remove", "push"]
-
-#: Rows that are written or looked up at once.
-_ROWS: Final = 10_000
-#: Columns of what is on the list, as `_entry` takes them.
-_ENTRIES: Final = (
-    'select c.number, c.reason, c.source, c."on", c.digest, c.at '
-    "from entries e join changes c using (seq)"
-)
+_ACTIONS: Final[dict[Kind, Action]] = {
+    "suppression": "add",
+    "refusal": "add",
+    "suppression_undone": "remove",
+    "dnc_add": "push",
+}
+#: Source and reason of what a forgotten person said: nobody knows any more.
+_ERASED: Final[tuple[str, object]] = ("", None)
+_HASHED: Final = "sha256:"
+_FORGOTTEN: Final = "forgotten:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,10 @@ class Entry:
         reason: Why, as a code: `opt_out`, `registry`, `complaint`, `consent_withdrawn`...
         source: Where it comes from: a file's name, `audit`, a person.
         on: The day of the request, or of the list that says so.
-        digest: SHA-256 of the E.164 text; made from `phone` where that is given.
+        digest: SHA-256 of some way to write the number, where `phone` is None.
         added_at: When it came onto the list, UTC; None before it does.
+        run: Id of the command that added it, by which it can be undone.
+        kind: `suppression` (the firm's own word), `dnc_add` (the service was asked) or `refusal` (the service said so).
     """
 
     phone: str | None
@@ -66,14 +67,14 @@ class Entry:
     on: date
     digest: bytes = b""
     added_at: datetime | None = None
+    run: str | None = None
+    kind: Kind = "suppression"
 
     def __post_init__(self) -> None:
         if self.phone is not None:
             if E164.fullmatch(self.phone) is None:
                 raise ConfigError(f"{mask(self.phone)} is no E.164 number; write +12025550142")
-            # Made here, so that a number and its hash are never two entries.
-            object.__setattr__(self, "digest", digest_of(self.phone))
-        elif len(self.digest) != hashlib.sha256().digest_size:
+        elif len(self.digest) not in (sha256().digest_size, _MARK_BYTES):
             raise ConfigError("an entry needs a number or its SHA-256")
 
     def __repr__(self) -> str:
@@ -84,14 +85,29 @@ class Entry:
     @property
     def shown(self) -> str:
         """The number, masked; the beginning of its hash where only that is known."""
-        return mask(self.phone) if self.phone else f"sha256:{self.digest.hex()[:8]}..."
+        if self.phone is not None:
+            return str(mask(self.phone))
+        kind = "forgotten" if len(self.digest) == _MARK_BYTES else "sha256"
+        return f"{kind}:{self.digest.hex()[:8]}..."
+
+    @property
+    def name(self) -> str:
+        """The number as the evidence log names it."""
+        if self.phone is not None:
+            return self.phone
+        prefix = _FORGOTTEN if len(self.digest) == _MARK_BYTES else _HASHED
+        return prefix + self.digest.hex()
+
+
+#: Bytes of the keyed hash of a forgotten number.
+_MARK_BYTES: Final = 16
 
 
 class Change(NamedTuple):
     """What happened to a number on the list.
 
     Attributes:
-        action: `add`, `remove` or `push` (sent to the service).
+        action: `add`, `remove` or `push` (the service was asked to hold it).
         reason: Why, such as `opt_out`.
         source: Who or what asked for it, such as a file.
         on: Day of the request.
@@ -105,21 +121,54 @@ class Change(NamedTuple):
     at: datetime
 
 
+class Run(NamedTuple):
+    """What one command put on the list.
+
+    Attributes:
+        run: Its id, which `undo` takes.
+        at: When it was, UTC.
+        source: Where the first of its numbers came from.
+        reason: Why that one is held.
+        added: Numbers that it added.
+        standing: Those of them that nobody took off since.
+    """
+
+    run: str
+    at: datetime
+    source: str
+    reason: str
+    added: int
+    standing: int
+
+
 @dataclass(frozen=True, slots=True)
 class Barred:
     """Numbers of one or more lists, for looking up many at once.
 
     Attributes:
         numbers: Digits of E.164 numbers, in order.
-        digests: SHA-256 of E.164 numbers of which only that is known.
+        digests: SHA-256 of numbers of which only that is known: with or without `+`, or national.
         marks: Keyed hashes of forgotten numbers.
-        key: The key of those.
+        keys: The keys of those.
     """
 
     numbers: array[int] = field(default_factory=lambda: array("q"))
     digests: frozenset[bytes] = frozenset()
     marks: frozenset[bytes] = frozenset()
-    key: bytes = field(default=b"", repr=False)
+    keys: tuple[bytes, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, phones: Iterable[str], digests: Iterable[bytes] = ()) -> Barred:
+        """The numbers of a list, and the hashes of others.
+
+        Args:
+            phones: E.164.
+            digests: SHA-256, 32 bytes each.
+
+        Returns:
+            Both, for looking up.
+        """
+        return cls(array("q", sorted({int(phone) for phone in phones})), frozenset(digests))
 
     @property
     def is_hashed(self) -> bool:
@@ -137,103 +186,219 @@ class Barred:
         if not self.is_hashed:
             return False
         phone = f"+{number}"
-        # Hashing takes a microsecond: only lists that hold hashes pay for it.
-        if self.digests and digest_of(phone) in self.digests:
+        # Hashing takes microseconds: only lists that hold hashes pay for it.
+        if self.digests and any(
+            bytes.fromhex(name[len(_HASHED) :]) in self.digests for name in hashes_of(phone)
+        ):
             return True
-        return bool(self.marks) and keyed_mark(self.key, "phone", phone) in self.marks
+        return any(keyed_mark(key, "phone", phone) in self.marks for key in self.keys)
+
+    def met(self, numbers: Iterable[int]) -> int:
+        """How many of some numbers are on the list: what a file of leads and a list have in common.
+
+        Args:
+            numbers: Digits of E.164 numbers, each once.
+
+        Returns:
+            Their number.
+        """
+        return sum(number in self for number in numbers)
 
     def joined(self, other: Barred) -> Barred:
-        """The numbers of both; only one of the two may hold forgotten numbers.
+        """The numbers of both; both stay as they were.
 
         Args:
             other: Numbers of another list.
 
         Returns:
-            A new value; both stay as they were.
+            A new value.
         """
         return Barred(
             # Sorted, because a number is found by halving.
             array("q", sorted({*self.numbers, *other.numbers})),
             self.digests | other.digests,
-            self.marks or other.marks,
-            self.key or other.key,
+            self.marks | other.marks,
+            tuple(dict.fromkeys((*self.keys, *other.keys))),
         )
 
 
 class SuppressionList:
-    """The list of one firm in one file; every method opens it, does its work whole, and closes it.
+    """The list of one firm, as its evidence log has it.
 
     Args:
-        path: The file; made by the first addition, with mode 0600.
-        key: Key of forgotten numbers (`forget_key`); needed where there are some.
+        log: The evidence log.
     """
 
-    def __init__(self, path: Path, *, key: bytes | None = None) -> None:
-        self.path = path
-        self.file = ListFile(path)
-        self._key = key
+    def __init__(self, log: EvidenceLog) -> None:
+        self.log = log
 
     @classmethod
-    def beside(cls, store: Path, *, key: bytes | None = None) -> SuppressionList:
-        """The list in the folder of a store; no file is made before something is added.
+    def beside(cls, store: Path) -> SuppressionList:
+        """The list in the folder of a store; nothing is made before something is added.
 
         Args:
-            store: Folder of the store.
-            key: The key of forgotten numbers, where there are any.
+            store: The folder that the stores of all accounts lie in.
 
         Returns:
             The list.
         """
-        return cls(store / FILE_NAME, key=key)
+        return cls(EvidenceLog.beside(store))
 
-    def add(self, entries: Iterable[Entry], now: datetime) -> int:
-        """Put numbers on the list; one that is on it already stays as it is.
+    @property
+    def path(self) -> Path:
+        """Where it is: the file of the evidence log."""
+        return self.log.path
+
+    def add(self, entries: Iterable[Entry], now: datetime, *, run: str | None = None) -> int:
+        """Put numbers on the list; what one source said of a number for one reason is written once.
 
         Args:
             entries: What is to be added.
             now: The present, UTC.
+            run: Id of the command that adds them (`run_id`), by which all of it can be undone.
 
         Returns:
-            How many are new.
+            How many numbers were not on the list.
 
         Raises:
-            StoreError: The file is damaged or cannot be written.
+            StoreError: The log is damaged or cannot be written; nothing was added then.
         """
-        new = 0
-        with self.file.writing() as connection:
+        given = list(entries)
+        with self.log.writing():
+            known: dict[str, set[tuple[str, object]]] = {entry.name: set() for entry in given}
             # The first addition stays: its day is when the time to honor it began (47 CFR 64.1200(d)(3)).
-            for entry in entries:
-                if not _is_in(connection, "entries", entry):
-                    new += self._add_unforgotten(connection, entry, now)
+            for number, record in self.log.standing(known):
+                forgotten = (record.number or "").startswith(_FORGOTTEN)
+                known[number].add(
+                    _ERASED if forgotten else (record.source, record.detail.get("reason"))
+                )
+            new = sum(not words for words in known.values())
+            records = []
+            for entry in given:
+                said = known[entry.name]
+                # Of a forgotten number that is held nothing more is written: it would name the person again.
+                if _ERASED in said or (entry.source, entry.reason) in said:
+                    continue
+                said.add((entry.source, entry.reason))
+                detail = {"reason": entry.reason, "on": entry.on.isoformat()}
+                records.append(
+                    Record(
+                        "suppression", now, entry.name, source=entry.source, run=run, detail=detail
+                    )
+                )
+            self.log.append(records)
         return new
 
-    def remove(self, phones: Iterable[str], *, reason: str, source: str, now: datetime) -> int:
-        """Take numbers off the list; what stood there before stays as history.
+    def remove(
+        self,
+        phones: Iterable[str],
+        *,
+        reason: str,
+        source: str,
+        now: datetime,
+        run: str | None = None,
+    ) -> int:
+        """Take numbers off the list, whoever put them there; what stood there before stays as history.
 
         Args:
             phones: E.164.
             reason: Why they may be called again; must not be empty.
             source: Whose word that is.
             now: The present, UTC.
+            run: Id of the command that removes them.
 
         Returns:
             How many were on the list.
 
         Raises:
             ConfigError: There is no reason.
-            StoreError: The file is damaged or cannot be written.
+            StoreError: The log is damaged or cannot be written.
         """
+        with self.log.writing():
+            held: dict[str, dict[str, None]] = {}
+            for number, record in self.log.standing(phones):
+                # By every name: a hash of it may stand on its own.
+                held.setdefault(number, {number: None})[record.number or number] = None
+            names = dict.fromkeys(name for same in held.values() for name in same)
+            self._take_off(names, None, reason, source, now, run)
+        return len(held)
+
+    def undo(self, run: str, *, reason: str, source: str, now: datetime) -> int:
+        """Take off what one command put on the list; what others said of the same numbers stays.
+
+        Args:
+            run: Id of the command, as `runs` lists it.
+            reason: Why.
+            source: Whose word that is.
+            now: The present, UTC.
+
+        Returns:
+            How many numbers it had put there that were still held by it.
+
+        Raises:
+            ConfigError: No command of that id added anything, or there is no reason.
+            StoreError: The log is damaged or cannot be written.
+        """
+        if next(self.log.records(["suppression"], run=run), None) is None:
+            raise ConfigError(
+                f"no run {run!r} added a number; dialframe suppress list shows the runs"
+            )
+        return self._undo(lambda record: record.run == run, run, reason, source, now)
+
+    def undo_source(self, name: str, *, reason: str, source: str, now: datetime) -> int:
+        """Take off what one source put on the list, such as a file's name; see `undo`.
+
+        Args:
+            name: The source, as `Entry.source` has it.
+            reason: Why.
+            source: Whose word that is.
+            now: The present, UTC.
+
+        Returns:
+            How many numbers it had put there that were still held by it.
+
+        Raises:
+            ConfigError: There is no reason.
+            StoreError: The log is damaged or cannot be written.
+        """
+        return self._undo(lambda record: record.source == name, name, reason, source, now)
+
+    def _undo(
+        self,
+        chosen: Callable[[Record], bool],
+        undoes: str,
+        reason: str,
+        source: str,
+        now: datetime,
+    ) -> int:
+        with self.log.writing():
+            names = [
+                number
+                for number, record in self.log.standing()
+                if record.kind == "suppression" and chosen(record)
+            ]
+            self._take_off(dict.fromkeys(names), undoes, reason, source, now, None)
+        return len(dict.fromkeys(names))
+
+    def _take_off(
+        self,
+        names: Iterable[str],
+        undoes: str | None,
+        reason: str,
+        source: str,
+        now: datetime,
+        run: str | None,
+    ) -> None:
+        # A row of its own, so that who lifted a request, and why, can be shown.
         if not reason.strip():
             raise ConfigError("taking a number off the suppression list needs a reason")
-        removed = 0
-        with self.file.writing() as connection:
-            for phone in phones:
-                # A row of its own, so that who lifted a request, and why, can be shown.
-                entry = Entry(phone, reason, source, now.date())
-                if _is_in(connection, "entries", entry):
-                    _put(connection, "remove", entry, now)
-                    removed += 1
-        return removed
+        detail = {"reason": reason, "on": now.date().isoformat()}
+        if undoes is not None:
+            detail["undoes"] = undoes
+        self.log.append(
+            Record("suppression_undone", now, name, source=source, run=run, detail=detail)
+            for name in names
+        )
 
     def check(self, phones: Sequence[str]) -> list[Entry | None]:
         """Look numbers up.
@@ -249,23 +414,44 @@ class SuppressionList:
         Raises:
             StoreError: The list is damaged, or holds forgotten numbers and there is no key.
         """
-        with self.file.reading() as connection:
-            # Without the key a forgotten number looks like one that was never listed, and would be called.
-            self._check_key(connection)
-            return [self._find(connection, phone) for phone in phones]
+        held: dict[str, Record] = {}
+        for number, record in self.log.standing(phones):
+            held.setdefault(number, record)
+        return [_entry(held[phone], phone) if phone in held else None for phone in phones]
 
     def entries(self) -> Iterator[Entry]:
-        """What is on the list now.
+        """What is on the list now, each number once by what was said first.
 
         Yields:
             Entries, oldest first.
         """
-        with self.file.reading() as connection:
-            rows = connection.execute(f"{_ENTRIES} order by c.seq")
-            # So many at once, as a list may be larger than memory.
-            while batch := rows.fetchmany(_ROWS):
-                for row in batch:
-                    yield _entry(row)
+        seen: set[str] = set()
+        for number, record in self.log.standing():
+            if number not in seen:
+                seen.add(number)
+                yield _entry(record, record.number or "")
+
+    def runs(self) -> list[Run]:
+        """What each command put on the list, newest first; removals by hand are not among them.
+
+        Raises:
+            StoreError: The list is damaged.
+        """
+        first: dict[str, Record] = {}
+        added: dict[str, set[str | None]] = {}
+        standing: dict[str, set[str]] = {}
+        for record in self.log.records(["suppression"]):
+            if record.run:
+                first.setdefault(record.run, record)
+                added.setdefault(record.run, set()).add(record.number)
+        for number, record in self.log.standing():
+            if record.run in added:
+                standing.setdefault(record.run, set()).add(number)
+        return [
+            Run(run, record.at, record.source, str(record.detail.get("reason", "")),
+                len(added[run]), len(standing.get(run, ())))
+            for run, record in reversed(first.items())
+        ]  # fmt: skip
 
     def history(self, phone: str) -> list[Change]:
         """All that ever happened to a number.
@@ -276,15 +462,12 @@ class SuppressionList:
         Returns:
             Additions, removals and pushes, oldest first.
         """
-        with self.file.reading() as connection:
-            rows = connection.execute(
-                'select action, reason, source, "on", at from changes where digest = ? order by seq',
-                (digest_of(phone),),
-            )
-            return [
-                Change(what, why, whose, date.fromisoformat(on), datetime.fromisoformat(at))
-                for what, why, whose, on, at in rows
-            ]
+        changes = []
+        for record in self.log.records(list(_ACTIONS), numbers=[phone]):
+            entry = _entry(record, phone)
+            action = _ACTIONS[record.kind]
+            changes.append(Change(action, entry.reason, entry.source, entry.on, record.at))
+        return changes
 
     def barred(self) -> Barred:
         """Everything on the list, for looking up many numbers.
@@ -293,21 +476,18 @@ class SuppressionList:
             The numbers and hashes, in memory.
 
         Raises:
-            StoreError: The list holds forgotten numbers and there is no key to find them by.
+            StoreError: The list is damaged, or holds forgotten numbers and there is no key to find them by.
         """
-        with self.file.reading() as connection:
-            self._check_key(connection)
-            marks = [mark for (mark,) in connection.execute("select mark from forgotten")]
-            numbers = connection.execute(
-                "select number from entries where number is not null order by number"
-            )
-            digests = connection.execute("select digest from entries where number is null")
-            return Barred(
-                array("q", (number for (number,) in numbers)),
-                frozenset(digest for (digest,) in digests),
-                frozenset(marks),
-                self._key or b"",
-            )
+        phones, digests, marks = array("q"), set(), set()
+        for number in self.log.standing_numbers():
+            if number[0] == "+":
+                phones.append(int(number))
+            elif number.startswith(_HASHED):
+                digests.add(bytes.fromhex(number[len(_HASHED) :]))
+            else:
+                marks.add(bytes.fromhex(number[len(_FORGOTTEN) :]))
+        keys = tuple(self.log.forget_keys()) if marks else ()
+        return Barred(array("q", sorted(phones)), frozenset(digests), frozenset(marks), keys)
 
     def unpushed(self) -> list[Entry]:
         """Entries that were not sent to the service since they were added.
@@ -315,14 +495,18 @@ class SuppressionList:
         Returns:
             Those that have a number, not only a hash.
         """
-        with self.file.reading() as connection:
-            rows = connection.execute(
-                # A hash cannot be sent: the service takes numbers (contract, Endpoints: Do-Not-Call).
-                f"{_ENTRIES} where c.number is not null "
-                "and not exists (select 1 from changes p where p.digest = e.digest "
-                "and p.action = 'push' and p.seq > e.seq) order by c.seq"
-            )
-            return [_entry(row) for row in rows]
+        sent: dict[str | None, datetime] = {}
+        for record in self.log.records(["dnc_add"]):
+            sent[record.number] = max(record.at, sent.get(record.number, record.at))
+        return [
+            entry
+            for entry in self.entries()
+            # A hash cannot be sent: the service takes numbers (contract, Endpoints: Do-Not-Call).
+            if entry.phone is not None
+            and entry.kind == "suppression"
+            and entry.added_at is not None
+            and not (entry.phone in sent and sent[entry.phone] >= entry.added_at)
+        ]
 
     def pushed(self, entries: Iterable[Entry], now: datetime) -> None:
         """Write down that entries were sent to the service.
@@ -331,162 +515,45 @@ class SuppressionList:
             entries: What was sent.
             now: When, with a zone.
         """
-        with self.file.writing() as connection:
-            for entry in entries:
-                _put(connection, "push", entry, now)
-
-    def forget(self, phone: str, now: datetime) -> int:
-        """Erase a number and its history, and leave a keyed hash by which it stays suppressed.
-
-        Where the number is not on the list nothing is written: forgetting suppresses nobody.
-
-        Args:
-            phone: E.164.
-            now: The present, UTC.
-
-        Returns:
-            How many rows were erased.
-
-        Raises:
-            ConfigError: There is no key.
-            StoreError: The file is damaged or cannot be written.
-        """
-        if not self.file.exists:
-            return 0
-        if self._key is None:
-            raise ConfigError("forgetting a number needs a key; see suppression.forget_key")
-        digest = digest_of(phone)
-        with self.file.writing(erasing=True) as connection:
-            # The history goes with the entry: it holds the number, too.
-            listed = connection.execute("delete from entries where digest = ?", (digest,)).rowcount
-            erased = connection.execute("delete from changes where digest = ?", (digest,)).rowcount
-            # What was not on the list leaves no mark: forgetting must not suppress anybody.
-            if listed:
-                connection.execute(
-                    "insert or ignore into forgotten values (?, ?)",
-                    (keyed_mark(self._key, "phone", phone), now.isoformat()),
-                )
-        return erased
-
-    def take_in(self, other: SuppressionList, now: datetime) -> int:
-        """Add what another list has and this one never heard of, such as one from a backup.
-
-        A number that was taken off this list stays off.
-
-        Args:
-            other: The other list.
-            now: The present, UTC.
-
-        Returns:
-            How many numbers are new.
-
-        Raises:
-            StoreError: One of the two is damaged or cannot be written.
-        """
-        theirs = list(other.entries())
-        with other.file.reading() as connection:
-            # A forgotten number has no entry: its keyed mark alone is taken over.
-            marks = connection.execute("select mark, at from forgotten").fetchall()
-        new = 0
-        with self.file.writing(erasing=bool(marks)) as connection:
-            for entry in theirs:
-                # A change is enough: whoever was taken off here knows better than the backup.
-                if not _is_in(connection, "changes", entry):
-                    new += self._add_unforgotten(connection, entry, now)
-            for mark in marks:
-                new += connection.execute(
-                    "insert or ignore into forgotten values (?, ?)", mark
-                ).rowcount
-        return new
+        self.log.append(
+            Record("dnc_add", now, entry.name, source="suppress push",
+                   detail={"reason": entry.reason, "on": entry.on.isoformat()})
+            for entry in entries
+        )  # fmt: skip
 
     def __len__(self) -> int:
-        with self.file.reading() as connection:
-            (count,) = connection.execute(
-                "select (select count(*) from entries) + (select count(*) from forgotten)"
-            ).fetchone()
-            return int(count)
-
-    def _check_key(self, connection: sqlite3.Connection) -> None:
-        some = connection.execute("select 1 from forgotten limit 1").fetchone()
-        if some is not None and self._key is None:
-            raise StoreError(
-                f"{self.path} holds forgotten numbers, and the key that they are known by is "
-                "missing; put it back, so that none of them is called"
-            )
-
-    def _find(self, connection: sqlite3.Connection, phone: str) -> Entry | None:
-        # By hash first, which needs no key; marks only for what is not found.
-        row = connection.execute(f"{_ENTRIES} where e.digest = ?", (digest_of(phone),)).fetchone()
-        if row is not None:
-            return _entry(row)
-        forgotten_at = self._forgotten_at(connection, phone)
-        if forgotten_at is None:
-            return None
-        return Entry(phone, "forgotten", "", forgotten_at.date(), added_at=forgotten_at)
-
-    def _forgotten_at(self, connection: sqlite3.Connection, phone: str | None) -> datetime | None:
-        if self._key is None or phone is None:
-            return None
-        mark = (keyed_mark(self._key, "phone", phone),)
-        row = connection.execute("select at from forgotten where mark = ?", mark).fetchone()
-        return None if row is None else datetime.fromisoformat(row[0])
-
-    def _add_unforgotten(
-        self, connection: sqlite3.Connection, entry: Entry, now: datetime
-    ) -> bool:
-        """Put a number down, unless it is held as a keyed hash already; whether it was put."""
-        new = self._forgotten_at(connection, entry.phone) is None
-        if new:
-            _put(connection, "add", entry, now)
-        return new
+        return len(self.log.standing_numbers())
 
 
-def digest_of(phone: str) -> bytes:
-    """SHA-256 of a number.
+def run_id(now: datetime) -> str:
+    """A new id for what one command writes, which sorts by time.
 
     Args:
-        phone: The number in E.164; its `+` is hashed as well.
+        now: The present, with a zone.
 
     Returns:
-        32 bytes.
+        Such as `run-20261125-081500-3f2a`.
 
     Example:
-        >>> digest_of('+12025550142').hex()[:12]
-        '409483139e44'
+        >>> run_id(datetime(2026, 11, 25, 8, 15))[:19]
+        'run-20261125-081500'
     """
-    return hashlib.sha256(phone.encode()).digest()
+    return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _is_in(connection: sqlite3.Connection, table: str, entry: Entry) -> bool:
-    query = f"select 1 from {table} where digest = ?"
-    return connection.execute(query, (entry.digest,)).fetchone() is not None
-
-
-def _put(connection: sqlite3.Connection, action: Action, entry: Entry, now: datetime) -> None:
-    # An integer takes eight bytes where the text takes thirteen.
-    number = None if entry.phone is None else int(entry.phone)
-    seq = connection.execute(
-        'insert into changes (action, digest, number, reason, source, "on", at) '
-        "values (?, ?, ?, ?, ?, ?, ?)",
-        (action, entry.digest, number, entry.reason, entry.source, entry.on.isoformat(),
-         now.isoformat()),
-    ).lastrowid  # fmt: skip
-    if action == "add":
-        # `entries` is what the changes come to, so that a look-up need not replay them.
-        connection.execute("insert into entries values (?, ?, ?)", (entry.digest, seq, number))
-    elif action == "remove":
-        connection.execute("delete from entries where digest = ?", (entry.digest,))
-
-
-def _entry(row: tuple[int | None, str, str, str, bytes, str]) -> Entry:
-    number, reason, source, on, digest, at = row
+def _entry(record: Record, phone: str) -> Entry:
+    on = record.detail.get("on")
+    forgotten = (record.number or "").startswith(_FORGOTTEN)
+    digest = b"" if phone[:1] == "+" else bytes.fromhex(phone.partition(":")[2])
     return Entry(
-        None if number is None else f"+{number}",
-        reason,
-        source,
-        date.fromisoformat(on),
+        phone if phone[:1] == "+" else None,
+        "forgotten" if forgotten else str(record.detail.get("reason") or record.kind),
+        record.source,
+        date.fromisoformat(on) if isinstance(on, str) else record.at.date(),
         digest,
-        datetime.fromisoformat(at),
+        record.at,
+        record.run,
+        record.kind,
     )
 
 

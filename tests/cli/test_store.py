@@ -84,15 +84,13 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     folder: Path, tmp_path: Path
 ) -> None:
     """`verify` ends with 3 and names the file; `repair` and `restore` bring back what was there."""
-    listed = folder / "suppression.sqlite", folder / "suppression.log"
+    listed = folder / "evidence" / "log.jsonl"
     invoke("suppress add +12025550142 --source Ada")
     (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
     rows = invoke("store info --json").facts["rows"]
-    made, beside = invoke("store backup --json", tmp_path / "backups").facts["backups"]
+    made, evidence, *_ = invoke("store backup --json", tmp_path / "backups").facts["backups"]
     assert Path(made, "backup.json").exists()
-    assert {path.name for path in Path(beside).iterdir()} >= {
-        "suppression.sqlite", "suppression.log", "backup.json",
-    }  # fmt: skip
+    assert Path(evidence, listed.name).read_bytes() == listed.read_bytes()
     (store / "store.sqlite").unlink()
 
     invoke("store verify", ends=3, out="store.sqlite: it is missing or empty")
@@ -102,22 +100,23 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     assert invoke("store info --json").facts["rows"] == rows
 
     invoke("store restore", tmp_path / "backups", ends=2, err="--replace")
-    listed[0].unlink()
+    whole = listed.read_bytes()
+    listed.unlink()
     journal = Journal(folder / "journal", "account")
     journal.begin(WISH, datetime.now(UTC))
     journal.file.unlink()
     head = store / "assistant.jsonl.head"
     head.write_text("cut")
     words = invoke("store verify", ends=3).out
-    assert "suppression/suppression.sqlite: it is missing" in words
+    assert "lines that were written are missing at its end" in words
     assert "journal/writes.sqlite3: the write journal" in words
     assert f"{store.name}/assistant.jsonl: " in words
     head.unlink()
+    listed.write_bytes(whole)
     invoke("store repair", out="and 1 wishes and consents")
     assert [wish.key for wish in journal.evidence()] == ["k"]
     invoke("suppress add +12025550143 --source Ada")
-    for path in listed:
-        path.write_bytes(path.read_bytes()[:99])
+    listed.write_bytes(listed.read_bytes()[:99])
     invoke("suppress list", ends=1)
     assert invoke("store restore --replace --json", tmp_path / "backups").facts["restored"]
     invoke("suppress check +12025550142", ends=3)

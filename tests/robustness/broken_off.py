@@ -224,8 +224,7 @@ def _suppression_judge(room: Path) -> None:
     assert all(listed[:24])
     assert listed == sorted(listed, reverse=True)
     assert _suppressed(room).add([_entry("+12025550199")], NOW) == 1
-    _suppressed(room).file.mend()
-    assert not _suppressed(room).file.problems()
+    assert not _suppressed(room).log.verify()
 
 
 def _suppressed(room: Path) -> SuppressionList:
@@ -377,6 +376,8 @@ def _list_show(room: Path) -> Shown:
 
 def _suppression_show(room: Path) -> Shown:
     listed = _suppressed(room)
+    if problems := listed.log.verify():
+        return {}, problems
     return {
         "entries": list(map(repr, listed.entries())),
         "found": list(map(repr, listed.check(PHONES))),
@@ -410,7 +411,7 @@ THINGS = {
     "assistant's log": Thing(_log_make, _log_go_on, _log_judge, _log_show),
     "suppression list": Thing(
         _suppression_make, _suppression_go_on, _suppression_judge, _suppression_show,
-        kept=lambda room: _suppression_show(room)[0],
+        at="store/evidence",
     ),
     "published tables": Thing(
         _published_make, _published_go_on, _published_judge, _published_show, at="lake"

@@ -33,7 +33,14 @@ def test_what_is_broken_off_leaves_the_old_or_the_new() -> None:
 
 def test_no_harmed_file_changes_what_is_shown_unsaid(tmp_path: Path) -> None:
     """A flip, a cut, a deletion or an old copy: said, or nothing is different; what is kept twice is kept."""
-    for kind in ("journal", "import ledger", "assistant's log", "published tables", "lead list"):
+    for kind in (
+        "journal",
+        "import ledger",
+        "assistant's log",
+        "published tables",
+        "lead list",
+        "suppression list",
+    ):
         outcomes = broken_off.harm(kind, tmp_path / kind, HARMED)
 
         assert set(outcomes) <= {"same", "said"}, outcomes

@@ -256,16 +256,15 @@ def saved_mappings() -> Path:
     return user_data_path("dialframe") / "mappings"
 
 
-def suppression_list(store: Path | None, *, forgetting: bool = False) -> SuppressionList:
+def suppression_list(store: Path | None) -> SuppressionList:
     """The suppression list beside the store of the option, of DIALFRAME_STORE, or of this machine.
 
     Args:
         store: The option.
-        forgetting: Whether a number is to be forgotten, so that a key is made where there is none.
     """
     from dialframe.flows.suppression_import import own_list
 
-    return own_list(os.environ, store, forgetting=forgetting)
+    return own_list(os.environ, store)
 
 
 def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
@@ -274,15 +273,17 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
     A list that cannot be written is a `problem` in words: what was cleaned is right without it.
     """
     from dialframe.flows.suppression_import import opt_outs_of
+    from dialframe.suppression import run_id
 
     firm_list, now = suppression_list(store), datetime.now(UTC)
+    run = run_id(now)
     if not result.opted_out:
         return {"added": 0, "on_list": len(firm_list)}
     try:
-        added = firm_list.add(opt_outs_of(result, now.date()), now)
+        added = firm_list.add(opt_outs_of(result, now.date()), now, run=run)
     except (OSError, StoreError) as error:
         return {"added": 0, "on_list": len(firm_list), "problem": str(error)}
-    return {"added": added, "on_list": len(firm_list)}
+    return {"added": added, "on_list": len(firm_list), "run": run}
 
 
 def _suppressed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,7 +23,8 @@ from dialframe.cli.terminal import (
     progress,
 )
 from dialframe.cli.terminal import settings as settings_of
-from dialframe.errors import ConfigError, StoreError
+from dialframe.errors import ConfigError
+from dialframe.evidence import EvidenceLog
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
@@ -61,27 +63,19 @@ def forget(
 ) -> Answer:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    It goes from the store, the write journal, the suppression list and published tables. Lists, exports,
+    It goes from the store, the write journal, the evidence log and published tables. Lists, exports,
     packs and backups are yours: those that still hold the number are named, and the command ends with status 3.
     Copies that other programs made are not known and not looked at, nor is what the service has. Example:
 
         dialframe store forget +12125550142
     """
-    from dialframe.cli.lead_options import suppression_list
     from dialframe.flows import erasing
 
-    now = datetime.now(UTC)
-    # The suppression list is given apart: there the number stays, as a mark that nobody can undo.
     with account_options.connect() as account:
-        erasure = erasing.forget(
-            account,
-            phone,
-            now,
-            suppressed=suppression_list(account_options.store, forgetting=True),
-        )
+        erasure = erasing.forget(account, phone, datetime.now(UTC))
     lines = (
         f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
-        f"{erasure.suppressed} rows of the suppression list made a mark, "
+        f"{erasure.evidence} records of evidence made a mark, "
         f"{len(erasure.published)} published places written anew",
         f"{erasure.looked_at} files that dialframe wrote or read as lists were looked through",
         *(f"{leftover.path}: {leftover.why}" for leftover in erasure.remaining),
@@ -164,13 +158,12 @@ def vacuum(account_options: AccountOptions) -> Answer:
 def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     """Compare every file of the store with its digests, without asking the service.
 
-    The suppression list, the write journal, the assistant's log and published tables on this disk are looked
+    The evidence log, the write journal, the assistant's log and published tables on this disk are looked
     at, too, and what the register of outputs knows of stores and imports that were deleted. Ends with status 3
     if something is not as it was written. Example:
 
         dialframe store verify
     """
-    from dialframe.cli.lead_options import suppression_list
     from dialframe.flows.machine_checks import vanished_outputs
     from dialframe.store import Store, verify_and_repair
 
@@ -185,9 +178,11 @@ def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
                 damages += [
                     verify_and_repair.Problem(*problem) for problem in whole.published_problems()
                 ]
-    suppression, writes = suppression_list(store).file, _journal(store, journal)
+    evidence, writes = EvidenceLog.beside(_root(store)), _journal(store, journal)
     beside = {
-        "suppression": suppression.problems() if suppression.exists and not journal else None,
+        "evidence": [f"{evidence.path.name}: {line}" for line in evidence.verify()]
+        if evidence.exists and not journal
+        else None,
         "journal": writes.problems() if writes.begun else None,
     }
     for name, lines in beside.items():
@@ -223,7 +218,6 @@ def repair(
 
         dialframe store repair
     """
-    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import verify_and_repair
 
     now = datetime.now(UTC)
@@ -232,9 +226,9 @@ def repair(
         path.name: verify_and_repair.repair(path, now, acknowledge=acknowledge)
         for path in (_stores(store) if journal is None else ())
     }
-    suppression, writes = suppression_list(store).file, _journal(store, journal)
-    if suppression.exists and not journal:
-        done["suppression"] = suppression.mend()
+    evidence, writes = EvidenceLog.beside(_root(store)), _journal(store, journal)
+    if evidence.exists and not journal:
+        done["evidence"] = evidence.repair()
     if writes.begun:
         done["journal"] = writes.mend()
     lines = (
@@ -255,12 +249,11 @@ def backup(
 ) -> Answer:
     """Copy the whole store as it is now, with a list of digests.
 
-    The suppression list and the write journal go with it. Example:
+    The evidence log and the write journal go with it. Example:
 
         dialframe store backup /mnt/backups/2026-11-22
     """
     from dialframe.account.connecting import keys_folder
-    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
 
     # Stores hold keyed marks of forgotten numbers: without the keys a backup could not tell them.
@@ -268,8 +261,11 @@ def backup(
         backups.backup(path, folder, replace=replace, keys=keys_folder())
         for path in _stores(store)
     ]
-    # A damaged copy would be all that there is after the next fault.
-    suppression_list(store).file.mend()
+    # A damaged copy is refused: it would be all that there is after the next fault.
+    evidence = EvidenceLog.beside(folder).folder
+    if replace:
+        shutil.rmtree(evidence, ignore_errors=True)
+    archives += [evidence] if EvidenceLog.beside(_root(store)).copy_to(evidence) else []
     beside = backups.backup_beside(_beside(store), folder, replace=replace)
     # Of them there is one, whichever accounts there are.
     archives += [] if beside is None else [beside]
@@ -288,20 +284,19 @@ def restore(
 ) -> Answer:
     """Put a backup back; a store in its place is kept beside it.
 
-    A suppression list that is here stays, and takes in what only the backup knows; so does the write journal,
-    which an older one would make forget what was sent. Example:
+    The evidence log that is here stays, and takes in what only the backup knows; whom it erased stays erased.
+    So does the write journal, which an older one would make forget what was sent. Example:
 
         dialframe store restore /mnt/backups/2026-11-22 --replace
     """
     from dialframe.account.connecting import keys_folder
-    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
-    from dialframe.suppression import SuppressionList
 
     # A folder of backups has one for each account, and one of what lies beside them.
     copies = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
     sources = [path for path in copies if path.name != backups.BESIDE]
-    if not copies:
+    backed_up = EvidenceLog.beside(folder)
+    if not copies and not backed_up.exists:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
     # What stands there is kept beside it: a backup may be older than somebody thinks.
@@ -311,26 +306,23 @@ def restore(
         )
         for path in sources
     }
-    brought, added = list[str](), 0
+    brought = list[str]()
+    log = EvidenceLog.beside(root)
+    # What can be read of a damaged log stays; the backup brings the rest.
+    log.repair()
+    added = log.take_in(backed_up)
     if (beside := folder / backups.BESIDE) in copies:
-        suppression = suppression_list(store)
-        try:
-            theirs = SuppressionList(beside / suppression.path.name)
-            added = suppression.take_in(theirs, now) if suppression.file.exists else 0
-        except StoreError:
-            # The list that is here cannot be read: the one of the backup takes its place.
-            suppression.file.set_aside()
         brought = backups.restore_beside(_beside(store), beside)
         if brought:
             _journal(store).mend()
     restored = {name: str(path) if path else None for name, path in kept_files.items()}
     lines = [f"{name}: restored" for name in brought]
     if added:
-        lines.append(f"{added} numbers of the backup are on the suppression list again")
+        lines.append(f"{added} records of the backup are in the evidence log again")
     for name, path in kept_files.items():
         before = f"; what stood there is {path}" if path else ""
         lines.append(f"{root / name}: restored{before}")
-    facts = {"restored": restored, "beside": brought, "suppressed": added}
+    facts = {"restored": restored, "beside": brought, "evidence": added}
     return Answer(facts, lines)
 
 
@@ -341,15 +333,12 @@ def _root(store: Path | None) -> Path:
 
 
 def _beside(store: Path | None) -> Beside:
-    """The suppression list with its log and key, and the write journal, of this machine."""
+    """The write journal of this machine."""
     from dialframe.client.write_journal import EVIDENCE
-    from dialframe.flows.suppression_import import key_file
     from dialframe.store.backups import Beside
-    from dialframe.suppression import SuppressionList
 
-    # The log is the second copy of the list, and the evidence that of the journal.
-    listed, journal = SuppressionList.beside(_root(store)).path, _journal(store).file
-    files = (listed, listed.with_suffix(".log"), key_file(), journal, journal.with_name(EVIDENCE))
+    journal = _journal(store).file
+    files = (journal, journal.with_name(EVIDENCE))
     return Beside({path.name: path for path in files}, frozenset({journal.name}))
 
 

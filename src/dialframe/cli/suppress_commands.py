@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dialframe.suppression import Entry
 
 app = typer.Typer(
-    help="Numbers that must not be called: add, list, check, export, remove, push.",
+    help="Numbers that must not be called: add, list, check, undo, remove, export, push.",
     no_args_is_help=True,
 )
 
@@ -74,7 +74,7 @@ def add(
         dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry
     """
     from dialframe.flows import suppression_import
-    from dialframe.suppression import Entry
+    from dialframe.suppression import Entry, run_id
 
     # The time to honor it runs from the day of the request (47 CFR 64.1200(d)(3)).
     requested_on = day("--on", on) or _now().date()
@@ -94,7 +94,9 @@ def add(
     suppressed = suppression_list(store)
     # Counted before: the list itself holds each number once.
     numbers_given = len(phones) + sum(len(file_read.barred) for file_read in files)
-    new = suppressed.add(entries(), _now())
+    now = _now()
+    run = run_id(now)
+    new = suppressed.add(entries(), now, run=run)
     facts: dict[str, Any] = {
         "given": numbers_given,
         "added": new,
@@ -107,10 +109,13 @@ def add(
             if file_read.unreadable
         },
         "on_list": len(suppressed),
+        "run": run,
     }
     lines = [
         f"{new:,} numbers added, {numbers_given - new:,} were on the list; it holds {len(suppressed):,}"
     ]
+    if new:
+        lines.append(f"Take them off again with dialframe suppress undo {run}")
     # A service's "may be called" keeps a row off the list, which whoever reads this may want to check.
     if facts["free"]:
         lines.append(f"{facts['free']:,} rows may be called, says the service that screened them")
@@ -146,9 +151,23 @@ def list_(
         maxlen=limit,
     )
     rows = [_row(entry) for entry in reversed(last_entries)]
+    runs = [
+        {**run._asdict(), "at": run.at.isoformat()}
+        for run in suppressed.runs()
+        if source in (None, run.source) and reason in (None, run.reason)
+    ]
     lines = [*_table(rows, "Suppression list")]
+    shown = ("run", "source", "reason", "added", "standing")
+    if runs:
+        lines.append(
+            Table(
+                [[str(run[name]) for name in shown] for run in runs[:limit]],
+                list(shown),
+                "By command; dialframe suppress undo RUN takes one back",
+            )
+        )
     lines.append(f"{len(suppressed):,} numbers are on the list ({suppressed.path})")
-    return Answer({"on_list": len(suppressed), "entries": rows}, lines)
+    return Answer({"on_list": len(suppressed), "entries": rows, "runs": runs}, lines)
 
 
 @command(app)
@@ -180,27 +199,72 @@ def check(
 
 
 @command(app)
-def remove(
-    numbers: Annotated[list[str], typer.Argument(help="Phone numbers.", metavar="NUMBER...")],
-    reason: Annotated[str, typer.Option(help="Why they may be called again; kept as history.")],
+def undo(
+    run: Annotated[
+        str, typer.Argument(help="Id of the command, as suppress list shows it.", metavar="RUN")
+    ],
+    reason: Annotated[str, typer.Option(help="Why; kept as history.")] = "undone",
     source: Annotated[str, typer.Option(help="Who says so.")] = "command line",
+    store: StoreFolder = None,
+) -> Answer:
+    """Take off what one command put on the list; what others said of the same numbers stays.
+
+    Example:
+        dialframe suppress undo run-20261125-081500-3f2a
+    """
+    suppressed = suppression_list(store)
+    removed = suppressed.undo(run, reason=reason, source=source, now=_now())
+    facts = {"run": run, "removed": removed, "on_list": len(suppressed)}
+    return Answer(
+        facts, [f"{removed:,} numbers of {run} are off the list; it holds {len(suppressed):,}"]
+    )
+
+
+@command(app)
+def remove(
+    numbers: Numbers = None,
+    *,
+    reason: Annotated[str, typer.Option(help="Why they may be called again; kept as history.")],
+    file: FromFiles = None,
+    from_source: Annotated[
+        str | None,
+        typer.Option(
+            "--source", help="Everything that this source put there, such as a file's name."
+        ),
+    ] = None,
+    who: Annotated[str, typer.Option("--by", help="Who says so.")] = "command line",
     region: NumbersRegion = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Take numbers off the list; why stays as history, and the service is not told.
 
-    Example:
+    Examples:
         dialframe suppress remove +12125550142 --reason consent
+        dialframe suppress remove --file wrong.csv --region US --reason "wrong file"
+        dialframe suppress remove --source october.csv --reason "wrong column"
     """
+    from dialframe.flows import suppression_import
+
     # The reason is asked for: a removal has to be explained as long as the history is kept.
-    phones = _numbers(numbers, region)
-    removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
-    lines = [f"{removed:,} of {len(phones):,} numbers were on the list and are off it"]
+    suppressed, phones = suppression_list(store), _numbers(numbers, region)
+    for file_read in suppression_import.read(expanded(file or []), region=region):
+        phones += file_read.phones
+    if not phones and from_source is None:
+        raise ConfigError("suppress remove takes numbers, a file with --file, or a --source")
+    removed = 0
+    if phones:
+        removed = suppressed.remove(phones, reason=reason, source=who, now=_now())
+    if from_source is not None:
+        removed += suppressed.undo_source(from_source, reason=reason, source=who, now=_now())
+    not_on_list = len(dict.fromkeys(phones)) - removed if from_source is None else 0
+    lines = [f"{removed:,} numbers are off the list"]
+    if not_on_list:
+        lines.append(f"{not_on_list:,} were not on it")
     if removed:
         lines.append(
             "The account's own Do-Not-Call list is as it was: removing there is done in the console"
         )
-    return Answer({"removed": removed, "not_on_list": len(phones) - removed}, lines)
+    return Answer({"removed": removed, "not_on_list": not_on_list}, lines)
 
 
 @command(app)
@@ -218,6 +282,7 @@ def export(
     """
     import pandas as pd
 
+    from dialframe.evidence import hashed as hashed_number
     from dialframe.frames.csv_safety import write_csv
 
     # Hashes can be given away: whoever holds numbers of their own finds the common ones, and no others.
@@ -225,7 +290,9 @@ def export(
     rows = [
         (
             # Of some entries the hash is all that was ever given.
-            entry.digest.hex() if hashed else entry.phone or f"sha256:{entry.digest.hex()}",
+            (hashed_number(entry.phone)[7:] if entry.phone else entry.digest.hex())
+            if hashed
+            else entry.name,
             entry.reason,
             entry.source,
             entry.on.isoformat(),
@@ -308,6 +375,7 @@ def _row(entry: Entry) -> dict[str, str]:
         "reason": entry.reason,
         "source": entry.source,
         "on": entry.on.isoformat(),
+        "run": entry.run or "",
     }
 
 

@@ -35,11 +35,11 @@ _SCHEMA: Final = f"""
 """
 COLUMNS: Final = "seq, kind, at, number, source, list, who, request_id, run, detail"
 
-#: The one rule of what stands: a prohibition that was not taken back later, as a whole or by its run.
+#: The one rule of what stands: a prohibition that was not taken back later, as a whole or by its run or source.
 _STANDS: Final = """
     p.kind in ({kinds}) and p.at <= :at and not exists (
         select 1 from records u where u.number = p.number and u.kind = 'suppression_undone'
-        and u.at <= :at and (u.at, u.seq) > (p.at, p.seq) and (u.undoes is null or u.undoes = p.run)
+        and u.at <= :at and (u.at, u.seq) > (p.at, p.seq) and (u.undoes is null or u.undoes in (p.run, p.source))
     )
 """.format(kinds=", ".join(f"'{kind}'" for kind in PROHIBITIONS))
 ALWAYS: Final = "9999-12-31T23:59:59.999999Z"
@@ -182,6 +182,13 @@ def standing(
     while batch := rows.fetchmany(_ROWS):
         for row in batch:
             yield row[0], record(row[1:])
+
+
+def standing_numbers(connection: sqlite3.Connection) -> Iterator[str]:
+    """Every number that something prohibits now, as records name it, once."""
+    query = f"select distinct p.number from records p where {_STANDS}"
+    for (number,) in connection.execute(query, {"at": ALWAYS}):
+        yield number
 
 
 def newest(connection: sqlite3.Connection, kind: str, at: str) -> Iterator[tuple[str, Record]]:

@@ -1,10 +1,7 @@
 """The log itself: one file of JSON lines in batches, each batch ended by a hash over itself and the batch before.
 
-    {"log":"<id>","before":"<hash that it follows>"}
-    {"kind":"check","at":"2026-11-25T08:00:00.000000Z","number":"+12025550142","detail":{"listed":false}}
-    {"batch":1,"hash":"<SHA-256 of the hash before and the lines>"}
-
-A batch is on the disk, whole, before `append` returns; what a kill or a full disk left of one has no end, was never
+The first line is `{"log":ID,"before":HASH}`, the last of each batch `{"batch":NUMBER,"hash":HASH}`, where the hash is
+SHA-256 over the hash before and the lines of the batch; the lines between are records. A batch is on the disk, whole, before `append` returns; what a kill or a full disk left of one has no end, was never
 promised to anybody, and is cut off by the next writer. `head` beside the log notes how far it came, so that a log
 of which lines are missing is an error and never a shorter log. One lock keeps writers apart; readers need none.
 """
@@ -17,6 +14,7 @@ import re
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -41,6 +39,10 @@ from dialframe.privacy import E164, keyed_mark
 
 FOLDER: Final = "evidence"
 FILE_NAME: Final = "log.jsonl"
+#: How often, and how far apart, a log is looked at that does not fit its note.
+_TRIES: Final = 5
+_PAUSE_S: Final = 0.01
+_CUT: Final = "lines that were written are missing at its end"
 KEYS: Final = "forgotten.key"
 #: What the first batch of all follows.
 ORIGIN: Final = "0" * 64
@@ -78,12 +80,26 @@ class EvidenceLog:
 
     @classmethod
     def open(cls, folder: Path) -> EvidenceLog:
-        """The log in a folder, whether there is one yet or not."""
+        """The log in a folder, whether there is one yet or not.
+
+        Args:
+            folder: Its folder.
+
+        Returns:
+            The log; nothing is made.
+        """
         return cls(folder)
 
     @classmethod
     def beside(cls, store: Path) -> EvidenceLog:
-        """The log of a store's folder."""
+        """The log of a store's folder.
+
+        Args:
+            store: The folder that the stores of all accounts lie in.
+
+        Returns:
+            The log; nothing is made.
+        """
         return cls(store / FOLDER)
 
     @property
@@ -231,27 +247,52 @@ class EvidenceLog:
         Raises:
             StoreError: What is there is not what was written, or lines are missing.
         """
-        size = self._size()
-        if size < max(start.size, self._noted().size):
-            raise self._damaged("lines that were written are missing at its end")
-        if size == start.size:
-            return
         try:
-            with self.path.open("rb") as file:
-                first = file.readline()
-                log, before = _begun(first)
+            with self._steady() as (file, noted, log, before):
                 if start.size and log != start.log:
                     raise self._damaged("it is not the log that was noted")
+                if os.fstat(file.fileno()).st_size < start.size:
+                    raise self._damaged(_CUT)
                 file.seek(start.size)
                 place = start if start.size else Place(log, start.batch, before, 0)
-                yield from self._read(file, place)
+                yield from self._read(file, place, noted)
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise StoreError(
                 f"{self.path}: {error.strerror or error}; it cannot be read"
             ) from error
 
-    def _read(self, file: BinaryIO, place: Place) -> Iterator[tuple[Place, list[bytes]]]:
-        noted = self._noted()
+    @contextmanager
+    def _steady(self) -> Iterator[tuple[BinaryIO, Place, str, str]]:
+        """The log for reading, how far it had come, its id and the hash that it follows.
+
+        Raises:
+            FileNotFoundError: There is none, and never was.
+            StoreError: It is shorter than was noted, or another one.
+        """
+        for attempt in range(_TRIES):
+            # The note first: it is written behind the log, which is never shorter than it then.
+            noted = self._noted()
+            try:
+                with self.path.open("rb") as file:
+                    log, before = _begun(file.readline())
+                    size = os.fstat(file.fileno()).st_size
+                    if not noted.size or (log == noted.log and size >= noted.size):
+                        yield file, noted, log, before
+                        return
+            except FileNotFoundError:
+                if not noted.size:
+                    raise
+                log, size = "", 0
+            # Another process may be putting a new log in the place of this one.
+            if attempt + 1 < _TRIES:
+                time.sleep(_PAUSE_S)
+        raise self._damaged(_CUT if log in ("", noted.log) else "it is not the log that was noted")
+
+    def _read(
+        self, file: BinaryIO, place: Place, noted: Place
+    ) -> Iterator[tuple[Place, list[bytes]]]:
         lines: list[bytes] = []
         digest = sha256(place.hash.encode())
         at = place.size
@@ -328,6 +369,9 @@ class EvidenceLog:
             run: Only of this run.
             newest_first: The other way round.
 
+        Yields:
+            Records.
+
         Raises:
             StoreError: The log is not what was written.
         """
@@ -380,8 +424,17 @@ class EvidenceLog:
                         facts[number][kind] = record
         return {number: NumberFacts(**known) for number, known in facts.items()}
 
-    def prohibitions(self, at: datetime | None = None) -> Iterator[Record]:
-        """Everything that prohibits some number at an instant, oldest first; a number may come more than once.
+    def standing(
+        self, numbers: Iterable[str] | None = None, at: datetime | None = None
+    ) -> Iterator[tuple[str, Record]]:
+        """Everything that prohibits numbers at an instant, oldest first; a number may come more than once.
+
+        Args:
+            numbers: E.164; None for every number.
+            at: The instant; None for everything that was ever written.
+
+        Yields:
+            The number as it was asked for (as its record names it, where none was), and what prohibits it.
 
         Raises:
             StoreError: The log is not what was written.
@@ -389,9 +442,24 @@ class EvidenceLog:
         if not self.exists:
             return
         with self._index() as connection:
+            if numbers is not None:
+                index.ask(connection, self._names(connection, numbers))
             until = ALWAYS if at is None else _stamp(at)
-            for _, record in index.standing(connection, until, asked=False):
-                yield record
+            yield from index.standing(connection, until, asked=numbers is not None)
+
+    def standing_numbers(self) -> list[str]:
+        """Every number that something prohibits now, as records name it; the quick way to all of them.
+
+        Raises:
+            StoreError: The log is not what was written, or the key of forgotten numbers is missing.
+        """
+        if not self.exists:
+            return []
+        with self._index() as connection:
+            numbers = list(index.standing_numbers(connection))
+        if any(number.startswith(FORGOTTEN) for number in numbers):
+            self.forget_keys()
+        return numbers
 
     def _names(
         self, connection: sqlite3.Connection, numbers: Iterable[str]
@@ -419,6 +487,12 @@ class EvidenceLog:
 
     def forget_keys(self, *, make: bool = False) -> list[bytes]:
         """The keys of forgotten numbers, which lie and move with the log; more than one after a merge of two logs.
+
+        Args:
+            make: Whether a key is made where there is none.
+
+        Returns:
+            32 bytes each.
 
         Raises:
             StoreError: The log holds forgotten numbers and the file of the keys is missing or damaged.
@@ -485,6 +559,9 @@ class EvidenceLog:
 
         Args:
             numbers: E.164.
+
+        Returns:
+            Those of them.
 
         Raises:
             StoreError: The log holds forgotten numbers and their key is missing.
@@ -628,6 +705,29 @@ class EvidenceLog:
             except ValueError:
                 lost += 1
         return readable, lost
+
+    def copy_to(self, folder: Path) -> list[Path]:
+        """Copy the log with its keys into a folder of a backup, as it is at one moment.
+
+        Args:
+            folder: An empty folder, or one that is missing.
+
+        Returns:
+            The files that were written; none where there is no log.
+
+        Raises:
+            StoreError: The log is not what was written: a copy of it would be no backup.
+            OSError: The folder cannot be written.
+        """
+        if not self.exists:
+            return []
+        with self.writing():
+            problem = self._fault()
+            if problem is not None:
+                raise StoreError(problem)
+            names = (FILE_NAME, KEYS, self._head.name)
+            there = [self.folder / name for name in names if (self.folder / name).exists()]
+            return [files.write_bytes(path.read_bytes(), folder / path.name) for path in there]
 
     def take_in(self, other: EvidenceLog) -> int:
         """Add what another log has and this one does not, such as one of a backup; what was erased here stays erased.

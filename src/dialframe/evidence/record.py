@@ -22,7 +22,7 @@ Kind = Literal[
     "dnc_add",  # the service was asked to put a number on that list
     "refusal",  # a lead, a disposition or an event of the service says: not to be called
     "suppression",  # the firm put a number on its own list
-    "suppression_undone",  # it took one off: all of it, or what detail.undoes (a run) put there
+    "suppression_undone",  # a person took one off: all of it, or what detail.undoes (a run or a source) put there
     "consent",
     "relationship",
     "reassigned",
@@ -99,7 +99,11 @@ class Record:
         return mask(self.number) if self.number[0] == "+" else f"{self.number[:15]}..."
 
     def encoded(self) -> str:
-        """The record as one line of JSON, without its line end; what is empty is left out."""
+        """The record as one line of JSON, without its line end; what is empty is left out.
+
+        Returns:
+            Text.
+        """
         # Every instant is as long as every other, so that their texts sort as they do.
         at = self.at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
         content: dict[str, Any] = {"kind": self.kind, "at": f"{at}Z"}
@@ -114,6 +118,12 @@ class Record:
     @classmethod
     def decoded(cls, content: Mapping[str, Any]) -> Record:
         """The record of a line.
+
+        Args:
+            content: The line's JSON.
+
+        Returns:
+            The record.
 
         Raises:
             ValueError: It is none.
@@ -159,6 +169,12 @@ class NumberFacts:
 def hashed(text: str) -> str:
     """A number that is only known by the SHA-256 of some way to write it, as a record names it.
 
+    Args:
+        text: The number as some list wrote it.
+
+    Returns:
+        `sha256:` and 64 hexadecimal digits.
+
     Example:
         >>> hashed("+12025550142")[:19]
         'sha256:409483139e44'
@@ -171,6 +187,9 @@ def hashes_of(phone: str) -> tuple[str, ...]:
 
     Args:
         phone: E.164.
+
+    Returns:
+        Four names, as `hashed` makes them.
 
     Example:
         >>> len(hashes_of("+442079460123"))

@@ -1,6 +1,6 @@
 """Erases one person everywhere that dialframe writes, and lists what is left where it must not decide.
 
-It goes from the store, its replaced copies, the write journal, the suppression list and published tables.
+It goes from the store, its replaced copies, the write journal, the evidence log and published tables.
 Files of people (lists that were read, and what they asked for: clean lists, ledgers, exports, packs, reports, backups)
 belong to them: each that still holds the number is named, found through the register (`dialframe.files.Outputs`).
 """
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.errors import ConfigError, StoreError
+from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 
 if TYPE_CHECKING:
     from dialframe.account import Account
-    from dialframe.suppression import SuppressionList
 
 #: Most bytes that are looked through in one file, unpacked ones counted; larger files are named unread.
 MOST_BYTES: Final = 1 << 30
@@ -60,7 +60,7 @@ class Erasure:
     Attributes:
         versions: Row versions of the store that were erased or had the number replaced.
         writes: Entries of the write journal that lost their bytes.
-        suppressed: Rows of the suppression list that became a keyed mark.
+        evidence: Records of the evidence log that know the number by its keyed hash alone from now on.
         published: Where published tables were written anew.
         looked_at: Files of the register that were looked through.
         remaining: Files that still hold the number, and whose they are.
@@ -68,7 +68,7 @@ class Erasure:
 
     versions: int
     writes: int
-    suppressed: int
+    evidence: int
     published: tuple[str, ...]
     looked_at: int
     remaining: tuple[Remaining, ...]
@@ -84,7 +84,6 @@ def forget(
     phone: str,
     now: datetime,
     *,
-    suppressed: SuppressionList | None = None,
     outputs: Outputs | None = None,
 ) -> Erasure:
     """Erase a number from all that dialframe keeps, and name the files of others that hold it.
@@ -93,7 +92,6 @@ def forget(
         account: Whose store, journal and published tables.
         phone: E.164.
         now: The instant, with a zone.
-        suppressed: The suppression list; a number on it stays suppressed by a keyed mark alone.
         outputs: The register of files that were written for people; None for that of this user.
 
     Returns:
@@ -111,6 +109,8 @@ def forget(
     if E164.fullmatch(phone) is None:
         raise ConfigError("the number to forget must be E.164, such as +12125550142")
     store = account.store
+    # First: what prohibits the number stays, and a restore knows by it whom to erase again.
+    rows = EvidenceLog.beside(store.folder.parent).forget([phone], now)
     versions = store.forget(phone, at=now)
     # What could not be erased is said, and never passed over.
     remaining: list[Remaining] = []
@@ -131,7 +131,6 @@ def forget(
                 Remaining(Path(url), f"published tables could not be rewritten: {error}")
             )
     writes = account.client.writes.forget(phone)
-    rows = 0 if suppressed is None else suppressed.forget(phone, now)
     register = Outputs.of_this_user() if outputs is None else outputs
     # Only now: what was erased above needs no look.
     files = list(_files(register.paths(), store.folder.parent))

@@ -23,9 +23,10 @@ from dialframe.compliance.practice import Conduct, dialing_of, read_practice, sp
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
-from dialframe.flows.suppression_import import beside_store, lines_named
+from dialframe.flows.suppression_import import lines_named
 from dialframe.phones import normalize
 from dialframe.privacy import E164
+from dialframe.suppression import SuppressionList
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
@@ -270,7 +271,7 @@ _WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
 def listed_requests(account: Account, at: datetime) -> Iterator[_Request]:
     """Those of the firm's own list: who wished not to be called, since when, by whose word."""
     # One list for all accounts of a machine: it lies beside their folders.
-    for entry in beside_store(account.store.folder.parent).entries():
+    for entry in SuppressionList.beside(account.store.folder.parent).entries():
         if entry.phone and entry.reason in _WISHES and entry.added_at and entry.added_at <= at:
             yield entry.phone, entry.added_at, entry.source, entry.reason, "suppression"
 
@@ -288,7 +289,7 @@ def sent_requests(account: Account, at: datetime) -> Iterator[_Request]:
 def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
     """Those of some numbers that the firm's own list holds, for whatever reason, with the reason in words."""
     phones = [number for number in numbers if E164.fullmatch(number)]
-    listed = beside_store(account.store.folder.parent)
+    listed = SuppressionList.beside(account.store.folder.parent)
     return {
         phone: f"on the firm's own list since {entry.on}: {entry.reason}"
         for phone, entry in zip(phones, listed.check(phones), strict=True)

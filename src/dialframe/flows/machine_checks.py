@@ -28,6 +28,7 @@ from dialframe.config import Settings
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.errors import StoreError
+from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 from dialframe.flows.import_ledger import journal_of
 from dialframe.privacy import redact
@@ -35,7 +36,6 @@ from dialframe.reports.html_page import browser
 from dialframe.store import Store, verify_and_repair
 from dialframe.store.files.change_log import log_of
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
-from dialframe.suppression import SuppressionList
 
 State = Literal["ok", "warning", "failed", "not tried"]
 STATES: Final[tuple[State, ...]] = ("ok", "warning", "failed", "not tried")
@@ -217,14 +217,14 @@ def _exposed(folder: Path) -> list[Path]:
 def _stored(settings: Settings) -> Finding:
     """Whether what is stored can be read, all accounts of the folder together, and what is kept beside them."""
     check, root = "stored data", stores_folder(settings)
-    beside = (Journal(journal_folder(settings), ""), SuppressionList.beside(root).file)
     try:
         files = [
             folder / "store.sqlite" for folder in verify_and_repair.stores(root) if _begun(folder)
         ]
         read = [_read(path) for path in files]
         missing = [sentence for _, sentences in read for sentence in sentences]
-        missing += [sentence for kept in beside for sentence in kept.problems()]
+        missing += Journal(journal_folder(settings), "").problems()
+        missing += EvidenceLog.beside(root).verify()
         vanished = [f"{problem.file}: {problem.what}" for problem in vanished_outputs(root)]
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -18,12 +17,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from platformdirs import user_config_path, user_data_path
+from platformdirs import user_data_path
 
 from dialframe import leads
 from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.errors import ConfigError, LeadFileError, OutcomeUnknown, Refused
-from dialframe.suppression import Barred, Entry, SuppressionList, forget_key
+from dialframe.suppression import Barred, Entry, SuppressionList
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +86,7 @@ class SuppressionFile:
     @property
     def barred(self) -> Barred:
         """The numbers, for looking up many."""
-        return Barred(array("q", sorted(map(int, self.phones))), frozenset(self.digests))
+        return Barred.of(self.phones, self.digests)
 
     def entries(self, *, reason: str, on: date, source: str | None = None) -> Iterator[Entry]:
         """The numbers as entries of a suppression list."""
@@ -120,32 +119,16 @@ class Pushed:
     unknown: int
 
 
-def own_list(
-    environment: Mapping[str, str], store: Path | None = None, *, forgetting: bool = False
-) -> SuppressionList:
+def own_list(environment: Mapping[str, str], store: Path | None = None) -> SuppressionList:
     """The firm's own list, beside the store of this machine.
 
     Args:
         environment: Variables of the process; `DIALFRAME_STORE` names the store.
         store: Folder of the store instead.
-        forgetting: Whether a number is to be forgotten, so that a key is made where there is none.
     """
     folder = Settings.from_environment(environment, store=store).store
     folder = folder or user_data_path("dialframe", appauthor=False) / "store"
-    return beside_store(folder.expanduser(), forgetting=forgetting)
-
-
-def beside_store(folder: Path, *, forgetting: bool = False) -> SuppressionList:
-    """The list beside a folder of stores, with the key of forgotten numbers where there is one."""
-    key = key_file()
-    return SuppressionList.beside(
-        folder, key=forget_key(key) if forgetting or key.exists() else None
-    )
-
-
-def key_file() -> Path:
-    """The key of forgotten numbers of the suppression list, apart from it."""
-    return user_config_path("dialframe", appauthor=False) / "suppression.key"
+    return SuppressionList.beside(folder.expanduser())
 
 
 @cache

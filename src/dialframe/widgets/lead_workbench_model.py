@@ -25,7 +25,7 @@ from dialframe.flows import lead_cleaning, lead_import, suppression_import
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Prepared, Recipe
 from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
-from dialframe.suppression import SuppressionList
+from dialframe.suppression import SuppressionList, run_id
 from dialframe.widgets import cleaning_findings
 from dialframe.widgets.cleaning_findings import Page, masked, page_of
 from dialframe.widgets.jobs import step
@@ -431,7 +431,8 @@ class LeadBench:
         """Put the opt-outs of what was written onto the firm's own list."""
         if self.suppression is not None and self.now is not None and prepared.opted_out:
             at = self.now()
-            self.suppression.add(suppression_import.opt_outs_of(prepared, at.date()), at)
+            opt_outs = suppression_import.opt_outs_of(prepared, at.date())
+            self.suppression.add(opt_outs, at, run=run_id(at))
 
     def _opened(self) -> Path:
         if self.path is None:
