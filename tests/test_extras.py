@@ -13,9 +13,9 @@ from dialframe import extras
 @pytest.mark.parametrize(
     ("library", "names"),
     [
-        ("mcp", ("assistant",)), ("anywidget", ("app", "notebook")), ("voila", ("app",)),
+        ("mcp", ("assistant",)), ("ipywidgets", ("notebook",)),
         ("dask.dataframe", ("dask",)), ("deltalake", ("delta",)), ("myst_nb", ("docs",)),
-        ("jupyterlab", ("notebook",)), ("numba", ("fast",)), ("pandas", ()), ("pytest", ()),
+        ("jupyterlab", ("notebook",)), ("pandas", ()), ("pytest", ()),
     ],
 )  # fmt: skip
 def test_each_library_belongs_to_its_extras_or_to_the_base(

@@ -17,8 +17,8 @@ def needed(library: str) -> tuple[str, ...]:
         library: Name of the module as it is imported, `ipywidgets` for instance.
 
     Example:
-        >>> needed("voila")
-        ('app',)
+        >>> needed("deltalake")
+        ('delta',)
         >>> needed("pandas")
         ()
     """

@@ -1,36 +1,22 @@
-"""A real Chromium and the page's server: one of each for all tests, a fresh page for each test."""
+"""A real Chromium and the web app behind a tiny account: one of each for all tests, a fresh page for each test."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-import httpx
 import pytest
 
 import dialframe
 from browser.axe import script
-from dialframe import sandbox
-from dialframe.account import connect
-from dialframe.cli.entry_point import OK
-from dialframe.sandbox.launch import Sandbox
+from dialframe.app import App, serve
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
-if find_spec("voila") is None:
-    pytest.skip("there is no voila to serve the page with", allow_module_level=True)
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-AUTUMN = "us_autumn_campaign.csv"
 _SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -39,17 +25,7 @@ WAIT_MS = 45_000
 expect.set_options(timeout=WAIT_MS)
 
 
-@dataclass(frozen=True)
-class Served:
-    """Where a page is, without and with its token; the account behind it, and the folder it was given."""
-
-    url: str
-    address: str
-    box: Sandbox
-    folder: Path
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """The browser; where there is none the tests are skipped."""
     if not Path(CHROMIUM).exists():
@@ -61,64 +37,16 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def folder(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
-    """The folder that the page was given."""
-    made = tmp_path_factory.mktemp("lists")
-    shutil.copy(samples / "leads" / "de_haendler_semikolon.csv", made)
-    return made
-
-
-@contextmanager
-def account_at(store: Path) -> Iterator[tuple[Sandbox, dict[str, str]]]:
-    """A tiny synthetic account that was read, and the environment that names it."""
-    with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as box:
-        with connect(base_url=box.base_url, api_key=box.api_key, store=store) as account:
+def app(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Iterator[App]:
+    """The app with a synced account and one list in its folder."""
+    folder = tmp_path_factory.mktemp("lists")
+    shutil.copy(samples / "leads" / "us_autumn_campaign.csv", folder)
+    store = tmp_path_factory.mktemp("account")
+    with dialframe.sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as box:
+        with dialframe.connect(box.base_url, box.api_key, store) as account:
             account.sync()
-        yield (
-            box,
-            {
-                "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
-                "DIALFRAME_BASE_URL": box.base_url,
-                "DIALFRAME_API_KEY": box.api_key,
-                "DIALFRAME_STORE": str(store),
-            },
-        )
-
-
-@pytest.fixture(scope="package")
-def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Served]:
-    """The page as the command serves it, with a tiny synthetic account behind it; it ends whole."""
-    with account_at(tmp_path_factory.mktemp("account")) as (box, account):
-        state = str(tmp_path_factory.mktemp("state"))
-        environment = {**os.environ, **account, "XDG_STATE_HOME": state}
-        command = [sys.executable, "-m", "dialframe", "app", str(folder), "--no-browser", "--json"]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        told = json.loads(process.stdout.readline())
-        yield Served(told["url"], told["address"], box, folder)
-        process.terminate()
-        assert process.wait(20) == OK
-        process.stdout.close()
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(told["url"])
-
-
-class Watched:
-    """A page of the browser, with what it asked of other hosts and what went wrong in it."""
-
-    def __init__(self, page: Page, host: str) -> None:
-        self.page = page
-        self.outside: list[str] = []
-        self.errors: list[str] = []
-        ours = (host, host.replace("http", "ws", 1), "data:", "blob:", "about:")
-        page.on(
-            "request",
-            lambda sent: None if sent.url.startswith(ours) else self.outside.append(sent.url),
-        )
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on(
-            "console",
-            lambda said: self.errors.append(said.text) if said.type == "error" else None,
-        )
+        with serve(folder, lambda: dialframe.connect(box.base_url, box.api_key, store)) as running:
+            yield running
 
 
 @pytest.fixture(scope="package")
@@ -128,22 +56,27 @@ def axe() -> str:
 
 
 @pytest.fixture
-def watched(
-    chromium: Browser, served: Served, request: pytest.FixtureRequest
-) -> Iterator[Watched]:
-    """A fresh page; afterwards it must have asked no other host, and said no error."""
-    told = getattr(request, "param", {})
-    width, height = told.get("size", (1280, 1000))
-    context = chromium.new_context(
-        viewport={"width": width, "height": height},
-        accept_downloads=True,
-        reduced_motion="reduce",
-        color_scheme=told.get("scheme", "light"),
+def page(chromium: Browser, app: App, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of a browser that is logged in; afterwards it must have asked no other host and said no error."""
+    options = {"width": 1280, "height": 900, "color_scheme": "light"} | getattr(
+        request, "param", {}
     )
-    page = context.new_page()
-    page.set_default_timeout(WAIT_MS)
-    made = Watched(page, served.url)
-    yield made
+    context = chromium.new_context(
+        viewport={"width": options["width"], "height": options["height"]},
+        color_scheme=options["color_scheme"], reduced_motion="reduce", base_url=app.url,
+    )  # fmt: skip
+    opened = context.new_page()
+    opened.set_default_timeout(WAIT_MS)
+    outside: list[str] = []
+    errors: list[str] = []
+    opened.on(
+        "request",
+        lambda sent: None if sent.url.startswith((app.url, "data:")) else outside.append(sent.url),
+    )
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    opened.goto(app.link)
+    yield opened
     context.close()
-    assert made.outside == []
-    assert made.errors == []
+    assert outside == []
+    assert errors == []

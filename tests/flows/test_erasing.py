@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import json
 import sqlite3
@@ -25,7 +24,6 @@ from dialframe.flows.erasing import forget, holds
 from dialframe.leads import ColumnMap
 from dialframe.store import backups
 from dialframe.suppression import Entry, SuppressionList
-from dialframe.widgets import LeadBench
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -207,20 +205,6 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     assert outside == {*holding, leads} <= named
     assert out / "alone.zip" in Outputs.of_this_user().paths()
     assert ".tmp" not in Outputs.of_this_user().path.read_text()
-
-
-def test_an_upload_that_a_page_still_holds_is_named(account: Account, tmp_path: Path) -> None:
-    """It lies outside the store until the page is closed, and is gone with it."""
-    phone = somebody(account)
-    bench = LeadBench(tmp_path)
-    upload = bench.place_for("spring.csv")
-    upload.write_text(f"name,phone\nAda,{phone}\n")
-
-    assert upload in {left.path for left in forget(account, phone, NOW).remaining}
-    del bench
-    gc.collect()
-    assert not upload.exists()
-    assert upload not in {left.path for left in forget(account, phone, NOW).remaining}
 
 
 def test_the_register_of_outputs_does_not_grow_for_ever(tmp_path: Path) -> None:

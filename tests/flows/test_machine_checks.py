@@ -142,7 +142,7 @@ def test_missing_extras_name_the_command_that_brings_them(
     """What is not installed is a warning with what it is for."""
 
     def version(library: str) -> str:
-        if library in ("voila", "deltalake"):
+        if library in ("jupyterlab", "deltalake"):
             raise PackageNotFoundError(library)
         return "3.0"
 

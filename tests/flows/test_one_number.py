@@ -15,7 +15,7 @@ import dialframe
 from dialframe import analytics, compliance, sandbox
 from dialframe.account import Account, connect
 from dialframe.assistant import analysis_tools
-from dialframe.widgets.dashboard_models import CoverageModel
+from dialframe.reports.audit_findings import headlines
 
 #: `DIALFRAME_ONE_NUMBER=10` for ten accounts.
 SEEDS = range(1, 1 + int(os.environ.get("DIALFRAME_ONE_NUMBER", "2")))
@@ -53,24 +53,17 @@ def asked(
 
 
 def test_every_face_gives_one_number(asked: Asked) -> None:
-    """Numbers and fresh ones: audit, coverage, dashboard, assistant, metric."""
+    """Numbers and fresh ones: audit, coverage, headline, assistant, metric."""
     account, now = asked.account, asked.now
     leads, calls = account.leads(), account.calls()
     covered = compliance.dnc.coverage(leads, calls, account.dnc_checks(), now=now)
-    model = CoverageModel(lambda: account, lambda: now, asked.folder)
-    model.audit, model.dashboard = (
-        asked.audit,
-        compliance.dnc.dashboard(asked.audit.coverage, leads, calls),
-    )
     metric = analytics.metrics.dnc_coverage(calls, leads, audit=asked.audit)
 
-    drawn = model.picture().table[["fresh", "stale", "never"]].sum()
-
+    _, _, fresh = headlines(asked.audit)
     said = {
         "audit": _whole(asked.audit.coverage.summary),
         "coverage": _whole(covered.summary),
-        "dashboard": _added(model.groups()),
-        "picture": (int(drawn["fresh"]), int(drawn.sum())),
+        "headline": (int(fresh.value or 0), fresh.of),
         "pack": _added(_of_campaigns(asked.audit.parts["coverage_by"])),
         "metric": (metric.numerator, metric.denominator),
     }  # fmt: skip

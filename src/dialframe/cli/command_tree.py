@@ -52,7 +52,7 @@ ENTRIES: Final = (
     Entry("export", "sync_and_report_commands", "export", "Write a stored table to a file."),
     Entry("store", "store_commands", "app", "Verify, back up, restore and erase local data."),
     Entry("sandbox", "server_commands", "sandbox", "Run the whole service on your own machine."),
-    Entry("app", "demo_and_doctor", "web_page", "Open the web app."),
+    Entry("app", "demo_and_doctor", "web_app", "Open the web app: lists, compliance, performance."),
     Entry("webhooks", "server_commands", "webhooks", "Receive and keep signed events."),
     Entry("assistant", "server_commands", "assistant", "Serve tools to an AI assistant (MCP)."),
     Entry("doctor", "demo_and_doctor", "doctor", "Check address, key, clock, store and libraries."),

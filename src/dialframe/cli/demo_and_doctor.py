@@ -1,14 +1,13 @@
-"""Commands without a family: the demo, the doctor, the web page."""
+"""Commands without a family: the demo, the doctor, the web app."""
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -26,51 +25,55 @@ from dialframe.cli.terminal import (
     say,
 )
 
+#: Leads on to the app at once.
+_OPENING: Final = (
+    '<!doctype html><meta http-equiv="refresh" content="0; url={link}"><title>dialframe</title>'
+)
 
-def web_page(
+
+def web_app(
     *,
     folder: Annotated[
-        Path, typer.Argument(help="The only folder that the page reads from and writes to.")
+        Path, typer.Argument(help="The only folder that lists are read from and written to.")
     ] = Path(),
     port: Annotated[
         int,
         typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535),
     ] = 0,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+        bool, typer.Option("--browser/--no-browser", help="Open the app in a browser.")
     ] = True,
     account_options: AccountOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the lead workbench, the funnel and the coverage as a web page, until Ctrl-C.
+    """Open the web app: lists, compliance and performance, until Ctrl-C.
 
-    It listens on this machine alone, and only a browser with the address's token gets in. Example:
+    It listens on this machine alone, and only a browser that was opened by its link gets in. Example:
 
         dialframe app lists
     """
+    import tempfile
     import webbrowser
 
-    from dialframe.config import ENVIRONMENT
+    from dialframe.app import serve
+    from dialframe.files import write_text
+    from dialframe.firm import Firm
     from dialframe.serving import until_signal
-    from dialframe.widgets.page_server import serve
 
-    # As variables: the page is another process, and an option of ours is no argument of its server.
-    overrides = {
-        ENVIRONMENT["base_url"]: account_options.base_url,
-        ENVIRONMENT["store"]: account_options.store and str(account_options.store.resolve()),
-    }
-    environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
-    # The page asks for a key itself; it never stands on the command line.
-    with serve(folder, environment=environment, port=port) as page:
+    with (
+        serve(folder, account_options.connect, firm=Firm.find(Path.cwd()), port=port) as running,
+        tempfile.TemporaryDirectory(prefix="dialframe-app-") as private,
+    ):
         if as_json:
-            answer({"url": page.url, "token": page.token, "address": page.address})
+            answer({"url": running.url, "token": running.token, "address": running.link})
         else:
-            say(f"The page is at {page.address}\nStop it with Ctrl-C.")
+            say(f"Open {running.link}\nStop the app with Ctrl-C.")
         if browser:
-            webbrowser.open(page.opener.as_uri())
-        # The server behind the page ends with it.
+            # Through a file of the owner's alone: the token is in no list of processes.
+            page = write_text(_OPENING.format(link=running.link), Path(private) / "open.html")
+            webbrowser.open(page.as_uri())
         with until_signal():
-            page.process.wait()
+            running.wait()
 
 
 def demo(

@@ -149,8 +149,7 @@ class Extra:
 
 #: As the package declares them.
 EXTRAS: Final = (
-    Extra("app", ("anywidget", "ipykernel", "ipywidgets", "voila"), "dialframe app"),
-    Extra("notebook", ("anywidget", "ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
+    Extra("notebook", ("ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("signing", ("cryptography",), "dialframe audit keygen and signed packs"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),

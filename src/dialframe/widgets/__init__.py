@@ -1,56 +1,34 @@
-"""Faces for notebooks and the web page: a lead workbench, a funnel explorer, a coverage dashboard.
+"""Three widgets for notebooks: a lead workbench, a funnel explorer, a coverage dashboard; each takes the account.
 
-    from dialframe.widgets import Workbench
+    from dialframe.widgets import FunnelExplorer
 
-    Workbench(folder="lists")          # reads and writes inside that folder alone
+    FunnelExplorer(account)
 
-Each is two things: a model, a plain class that holds every choice without any widget (`LeadBench`,
-`FunnelModel`, `CoverageModel`), and a thin view of it. A viewer that runs no JavaScript sees a table.
+They work nothing out: what they show are the answers of `leads.clean`, `analytics.funnel` and `dialframe.audit`. The web
+app (`dialframe app`) shows the same without a notebook.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from dialframe import extras
 
 if TYPE_CHECKING:
-    from dialframe.widgets.dashboard_models import CoverageModel, FunnelModel, FunnelState
-    from dialframe.widgets.dashboards import CoverageDashboard, FunnelExplorer
-    from dialframe.widgets.lead_workbench import Workbench
-    from dialframe.widgets.lead_workbench_model import LeadBench
+    from dialframe.widgets.explorers import CoverageDashboard, FunnelExplorer, Workbench
 
-__all__ = [
-    "CoverageDashboard",
-    "CoverageModel",
-    "FunnelExplorer",
-    "FunnelModel",
-    "FunnelState",
-    "LeadBench",
-    "Workbench",
-]
+__all__ = ["CoverageDashboard", "FunnelExplorer", "Workbench"]
 
 if not TYPE_CHECKING:
-    # A list is cleaned without the libraries that draw: each is loaded when it is first used.
-    _NAMES = {
-        "CoverageDashboard": "dashboards",
-        "CoverageModel": "dashboard_models",
-        "FunnelExplorer": "dashboards",
-        "FunnelModel": "dashboard_models",
-        "FunnelState": "dashboard_models",
-        "LeadBench": "lead_workbench_model",
-        "Workbench": "lead_workbench",
-    }
-
+    # The libraries that draw are loaded when a widget is first made.
     def __getattr__(name: str) -> Any:
-        if name in _NAMES:
-            try:
-                module = importlib.import_module(f"dialframe.widgets.{_NAMES[name]}")
-            except ModuleNotFoundError as error:
-                raise ModuleNotFoundError(extras.in_words(error), name=error.name) from error
-            return getattr(module, name)
-        raise AttributeError(f"module 'dialframe.widgets' has no attribute {name!r}")
+        if name not in __all__:
+            raise AttributeError(f"module 'dialframe.widgets' has no attribute {name!r}")
+        try:
+            from dialframe.widgets import explorers
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(extras.in_words(error), name=error.name) from error
+        return getattr(explorers, name)
 
     def __dir__() -> list[str]:
         return sorted(__all__)

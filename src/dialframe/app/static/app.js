@@ -1,0 +1,60 @@
+// Waits for jobs, uploads dropped files, and judges a cell as it is edited. Every page works without it but these.
+"use strict";
+
+const announce = (words) => { document.getElementById("announcer").textContent = words; };
+
+// A job under way: its progress, then the page again with what it gave.
+for (const box of document.querySelectorAll("[data-job]")) {
+  const bar = box.querySelector("progress"), step = box.querySelector("[data-step]");
+  const ask = async () => {
+    const answer = await fetch(`/jobs/${box.dataset.job}`, { headers: { accept: "application/json" } });
+    if (!answer.ok) { location.reload(); return; }
+    const job = await answer.json();
+    if (job.state !== "running") { location.reload(); return; }
+    if (job.total) { bar.max = job.total; bar.value = job.done; }
+    step.textContent = job.step ? `${job.step}${job.total ? ` (${job.done.toLocaleString("en-US")} of ${job.total.toLocaleString("en-US")})` : ""}, ${Math.round(job.seconds)} s` : "";
+    setTimeout(ask, 400);
+  };
+  setTimeout(ask, 150);
+}
+
+// A file that is dropped or chosen is sent as it is, and its page is opened.
+for (const zone of document.querySelectorAll("[data-upload]")) {
+  const input = zone.querySelector("input[type=file]"), said = zone.querySelector("[data-said]");
+  const send = (file) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", `/lists/upload?name=${encodeURIComponent(file.name)}`);
+    request.upload.onprogress = (event) => {
+      said.textContent = `Uploading ${file.name}: ${Math.round(100 * event.loaded / Math.max(event.total, 1))} %`;
+    };
+    request.onload = () => {
+      if (request.status === 201) { location.href = request.getResponseHeader("location"); return; }
+      said.textContent = request.responseText || "The upload failed.";
+      announce(said.textContent);
+    };
+    request.onerror = () => { said.textContent = "The upload broke off. Try again."; announce(said.textContent); };
+    request.send(file);
+  };
+  input.addEventListener("change", () => input.files.length && send(input.files[0]));
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault(); zone.classList.remove("over");
+    if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+  });
+}
+
+// An edited cell is judged when it is left.
+for (const cell of document.querySelectorAll("input[data-fix]")) {
+  cell.addEventListener("change", async () => {
+    const answer = await fetch(cell.dataset.fix, {
+      method: "POST", headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ value: cell.value }),
+    });
+    const verdict = answer.ok ? await answer.json() : { ok: false, words: await answer.text() };
+    const row = cell.closest("tr"), said = row.querySelector("[data-verdict]");
+    said.textContent = verdict.words;
+    cell.closest("td").classList.toggle("bad", !verdict.ok);
+    announce(verdict.words);
+  });
+}

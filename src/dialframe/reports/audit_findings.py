@@ -1,0 +1,128 @@
+"""The numbers and the violations of an audit as values that report, web app and terminal render alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dialframe.compliance import Audit
+from dialframe.headline import Headline
+
+__all__ = ["Card", "headlines", "violation_cards"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One violation as a person reads it.
+
+    Attributes:
+        title: What happened, with the local time.
+        reason: Why it is a violation.
+        facts: Name and value: number, campaign, local time, rule, law, proof.
+        call_id: The call, for its story; empty where it is about a number.
+    """
+
+    title: str
+    reason: str
+    facts: tuple[tuple[str, str], ...]
+    call_id: str = ""
+
+
+def headlines(audit: Audit) -> tuple[Headline, ...]:
+    """The three numbers that matter: violations, what is undecided, and how fresh the Do-Not-Call checks are.
+
+    Args:
+        audit: The audit.
+    """
+    period: dict[str, Any] = {
+        "as_of": audit.as_of, "since": audit.since, "until": audit.until, "source": "audit"
+    }  # fmt: skip
+    violations = _violations(audit)
+    calls = int(violations["call_id"].nunique())
+    table = audit.checks
+    asked = int((table["checked"] - table["not_asked"]).sum())
+    answered = int((table["pass"] + table["violation"]).sum())
+    numbers = audit.coverage.numbers
+    fresh = int((numbers["state"] == "fresh").sum())
+    days = audit.coverage.max_age_days
+    return (
+        Headline(
+            "calls with a violation", calls, audit.calls, "calls",
+            "bad" if calls else "good", **period,
+        ),
+        Headline(
+            "questions that have an answer", answered, asked, "questions",
+            "good" if answered == asked else "warn", **period,
+            detail=f"A question is one check of one call; {asked - answered:,} wait for an input or cannot be settled.",
+        ),
+        Headline(
+            f"numbers checked in the last {days} days, as of today", fresh, len(numbers),
+            "callable or called numbers", "good" if fresh == len(numbers) else "warn",
+            as_of=audit.as_of, source="store",
+            detail="This says nothing about the moment of past calls.",
+        ),
+    )  # fmt: skip
+
+
+def violation_cards(audit: Audit, most: int, *, mask: bool = False) -> tuple[Card, ...]:
+    """The violations as cards, in the order of the checks.
+
+    Args:
+        audit: The audit.
+        most: How many at most.
+        mask: Whether numbers are masked, as in a page that is sent to somebody.
+    """
+    rows = _violations(audit).head(most)
+    if mask:
+        rows = audit.masked(rows)
+    titles = dict(zip(audit.checks["check"], audit.checks["title"], strict=True))
+    campaigns = _names(audit)
+    return tuple(_card(row, titles, campaigns) for row in rows.to_dict("records"))
+
+
+def _violations(audit: Audit) -> pd.DataFrame:
+    findings = audit.findings
+    return findings[(findings["grade"] == "violation").to_numpy(dtype=bool, na_value=False)]
+
+
+def _names(audit: Audit) -> dict[str, str]:
+    table = audit.parts.get("campaigns")
+    return {} if table is None else dict(zip(table["id"], table["name"], strict=True))
+
+
+def _card(row: dict[str, Any], titles: dict[str, str], campaigns: dict[str, str]) -> Card:
+    def text(name: str) -> str:
+        value = row.get(name)
+        return "" if value is None or value is pd.NA or value != value else str(value)
+
+    check = text("check")
+    campaign = text("campaign_id")
+    facts = {
+        "Number": text("phone"),
+        "Campaign": campaigns.get(campaign, campaign),
+        "Local time": _local(text("local_times")),
+        "Rule": text("rule_id"),
+        "Law": text("citation"),
+        "Proof": text("evidence"),
+    }
+    return Card(
+        title=titles.get(check, check.replace("_", " ").capitalize()),
+        reason=text("reason")[:1].upper()
+        + text("reason")[1:]
+        + ("" if text("reason").endswith(".") else "."),
+        facts=tuple((name, value) for name, value in facts.items() if value),
+        call_id=text("call_id"),
+    )
+
+
+def _local(times: str) -> str:
+    """`2026-08-31T20:35:28-07:00 America/Los_Angeles` as `Mon, Aug 31, 2026 20:35 in Los Angeles`, each zone once."""
+    shown = []
+    for each in filter(None, times.split("; ")):
+        stamp, _, zone = each.partition(" ")
+        at = pd.Timestamp(stamp)
+        place = zone.rpartition("/")[2].replace("_", " ") or "UTC"
+        shown.append(f"{at:%a, %b %-d, %Y %H:%M} in {place}")
+    return "; ".join(shown)

@@ -1,0 +1,129 @@
+"""Nobody but the browser that was opened by the link sees anything of the web app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from dialframe.app import App, serve
+
+ADDRESSES = (
+    "/", "/lists", "/lists/secret.csv", "/compliance", "/compliance/evidence.zip", "/compliance/calls/call_1",
+    "/compliance/gate?number=1", "/performance", "/jobs/audit", "/lists/secret.csv/files/clean",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """An app without an account, with a list that nobody else may read."""
+    folder = tmp_path_factory.mktemp("lists")
+    (folder / "secret.csv").write_text("Name,Phone\nAda,(212) 555-0142\n")
+    (folder.parent / "outside.csv").write_text("Name,Phone\nBen,(212) 555-0143\n")
+    with serve(folder) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(app: App) -> Iterator[httpx.Client]:
+    """A browser that is logged in."""
+    with httpx.Client(base_url=app.url, headers={"origin": app.url}) as client:
+        assert client.get(app.link).status_code == 303
+        yield client
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_without_the_link_a_page_says_how_to_get_in(app: App, address: str) -> None:
+    """And nothing of what it would show; a guessed token is no better."""
+    for cookies in ({}, {f"dialframe_{app.url.rpartition(':')[2]}": app.token}):
+        answer = httpx.get(app.url + address, cookies=cookies)
+        assert answer.status_code == 401
+        assert "Open the link from your terminal" in answer.text
+        assert "0142" not in answer.text
+
+
+def test_a_wrong_link_is_refused_in_words(app: App) -> None:
+    """The app starts with another token each time."""
+    answer = httpx.get(f"{app.url}/login?token=guess")
+    assert answer.status_code == 401
+    assert "not the link of this app" in answer.text
+
+
+def test_the_link_can_be_pasted(app: App) -> None:
+    """Into the login page's form, whole."""
+    answer = httpx.post(f"{app.url}/login", data={"token": app.link}, headers={"origin": app.url})
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert app.token.lower() not in cookie
+
+
+def test_another_host_name_is_refused(app: App, browser: httpx.Client) -> None:
+    """A page whose name was bound anew to this machine is not the app's."""
+    assert browser.get("/", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_a_form_of_another_site_is_refused(browser: httpx.Client) -> None:
+    """Even with the cookie."""
+    for origin in ("http://evil.example", "null"):
+        assert browser.post("/sync", headers={"origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.csv",
+        "..%2foutside.csv",
+        "%2e%2e/outside.csv",
+        "/etc/passwd",
+        "..%2f..%2fetc%2fpasswd",
+    ],
+)
+def test_no_name_leads_out_of_the_folder(browser: httpx.Client, name: str) -> None:
+    """Neither to read nor to write."""
+    answer = browser.get(f"/lists/{name}")
+    assert answer.status_code in (400, 404)
+    assert "0143" not in answer.text
+    written = browser.put(f"/lists/upload?name={name}", content=b"x,y\n")
+    assert written.status_code in (201, 415)
+    assert (
+        "outside" not in written.headers.get("location", "")
+        or "%2F" not in written.headers["location"]
+    )
+
+
+def test_uploads_are_of_tables_and_never_replace_a_file(browser: httpx.Client, app: App) -> None:
+    """A second file of the same name gets a name of its own; a program is refused."""
+    first = browser.put("/lists/upload?name=list.csv", content=b"Name,Phone\nAda,1\n")
+    second = browser.put("/lists/upload?name=list.csv", content=b"Name,Phone\nBen,2\n")
+    assert (first.headers["location"], second.headers["location"]) == (
+        "/lists/list.csv",
+        "/lists/list-2.csv",
+    )
+    assert browser.put("/lists/upload?name=run.sh", content=b"x").status_code == 415
+    assert browser.put("/lists/upload?name=.hidden.csv", content=b"x").status_code == 415
+    assert browser.put("/lists/upload?name=empty.csv", content=b"").status_code == 422
+
+
+def test_what_a_list_says_is_shown_as_text(browser: httpx.Client) -> None:
+    """A name that is a tag stays a name, and no script may stand in a page."""
+    browser.put(
+        "/lists/upload?name=tags.csv",
+        content=b"Name,Phone\n<script>alert(1)</script>,2125550142\n",
+    )
+    answer = browser.get("/lists/tags.csv")
+    assert "<script>alert" not in answer.text
+    assert "&lt;script&gt;" in answer.text
+    assert (
+        "script-src" in answer.headers["content-security-policy"]
+        or "default-src 'self'" in answer.headers["content-security-policy"]
+    )
+
+
+def test_without_an_account_lists_work_and_the_rest_says_why(browser: httpx.Client) -> None:
+    """A sentence, and no fault."""
+    assert browser.get("/lists").status_code == 200
+    assert "without an account" in browser.get("/").text
+    assert browser.get("/performance").status_code == 400

@@ -1,0 +1,77 @@
+"""The web app as a person uses it: each room works, on a phone and in the dark, with the keyboard, without any issue of axe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.axe import violations
+
+pytestmark = pytest.mark.browser
+
+ADDRESSES = (
+    "/", "/lists", "/lists/us_autumn_campaign.csv", "/compliance", "/compliance/gate?number=2125550142",
+    "/performance", "/performance/hours", "/performance/sources?by=lead_source", "/nowhere",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "page", [{}, {"width": 390, "height": 800}], indirect=True, ids=["wide", "phone"]
+)
+def test_no_room_has_an_issue_or_scrolls_sideways(page: Page, axe: str) -> None:
+    """Axe finds nothing in light and dark, and no page is wider than its window."""
+    for address in ADDRESSES[:-1]:
+        page.goto(address)
+        assert violations(page, axe) == [], address
+        width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert width <= 0, address
+
+
+def test_a_dropped_list_becomes_a_list_that_may_be_dialed(page: Page, tmp_path: Path) -> None:
+    """Uploaded, shown in clear, cleaned with its country, and downloaded."""
+    file = tmp_path / "spring.csv"
+    file.write_text("Name,Phone\nAda,(212) 555-0142\nBen,12\n")
+    page.goto("/lists")
+    page.get_by_label("Or choose a file").set_input_files(file)
+    expect(page.get_by_role("heading", name="spring.csv")).to_be_visible()
+    expect(page.get_by_role("cell", name="(212) 555-0142")).to_be_visible()
+    page.get_by_label("Country of numbers").fill("US")
+    page.get_by_role("button", name="Clean").click()
+    tile = page.locator(".tile", has_text="you may dial")
+    expect(tile.locator(".value")).to_have_text("1")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="spring.clean.csv").first.click()
+    assert "+12125550142" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+
+
+def test_every_call_is_checked_and_each_violation_has_a_card(page: Page) -> None:
+    """The number of the headline is the number of distinct calls on the cards."""
+    page.goto("/compliance")
+    page.get_by_role("button", name="Check every call").click()
+    tile = page.locator(".tile").first
+    expect(tile).to_contain_text("calls with a violation")
+    count = int(tile.locator(".value").inner_text().split(" of ")[0].replace(",", ""))
+    links = page.get_by_role("link", name="Show the whole story")
+    stories = {links.nth(at).get_attribute("href") for at in range(links.count())}
+    assert len(stories) == count > 0
+
+
+def test_a_view_is_its_address(page: Page) -> None:
+    """A choice changes the address, and going back shows what was there."""
+    page.goto("/performance/funnel")
+    page.get_by_label("Split by").select_option("lead_source")
+    page.get_by_role("button", name="Show").click()
+    assert "by=lead_source" in page.url
+    page.go_back()
+    assert "by=lead_source" not in page.url
+
+
+def test_the_rooms_are_reached_by_keyboard(page: Page) -> None:
+    """The first key reaches the way past the navigation."""
+    page.goto("/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
