@@ -2,7 +2,8 @@
 
 The same word can be opposite in the kinds of column, so each kind has its own reading: `不可` (not
 allowed) is a refusal in both, a date is the day of the opt-out in the one and no answer in the
-other. Any word that no table knows is unclear, and whoever is unclear is not called.
+other. Words of one meaning are put together, and a negation turns them round: `non presente`,
+`keine Erlaubnis`. Any word that no table knows is unclear, and whoever is unclear is not called.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import csv
 import re
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from dialframe.opt_outs.remarks import LONGEST_CHARS, read_remark, read_stance
-from dialframe.opt_outs.words import answer_set, composed_answer, fold, plain, word_set
+from dialframe.opt_outs.flags import Flag, is_word_of
+from dialframe.opt_outs.phrases import LONGEST_CHARS, find_phrase
+from dialframe.opt_outs.text import fold, plain, read_table
 
 #: What a code of a scrubbing service or dialer says of the number.
 CodeMeaning = Literal["clear", "do_not_call", "unclear"]
@@ -78,10 +81,12 @@ def read_answer(cell: str) -> Answer:
     composed = None if _EXPLAINED.search(cell) else composed_answer(word)
     if composed in _MEANT:
         return _MEANT[composed]
-    stance = read_stance(cell)
-    if stance in ("yes", "no"):
-        return "yes" if stance == "yes" else "no"
-    return _first_word(cell) if stance is None else "unclear"
+    first = _first_word(cell)
+    if first != "unclear":
+        return first
+    phrase = find_phrase(cell)
+    # `Not to be called before nine` is for a person to read.
+    return "yes" if phrase is not None and not phrase.limited else "unclear"
 
 
 def read_consent(cell: str) -> Answer:
@@ -104,16 +109,16 @@ def read_consent(cell: str) -> Answer:
         return "blank"
     if _is_of(word, "yes", "opted_in", "consents"):
         return "yes"
-    if _is_of(word, "no", "opted_out") or read_stance(cell) in ("yes", "unclear"):
+    if _is_of(word, "no", "opted_out"):
         return "no"
     composed = None if _EXPLAINED.search(cell) else composed_answer(word)
     if composed in ("allows", "given", "refuses"):
         return "no" if composed == "refuses" else "yes"
-    if composed is None and read_remark(cell, "wishes") == "opt_out":
-        return "no"
     first = _first_word(cell)
     if first != "unclear":
         return first
+    if find_phrase(cell) is not None:
+        return "no"
     # `Phone; E-mail` allows calls, `SMS, E-mail` does not, anything else is unclear.
     channels = [part.strip() for part in _CHANNELS.split(word) if part.strip()]
     known = answer_set("consents") | answer_set("refuses")
@@ -192,7 +197,7 @@ def read_channels(cell: str) -> Answer:
         ('no', 'yes')
     """
     words = plain(cell).split()
-    return "no" if words and word_set("other_channels").issuperset(words) else read_answer(cell)
+    return "no" if words and _other_channels().issuperset(words) else read_answer(cell)
 
 
 @cache
@@ -231,6 +236,38 @@ def plain_yes(cell: str) -> bool:
     return _word(cell) in answer_set("plain_yes")
 
 
+def read_flag(flag: Flag, cell: str) -> Answer:
+    """What a cell of a flag column says: yes is *must not be called*, or of a `permits` column *may be*.
+
+    Args:
+        flag: What the column is (`flag_of`).
+        cell: Its text.
+
+    Returns:
+        `yes`, `no`, `blank` or `unclear`; of a doubtful flag, `unclear` where it may be a refusal.
+
+    Example:
+        >>> from dialframe.opt_outs import flag_of
+        >>> read_flag(flag_of("Do not call"), "Ja"), read_flag(flag_of("Blocked"), "Yes")
+        ('yes', 'unclear')
+    """
+    if not flag.sure:
+        word = _word(cell)
+        if not word or _is_of(word, "blank", "no", "unlisted", "opted_in"):
+            return "no" if word else "blank"
+        telling = flag.filled or _is_of(word, "yes", "opted_out", "listed") or find_phrase(cell) is not None
+        return "unclear" if telling or (flag.days and _DATE.fullmatch(word)) else "no"
+    read = {
+        "permits": read_consent,
+        "call": read_consent,
+        "channels": read_channels,
+        "screening": read_screening,
+        "screened": read_screened,
+        "right_number": read_right_number,
+    }
+    return read.get(flag.kind, read_answer)(cell)
+
+
 def _is_of(word: str, *answers: str) -> bool:
     """Whether a word is an answer of one of some tables of `answers.toml`."""
     return any(word in answer_set(name) for name in answers)
@@ -241,7 +278,7 @@ def _first_word(cell: str) -> Answer:
     first, *rest = _EXPLAINED.split(cell[:LONGEST_CHARS].strip(), maxsplit=1)
     word = _word(first)
     # A single letter or mark before a dash may be a grade or a bullet.
-    others = word_set("other_channels")
+    others = _other_channels()
     if not rest or len(word) < len("no") or others.intersection(plain(rest[0]).split()):
         return "unclear"
     return "yes" if _is_of(word, "yes") else "no" if _is_of(word, "no") else "unclear"
@@ -266,3 +303,80 @@ def _word(cell: str) -> str:
         return "x"  # the mark of directories for who wants no advertising
     word = " ".join(fold(text).replace("_", " ").strip(_AROUND).split())
     return next((word.removesuffix(end) for end in _WHOLE if word.endswith(end)), word)
+
+
+# ---- words put together
+
+_LONGEST_ANSWER: Final = 5
+_TURNED: Final = {
+    "allows": "refuses",
+    "given": "refuses",
+    "refuses": "allows",
+    "listed": "unlisted",
+    "unlisted": "listed",
+}
+#: Meanings by the tables of answers and by the words of names of flags; the first that fits counts.
+_BY_TABLE: Final = (
+    ("allows", ("opted_in",)),
+    ("given", ("consents",)),
+    ("refuses", ("opted_out", "failed")),
+    ("unlisted", ("unlisted", "passed")),
+    ("listed", ("listed",)),
+)
+_BY_WORD: Final = (("refuses", ("refuse", "revoke")), ("allows", ("allow",)))
+
+
+@cache
+def answer_set(name: str) -> frozenset[str]:
+    """The answers of one table of `answers.toml`, without accents."""
+    words = str(read_table("answers.toml")[name]["words"]).split("|")
+    return frozenset(fold(word).strip(" \n\ufe0f") for word in words)
+
+
+@cache
+def _other_channels() -> frozenset[str]:
+    return frozenset(read_table("flags.toml")["words"]["other_channels"]["words"].split())
+
+
+@cache
+def _beside() -> frozenset[str]:
+    return frozenset(read_table("answers.toml")["beside"]["words"].split()) - answer_set("listed")
+
+
+def composed_answer(word: str) -> str | None:
+    """What words of one meaning say together, turned round by each negation.
+
+    Args:
+        word: An answer without capitals.
+
+    Returns:
+        `allows`, `given` (an allowance in columns of consents alone), `refuses`, `listed`,
+        `unlisted`, or None where a word is of another meaning.
+    """
+    tokens = plain(word.replace("'", "").replace("’", "")).split()
+    if not tokens or len(tokens) > _LONGEST_ANSWER:
+        return None
+    denied = [is_word_of(token, "not") for token in tokens]
+    meanings = {
+        _meaning(token)
+        for token, negates in zip(tokens, denied, strict=True)
+        # `On the register`, `calls allowed`.
+        if not negates and token not in _beside() and not is_word_of(token, "call")
+    }
+    if len(meanings) != 1 or None in meanings:
+        return None
+    meaning = str(*meanings)
+    # `Don't` is two words and one negation.
+    turned = sum(here and not before for before, here in pairwise((False, *denied))) % 2
+    return _TURNED[meaning] if turned else meaning
+
+
+def _meaning(token: str) -> str | None:
+    # `Phone` and `email` are answers of a list of channels, and nothing beside another word.
+    if token not in _other_channels():
+        for meaning, tables in _BY_TABLE:
+            if any(token in answer_set(name) for name in tables):
+                return meaning
+    return next(
+        (meaning for meaning, names in _BY_WORD if any(is_word_of(token, n) for n in names)), None
+    )
