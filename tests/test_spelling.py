@@ -19,8 +19,8 @@ BRITISH = re.compile(
 WORD = re.compile(r"\w+")
 #: Files of words that are looked for in what others write, in every spelling there is.
 VOCABULARIES = (
-    "compliance/rules/book/", "leads/header_vocabulary.toml", "leads/columns/region_evidence.toml",
-    "opt_outs/words.toml", "opt_outs/grammar.toml", "opt_outs/unspaced.toml", "analytics/attempt/code_tables.toml",
+    "compliance/rules/book/", "leads/header_vocabulary.toml", "opt_outs/", "profiles/",
+    "analytics/attempt/code_tables.toml",
 )  # fmt: skip
 KINDS = {".py", ".sql", ".toml", ".css", ".js", ".html"}
 FILES = [

@@ -59,20 +59,27 @@ def test_another_process_writes_nothing(file, tmp_path):
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.parametrize(("answer", "stands"), [("CO", True), ("US", True), ("DE", False)])
-def test_a_region_that_the_list_speaks_against_is_asked_about(tmp_path, answer, stands):
-    """Who has seen the candidates may insist; a country that nobody named is refused like the first."""
+@pytest.mark.parametrize(("given", "answer", "asks"), [
+    ("CO", "US", 0),  # all of its numbers fit: a person's word holds, whatever else they fit
+    ("US", "CO", 0),
+    ("GB", "CO", 1),  # none of them does
+    ("GB", "GB", 1),  # whoever insists has seen it
+    (None, "CO", 1),
+])  # fmt: skip
+def test_a_region_is_asked_for_where_it_is_missing_or_refused(tmp_path, given, answer, asks):
+    """The menu has the given one first, and the answer stands."""
     rows = "".join(f"Ana,Medellín,310 55501{at:02}\n" for at in range(20))
     path = tmp_path / "leads.csv"
     path.write_text(f"Nombre,Ciudad,Celular\n{rows}", encoding="utf-8")
     file = leads.read(path)
     asked = []
-    chooser = Chooser("US", ask_region=lambda decision: asked.append(decision) or answer)
+    chooser = Chooser(given, ask_region=lambda decision: asked.append(decision) or answer)
 
     decision = chooser.region_of(file, chooser(file))
 
-    assert [one.against is not None for one in asked] == [True]
-    assert (decision.region, decision.against is None) == (answer, stands)
+    assert len(asked) == asks
+    assert all(each.candidates[0].region == given for each in asked if given)
+    assert (decision.region, decision.against) == (answer if asks else given, None)
 
 
 def test_a_region_that_was_answered_says_how_sure_the_columns_are(tmp_path):

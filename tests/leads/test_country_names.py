@@ -68,27 +68,11 @@ def test_where_every_country_is_unknown_nobody_is_called(lead_file):
     assert leads.clean(lead_file(f"Name,Land,Phone\n{acres}"), region="US").counts["clean"] == 9
 
 
-@pytest.mark.parametrize(("countries", "kept"), [
-    (["Peru", "Ecuador", ""] * 4, 8),  # who says none may be of either
-    (["", "", "Ecuador"] * 4, 12),  # where none says Peru, nobody has to
-    (["Peru", "", ""] * 4, 12),
-    (["Peru", "Ecuador", "n/a"] * 4, 8),
-])  # fmt: skip
-def test_an_empty_country_beside_two_named_ones_is_nobodys(lead_file, countries, kept):
-    """A number that is one of both countries is held; one that says its own is not."""
-    rows = "".join(f"Kim,Lima,{name},999{at:02}5501\n" for at, name in enumerate(countries))
-    peru = leads.clean(lead_file(f"Name,City,Country,Phone\n{rows}"), region="PE")
+def test_an_empty_country_is_the_given_one(lead_file):
+    """Who gives one says it of the records that say none."""
+    rows = "".join(
+        f"Kim,{name},999{at:02}5501\n" for at, name in enumerate(["Peru", "Ecuador", "", "n/a"])
+    )
+    cleaned = leads.clean(lead_file(f"Name,Country,Phone\n{rows}"), region="PE").clean
 
-    assert len(peru.clean) == kept
-
-
-def test_an_empty_country_is_the_given_one_where_the_other_is_told_apart(lead_file):
-    """German numbers are none of the United States: those without a country are no Germans."""
-    rows = [f"Ann,US,212555{at:04}" for at in range(100, 104)]
-    rows += [f"Max,Germany,030 231251{at:02}" for at in range(10, 13)]
-    blank = [f"Bob,,302312{at:04}" for at in range(5100, 5106)]
-    text = "\n".join(["Name,Country,Phone", *rows, *blank])
-    with_a_german = f"{text}\nEva,,030 23125199"
-
-    assert leads.clean(lead_file(text), region="US").counts["clean"] == 13
-    assert leads.clean(lead_file(with_a_german), region="US").counts["clean"] == 7
+    assert cleaned["phone"].str[:4].tolist() == ["+519", "+593", "+519", "+519"]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from dialframe import opt_outs
 from dialframe.leads import header_vocabulary
+from dialframe.leads.columns.column_map import FIELDS
 from dialframe.leads.columns.header_match import header_score, is_not_phone, phone_rank
 from dialframe.leads.header_vocabulary import known
 from dialframe.opt_outs import plain
@@ -51,7 +53,10 @@ SPELLINGS = {
 
 def field_of(header: str) -> str:
     """The field that the header says, or `none`."""
-    scores = {name: header_score(header, name) for name in header_vocabulary.NAMES}
+    flag = opt_outs.flag_of(header)
+    if flag is not None and flag.kind not in ("permits", "call"):
+        return "opt_out"
+    scores = {name: header_score(header, name) for name in FIELDS}
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] >= 0.65 else "none"
 

@@ -58,7 +58,10 @@ def test_premium_lines_are_refused_on_demand_and_the_remark_stays(lead_file):
     strict = {"refused_types": frozenset({"premium_rate"})}
     shared = outcome(lead_file, "0843 555 0142", region="GB")
 
-    assert outcome(lead_file, "900-555-0142 DNC", **strict) == (["opt_out;phone_line_type"], [])
+    assert outcome(lead_file, "900-555-0142 DNC", **strict) == (
+        ["opt_out_unclear;phone_line_type"],
+        [],
+    )
     assert outcome(lead_file, "900-555-0142", **strict) == (["phone_line_type"], [])
     assert outcome(lead_file, "900-555-0142") == ([], ["phone_line_type"])
     assert shared == ([], ["phone_line_type"])

@@ -119,9 +119,6 @@ def test_rules_decide_what_becomes_of_records(lead_file):
         file,
         region="US",
         policy=Policy(
-            remark="warn",
-            unclear_remark="warn",
-            wrong_number="warn",
             warned_types=frozenset({"premium_rate"}),
         ),
         field_rules=[FieldRule("custom_fields.City", allowed=("NY",), severity="warn")],
@@ -130,12 +127,11 @@ def test_rules_decide_what_becomes_of_records(lead_file):
         file, region="US", policy=Policy(reserved_number="reject", refused_types=PREMIUM)
     )
 
-    assert usual.reasons["do_not_call"] == {"opt_out": 1, "opt_out_unclear": 1}
-    assert usual.reasons["rejected"] == {"phone_line_type": 1, "wrong_number": 1}
-    assert lax.warnings == {"remark": 3, "field_rule": 1, "phone_line_type": 1}
+    assert usual.reasons["do_not_call"] == {"opt_out_unclear": 3}
+    assert usual.reasons["rejected"] == {"phone_line_type": 1}
+    assert lax.warnings == {"field_rule": 1, "phone_line_type": 1}
     assert strict.reasons["rejected"] == {
         "phone_line_type": 1,
         "phone_reserved": 1,
-        "wrong_number": 1,
     }
     assert len(strict.clean) == 0

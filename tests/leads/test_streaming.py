@@ -82,7 +82,7 @@ def made(seed: int, rows: int, delimiter: str = ",") -> str:
 POLICIES: dict[str, Any] = {
     "region": "US",
     "policy": Policy(
-        bad_email="reject", blank_consent="clean", repeated_external_id="keep", reserved_number="warn", remark="warn"
+        bad_email="reject", blank_consent="clean", repeated_external_id="keep", reserved_number="warn"
     ),
     "blocked_countries": ["GB"],
     "field_rules": [

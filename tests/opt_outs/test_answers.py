@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.opt_outs import is_answer, read_answer, read_consent
-from dialframe.opt_outs.words import answer_set
+from dialframe.opt_outs.answers import answer_set
 from rows import every_row
 
 

@@ -93,7 +93,7 @@ class Chooser:
         return Chooser(self.region, self.mapping, memory)
 
     def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
-        """The region of a file's national numbers: as given, inferred beyond doubt, or asked for.
+        """The region of a file's national numbers: as given, or asked for.
 
         Who is asked has seen what speaks for other countries, so that an answer among those, or the
         one given before, stands.

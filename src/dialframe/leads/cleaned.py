@@ -16,6 +16,7 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import arrow_text
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.list_region import RegionDecision
+from dialframe.leads.columns.questions import WordQuestion
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.phones import TYPES
@@ -52,6 +53,7 @@ class CleanedFile:
         region: Region by which its national numbers were read, or None.
         region_decision: Why that one; None where it was told.
         extra_leads: Leads beyond one of each record; None where a record is one lead.
+        questions: Phrases in its columns that nobody has decided about; their records are held.
     """
 
     path: Path
@@ -66,6 +68,7 @@ class CleanedFile:
     region: str | None = None
     region_decision: RegionDecision | None = None
     extra_leads: int | None = None
+    questions: tuple[WordQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

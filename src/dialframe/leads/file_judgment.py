@@ -20,7 +20,6 @@ from dialframe.background import ahead
 from dialframe.leads import arrow_text
 from dialframe.leads.clean_list_sidecar import Origin, doubt_of, origin_of, restored
 from dialframe.leads.cleaned import CleanedFile
-from dialframe.leads.columns import split_phones
 from dialframe.leads.columns.column_decisions import map_columns, with_region
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.country_names import ColumnDoubt
@@ -28,8 +27,9 @@ from dialframe.leads.columns.list_region import (
     RegionDecision,
     column_doubts,
     decide_region,
+    given_region,
 )
-from dialframe.leads.columns.region_signs import unnamed_countries
+from dialframe.leads.columns.questions import Tally, answered
 from dialframe.leads.dedupe.duplicate_detection import Compared, Found
 from dialframe.leads.judging.record_judgment import (
     Assessed,
@@ -108,6 +108,7 @@ class Choices:
         blocked_countries: Regions whose numbers are rejected.
         field_rules: Further rules of the account.
         options: What is known of how the files are written; the rest is found out.
+        answers: What somebody answered about words in columns: mappings with `column`, `phrase`, `answer`.
     """
 
     region: str | None
@@ -118,9 +119,10 @@ class Choices:
     options: ReadOptions = field(default_factory=ReadOptions)
     choose_region: ChooseRegion | None = None
     force_region: bool = False
+    answers: Sequence[Mapping[str, str | None]] = ()
 
-    def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision | None:
-        """The region of a file's national numbers, settled; None where none is given or chosen.
+    def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
+        """The region of a file's national numbers, settled.
 
         Args:
             file: The file, or a sample of its rows.
@@ -131,10 +133,8 @@ class Choices:
         """
         if self.choose_region is not None:
             decision = self.choose_region(file, columns)
-        elif self.region is not None:
-            decision = decide_region(file, self.region, columns)
         else:
-            return None
+            decision = decide_region(file, self.region, columns)
         decision.settled(force=self.force_region)
         return decision
 
@@ -155,16 +155,12 @@ class Choices:
             frame: The file's rows, or a sample of them, where its numbers may have no country code.
         """
         blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
-        given = check_region(region)
+        given = given_region(region)
         doubts: Mapping[str, ColumnDoubt] = {}
-        beside: Collection[str] = ()
         if frame is not None and not self.force_region:
             doubts = column_doubts(frame, columns)
-            if columns.country is not None and given is not None:
-                phones = split_phones.phone_columns(frame, columns.phone, columns.joined)
-                beside = unnamed_countries(frame[columns.country], [*phones.values()], given)
         return Judging(
-            columns, given, self.policy, blocked, tuple(self.field_rules), turned, doubts, beside
+            columns, given, self.policy, blocked, tuple(self.field_rules), turned, doubts
         )
 
 
@@ -182,6 +178,7 @@ class JudgedFile:
         sizes: Leads of each block.
         sources: Record of each lead, block by block, where that is not one each.
         filled: Fields that have a value in some record.
+        asked: Phrases that nobody has decided about.
     """
 
     taken: TakenIn
@@ -192,6 +189,7 @@ class JudgedFile:
     sizes: list[int] = field(default_factory=list)
     sources: list[np.ndarray | None] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
+    asked: Tally = field(default_factory=Tally)
 
     @property
     def extra_leads(self) -> int | None:
@@ -219,6 +217,7 @@ class JudgedFile:
             region=self.judging.region,
             region_decision=self.region,
             extra_leads=self.extra_leads,
+            questions=self.asked.questions(),
         )
 
     @property
@@ -275,6 +274,7 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
         if mapping is None or isinstance(mapping, Mapping):
             mapping = origin.mapping(taken.file.frame.columns) | dict(mapping or {})
     columns, turned = decide(taken.file, region=choices.region, mapping=mapping)
+    columns = answered(columns, choices.answers)
     if origin is not None:
         # Numbers of a clean list are E.164, or none.
         return JudgedFile(
@@ -283,8 +283,8 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
             leads="listed" if origin.one_lead_per == "number" else "records",
         )
     decision = choices.region_of(taken.file, columns)
-    region = None if decision is None else decision.region
-    if decision is not None and decision.source == "given" and region != choices.region:
+    region = decision.region
+    if decision.source == "given" and region != given_region(choices.region):
         # Somebody answered it meanwhile: the columns were scored without it.
         columns = with_region(sampled(taken.file), columns, region)
     return JudgedFile(
@@ -345,6 +345,7 @@ def judge_file(
             before = ids[-1] if ids else before
         file.tables.append(_keep(assessed, batch.lines, spool))
         file.sizes.append(len(batch.lines))
+        file.asked.join(assessed.asked)
         file.filled.update(
             name for name, cells in assessed.fields.items() if arrow_text.sizes(cells).any()
         )

@@ -23,6 +23,7 @@ from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import arrow_text
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.list_region import given_region
 from dialframe.leads.dedupe.duplicate_detection import (
     Barring,
     Compared,
@@ -52,7 +53,7 @@ from dialframe.leads.judging.plain_cell_detection import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile, numbered
 from dialframe.leads.reading.file_discovery import expanded
-from dialframe.leads.reading.lead_file_reader import ReadOptions
+from dialframe.leads.reading.lead_file_reader import ReadOptions, read_all
 from dialframe.leads.reading.reading_in_blocks import MEMORY_BYTES, Spool, take_in_all
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
@@ -61,7 +62,7 @@ from dialframe.leads.writing.import_bodies import LeadInput, custom_fields, inpu
 from dialframe.leads.writing.outcome_counts import CleanedFiles, Tally
 from dialframe.leads.writing.outcome_rows import OutcomeRows
 from dialframe.leads.writing.output_files import Form, Outputs, Render, Target, outputs, targets_of
-from dialframe.phones import check_region, normalize
+from dialframe.phones import normalize
 
 _STEP: Final = "records cleaned"
 _NONE: Final = np.zeros(0, np.int64)
@@ -103,7 +104,7 @@ class Pipeline:
         engine: Engine = "auto",
         on_progress: OnProgress = silent,
     ) -> None:
-        check_region(choices.region)
+        given_region(choices.region)
         # Says what is wrong before anything is read.
         choices.judging(ColumnMap(()), choices.region)
         self._choices, self._engine, self._tell = choices, engine, on_progress
@@ -180,7 +181,9 @@ class Pipeline:
             do_not_call: Numbers that must not be called, in any form (reason `on_dnc`).
             suppressed: The firm's own lists (reason `suppressed`).
         """
-        e164 = normalize(list(do_not_call), region=self._choices.region)["e164"].dropna()
+        e164 = normalize(list(do_not_call), region=given_region(self._choices.region))[
+            "e164"
+        ].dropna()
         listed = [Listed("on_dnc", np.unique(numbers(arrow_text.of_series(e164))))]
         if suppressed is not None:
             listed.append(Listed.of("suppressed", suppressed))
@@ -410,9 +413,9 @@ class Pipeline:
 
 
 def clean(
-    files: LeadFile | Sequence[LeadFile],
+    files: LeadFile | str | Path | Sequence[LeadFile | str | Path],
     *,
-    region: str | None,
+    region: str | None = None,
     mapping: ColumnChoice | Sequence[ColumnChoice] = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
@@ -420,6 +423,7 @@ def clean(
     do_not_call: Iterable[str] = (),
     suppressed: Barring | None = None,
     force_region: bool = False,
+    answers: Sequence[Mapping[str, str | None]] = (),
     on_progress: OnProgress = silent,
 ) -> Cleaned:
     """Put every record of the files into exactly one of five outcomes.
@@ -431,8 +435,9 @@ def clean(
     number one that nothing stands against is kept: the first, or what `Policy.duplicates` says.
 
     Args:
-        files: One file, or several that are cleaned against each other in this order.
-        region: ISO 3166 region of national numbers, or None.
+        files: One file, or several that are cleaned against each other in this order: as they were read,
+            or by their paths.
+        region: Country of national numbers (code or name); None where each number says its own.
         mapping: Columns by field, as for `map_columns`: one for all files, or a list of one each
             (such as `saved_mapping` of each, None where there is none), or what says them of each.
         policy: Decisions that are not the contract's.
@@ -440,21 +445,28 @@ def clean(
         field_rules: Further rules of the account.
         do_not_call: Numbers that must not be called, in any form.
         suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
-        force_region: Take the region although a file plainly speaks against it.
+        force_region: Take the region although most numbers are none of it.
+        answers: Answers to the `questions` of an earlier run: mappings with `column`, `phrase` and
+            `answer` (`never_call`, `nothing` or `never_look`).
         on_progress: Told of records.
 
     Returns:
         The outcomes as frames.
 
     Raises:
-        LeadFileError: A file was not read, has no phone column, or plainly speaks against the given region.
+        LeadFileError: A file cannot be read, has no phone column, or its numbers need a region and have none.
         ConfigError: A region, a country or a field is unknown.
 
     Example:
-        cleaned = dialframe.leads.clean(dialframe.leads.read("autumn.csv"), region="US")
+        cleaned = dialframe.leads.clean("autumn.csv", region="US")
         print(cleaned.counts)
     """
-    listed: list[Any] = list(files) if isinstance(files, list | tuple) else [files]
+    every: list[Any] = list(files) if isinstance(files, list | tuple) else [files]
+    listed: list[Any] = [
+        file
+        for each in every
+        for file in (read_all(each) if isinstance(each, str | Path) else [each])
+    ]
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
     unread = next((file for file in listed if not isinstance(file, LeadFile)), None)
@@ -479,6 +491,7 @@ def clean(
         blocked_countries,
         field_rules,
         force_region=force_region,
+        answers=answers,
     )
     with Pipeline(choices, memory_bytes=None, on_progress=on_progress) as pipeline:
         pipeline.judge_read(listed, mappings)
@@ -490,7 +503,7 @@ def clean_files(
     paths: Sequence[str | Path],
     out_dir: str | Path | None,
     *,
-    region: str | None,
+    region: str | None = None,
     mapping: ColumnChoice = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
@@ -519,7 +532,7 @@ def clean_files(
     Args:
         paths: The files, cleaned against each other in this order.
         out_dir: Folder; made with mode 0700 if it is missing. None to write nothing and only tell.
-        region: ISO 3166 region of national numbers, or None.
+        region: Country of national numbers (code or name); None where each number says its own.
         mapping: Columns by field, as for `map_columns`, for all files; or what says them of each.
         policy: Decisions that are not the contract's.
         blocked_countries: Regions whose numbers are rejected.

@@ -81,12 +81,22 @@ def read_answer(cell: str) -> Answer:
     composed = None if _EXPLAINED.search(cell) else composed_answer(word)
     if composed in _MEANT:
         return _MEANT[composed]
-    first = _first_word(cell)
-    if first != "unclear":
-        return first
+    if (said := _phrase_says(cell)) is not None:
+        return said
+    return _first_word(cell)
+
+
+def _phrase_says(cell: str) -> Answer | None:
+    """What a phrase of a refusal or the name of a register says in a cell: yes is a refusal."""
+    tokens = plain(cell).split()
+    if any(is_word_of(token, "registers") for token in tokens):
+        return "no" if any(is_word_of(token, "not") for token in tokens) else "yes"
     phrase = find_phrase(cell)
-    # `Not to be called before nine` is for a person to read.
-    return "yes" if phrase is not None and not phrase.limited else "unclear"
+    if phrase is None:
+        return None
+    # `Not before nine`, and `email only` among refused channels, are for a person to read.
+    of_mail = not _other_channels().isdisjoint(phrase.text.split())
+    return "unclear" if phrase.limited or of_mail else "yes"
 
 
 def read_consent(cell: str) -> Answer:
@@ -114,11 +124,13 @@ def read_consent(cell: str) -> Answer:
     composed = None if _EXPLAINED.search(cell) else composed_answer(word)
     if composed in ("allows", "given", "refuses"):
         return "no" if composed == "refuses" else "yes"
+    if find_phrase(cell) is not None or _phrase_says(cell) == "yes":
+        return "no"
+    if _phrase_says(cell) is not None:
+        return "unclear"
     first = _first_word(cell)
     if first != "unclear":
         return first
-    if find_phrase(cell) is not None:
-        return "no"
     # `Phone; E-mail` allows calls, `SMS, E-mail` does not, anything else is unclear.
     channels = [part.strip() for part in _CHANNELS.split(word) if part.strip()]
     known = answer_set("consents") | answer_set("refuses")
@@ -255,7 +267,11 @@ def read_flag(flag: Flag, cell: str) -> Answer:
         word = _word(cell)
         if not word or _is_of(word, "blank", "no", "unlisted", "opted_in"):
             return "no" if word else "blank"
-        telling = flag.filled or _is_of(word, "yes", "opted_out", "listed") or find_phrase(cell) is not None
+        telling = (
+            flag.filled
+            or _is_of(word, "yes", "opted_out", "listed")
+            or find_phrase(cell) is not None
+        )
         return "unclear" if telling or (flag.days and _DATE.fullmatch(word)) else "no"
     read = {
         "permits": read_consent,

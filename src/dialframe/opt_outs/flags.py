@@ -55,6 +55,11 @@ _GLUED_CALL: Final = re.compile(
     r"(?:anruf|kontakt|telefon|werbe|reklam|markkinoin|puhelin|suoramarkkinoin|akquise|ring|ringe|bel|samtal|call)\w{0,9}"
     r"(?:sperre|sperrt|verbot|widerspruch|stopp|sparr|forbud|forbod|verbod|kielto|kiellot|ablehnung|unerwunscht)"
 )
+#: Prohibitions in a name without blanks or capitals: `HASOPTEDOUTOFCALLS`.
+_GLUED: Final = (
+    *("optedout", "optout", "donotcall", "donotcontact", "donotphone", "donotdial", "dontcall"),
+    *("nocall", "notcallable", "stopcall"),
+)
 _GLUED_ALLOWED: Final = re.compile(
     r"(?:anruf|kontakt|telefon|werbe|marketing|bel|ring)\w{0,5}"
     r"(?:erlaubnis|einwilligung|zustimmung|freigabe|toestemming|samtycke|samtykke|suostumus|lupa)"
@@ -82,11 +87,21 @@ def flag_of(header: str) -> Flag | None:
     words = plain(_CONTRACTED.sub("", header))
     if not words:
         return None
-    for tail in (" y n", " yes no", " j n", " s n", " o n", " t n", " ja nein", " si no", " oui non"):
+    for tail in (
+        " y n",
+        " yes no",
+        " j n",
+        " s n",
+        " o n",
+        " t n",
+        " ja nein",
+        " si no",
+        " oui non",
+    ):
         words = words.removesuffix(tail)
-    named = _named(words) or _named(" ".join(_trimmed(words.split())))
-    if named is not None:
-        return named if named.kind != "none" else None  # type: ignore[comparison-overlap]
+    for name in (words, " ".join(_trimmed(words.split()))):
+        if name in _names():
+            return _named(_names()[name])
     if not words.replace(" ", "").isascii() and (unspaced := _unspaced(words.replace(" ", ""))):
         return unspaced
     return _by_words(words.split())
@@ -101,65 +116,102 @@ def _trimmed(tokens: list[str]) -> list[str]:
     return tokens
 
 
-def _named(words: str) -> Flag | None:
-    kind = _names().get(words)
-    if kind is None:
+def _named(kind: str) -> Flag | None:
+    if kind == "none":
         return None
-    return Flag("forbids", sure=False, days=True) if kind == "doubtful" else Flag(kind)  # type: ignore[arg-type]
+    if kind == "doubtful":
+        return Flag("forbids", sure=False, days=True)
+    return Flag(kind)  # type: ignore[arg-type]
+
+
+#: What the steps below answer for a name that is known and is no flag.
+_NO_FLAG: Final[Literal["no flag"]] = "no flag"
+_Step = Flag | Literal["no flag"] | None
 
 
 def _by_words(tokens: list[str]) -> Flag | None:
-    """What the words of a name say together."""
+    """What the words of a name say together: the first step that knows it decides."""
     has = _Words(tokens)
-    calls, refuses = has("call"), has("refuse")
-    registers, strong = has("registers"), has("strong") or _is_glued(tokens)
-    negated = has("not") or not _CANNOT.isdisjoint(tokens)
+    for step in (_of_the_number, _of_another_thing, _of_lists_and_consent, _of_calls, _of_leaving):
+        answer = step(has)
+        if answer is not None:
+            return None if answer == _NO_FLAG else answer
+    return None
+
+
+def _of_the_number(has: _Words) -> _Step:
+    """The person is dead, the number wrong or right."""
+    several = len(has.tokens) > 1
     if has.only("deceased"):
         return Flag("deceased")
-    if has.only("wrong") and len(tokens) > 1:
+    if has.only("wrong") and several:
         return Flag("wrong_number")
-    if len(tokens) > 1 and set(tokens) <= _right() and has.any_of(_valid()):
-        return Flag("right_number")
-    of_calls = [token for token in tokens if is_word_of(token, "call") and not is_word_of(token, "ads")]
-    if has("other_channels") and not of_calls and not registers:
+    right = several and set(has.tokens) <= _right() and has.any_of(_valid())
+    return Flag("right_number") if right else None
+
+
+def _of_another_thing(has: _Words) -> _Step:
+    """Other channels, results of screening, details of a flag, and what else may be blocked."""
+    calls = has("call")
+    of_calls = any(is_word_of(each, "call") and not is_word_of(each, "ads") for each in has.tokens)
+    if has("other_channels") and not of_calls and not has("registers"):
         # `Mail only: yes` leaves no call.
-        return Flag("forbids") if has("only") else None
-    if (screening := _screening(has, tokens)) is not None:
+        return Flag("forbids") if has("only") else _NO_FLAG
+    if (screening := _screening(has, has.tokens)) is not None:
         return screening
     if has("details"):
-        return None
+        return _NO_FLAG
     if has("channel"):
-        return Flag("channels") if refuses else Flag("permits") if has("allow") else None
+        permits = Flag("permits") if has("allow") else _NO_FLAG
+        return Flag("channels") if has("refuse") else permits
     if has("things") and not calls:
-        return None
+        return _NO_FLAG
     if has("rights") and (has("erasure") or has("objection")):
         return Flag("forbids", sure=False, days=True)
-    if registers or strong:
-        turned = negated and has.follows("not", "registers", "strong")
+    return None
+
+
+def _of_lists_and_consent(has: _Words) -> _Step:
+    """Registers, words that are a prohibition by themselves, and consent; each may be turned round."""
+    if has("registers") or has("strong") or _is_glued(has.tokens):
+        turned = has.negated and has.follows("not", "registers", "strong")
         return Flag("permits" if turned else "forbids")
     if has("callable"):
-        return Flag("forbids" if negated else "permits")
+        return Flag("forbids" if has.negated else "permits")
     if has("consent"):
-        if negated or has("revoke") or (refuses and not has.opted):
+        if has.negated or has("revoke") or (has("refuse") and not has.opted):
             return Flag("forbids")
-        return None if has("consent_details") else Flag("permits")
+        return _NO_FLAG if has("consent_details") else Flag("permits")
     if has.opted:
-        return Flag("permits" if negated else "forbids")
-    if refuses and calls:
+        return Flag("permits" if has.negated else "forbids")
+    return Flag("forbids") if has("objection") and has("list") else None
+
+
+def _of_calls(has: _Words) -> _Step:
+    """A refusal, a negation or a permission beside a word of calls."""
+    tokens = has.tokens
+    if has("refuse") and has("call"):
         # `Calls not refused`
-        return Flag("permits" if negated and has.follows("not", "refuse") else "forbids")
-    if has("objection") and has("list"):
+        return Flag("permits" if has.negated and has.follows("not", "refuse") else "forbids")
+    if not has("call") and not has("called"):
+        return None
+    if has.negated and _is_prohibition(has, tokens):
         return Flag("forbids")
-    calls = calls or has("called")
-    if negated and calls and _is_prohibition(has, tokens):
-        return Flag("forbids")
-    if has("allow") and calls:
-        return Flag("forbids" if negated else "permits")
-    if calls and all(is_word_of(token, "call") or token in _beside_call() for token in tokens):
-        return Flag("call")
-    days = frozenset(read_table("flags.toml")["words"]["leaving"]["days"].split())
+    if has("allow"):
+        return Flag("forbids" if has.negated else "permits")
+    if has("times"):
+        return Flag("forbids", sure=False)
+    asks = all(is_word_of(each, "call") or is_word_of(each, "beside_call") for each in tokens)
+    return (
+        Flag("call") if asks and not all(is_word_of(each, "phones") for each in tokens) else None
+    )
+
+
+def _of_leaving(has: _Words) -> _Step:
+    """A refusal that may be of something else, with light words alone."""
     objects = has("objection")
-    dated = has.any_of(days) or tokens[-1] in ("on", "am", "at")
+    days = frozenset(read_table("flags.toml")["words"]["leaving"]["days"].split())
+    dated = has.any_of(days) or has.tokens[-1] in ("on", "am", "at")
     if has.only("leaving") and (objects or not dated):
         return Flag("forbids", sure=False, days=True, filled=has("reason"))
     return None
@@ -170,7 +222,10 @@ def _is_prohibition(has: _Words, tokens: list[str]) -> bool:
     done = has("called") and not has("call_alone")
     if done and not has("aux"):
         return False
-    # The no of `Phone No` is short for number.
+    # The no of `Phone No` and of `Nº Teléfono` is short for number.
+    others = [word for word in tokens if word != "no"]
+    if "no" in tokens and others and all(is_word_of(word, "phones") for word in others):
+        return tokens[0] == "no" and set(others) <= {"phone", "contact", "contacts"}
     if tokens[-1] == "no" and tokens[0] != "no":
         return False
     return has.follows("not", "call", "called") or has.follows("call", "not")
@@ -197,13 +252,19 @@ def _screening(has: _Words, tokens: list[str]) -> Flag | None:
     if results and scrubbed:
         return Flag("screening")
     if has("registers") and never and not compared:
-        return None if {"count", "version", "cost", "batch", "provider", "vendor"} & set(tokens) else Flag("forbids")
+        return (
+            None
+            if {"count", "version", "cost", "batch", "provider", "vendor"} & set(tokens)
+            else Flag("forbids")
+        )
     return None
 
 
 def _unspaced(bare: str) -> Flag | None:
     """What a name says whose words have no blanks between them."""
-    parts = {name: _parts(name) for name in ("call", "forbid", "alone", "allow", "detail", "deceased")}
+    parts = {
+        name: _parts(name) for name in ("call", "forbid", "alone", "allow", "detail", "deceased")
+    }
 
     def holds(name: str) -> bool:
         return any(part in bare for part in parts[name])
@@ -216,7 +277,9 @@ def _unspaced(bare: str) -> Flag | None:
         return None
     if holds("allow"):
         asked = "可否" in bare
-        refuses = any(part in bare for part in parts["forbid"] if len(part) > 1 and part not in ("不要",))
+        refuses = any(
+            part in bare for part in parts["forbid"] if len(part) > 1 and part not in ("不要",)
+        )
         return Flag("permits") if asked or not refuses else Flag("forbids")
     if holds("detail"):
         return None
@@ -229,11 +292,12 @@ class _Words:
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens
         self.every = [*tokens, *(f"{first}_{second}" for first, second in pairwise(tokens))]
+        self.negated = self("not") or not _CANNOT.isdisjoint(tokens)
         # `opted out`, `optout`: a way out is no way in.
         self.opted = any(
-            token in ("opt_out", "opted_out", "opting_out", "opts_out", "opt_outs", "has_optedout")
-            or token.startswith("optout")
-            for token in self.every
+            each in ("opt_out", "opted_out", "opting_out", "opts_out", "opt_outs", "has_optedout")
+            or each.startswith("optout")
+            for each in self.every
         )
 
     def __call__(self, name: str) -> bool:
@@ -253,19 +317,32 @@ class _Words:
 
     def before(self, word: str, name: str) -> bool:
         """Whether a word stands right before one of a table."""
-        return any(first == word and is_word_of(second, name) for first, second in pairwise(self.tokens))
+        return any(
+            first == word and is_word_of(second, name) for first, second in pairwise(self.tokens)
+        )
 
     def follows(self, first: str, *names: str) -> bool:
         """Whether a word of one of the tables stands behind a word of the first, within reach."""
         return any(
-            any(is_word_of(token, name) for name in names for token in self.tokens[at + 1 : at + 1 + _REACH])
+            any(
+                is_word_of(token, name)
+                for name in names
+                for token in self.tokens[at + 1 : at + 1 + _REACH]
+            )
             for at, token in enumerate(self.tokens)
             if is_word_of(token, first) or (first == "not" and token in _CANNOT)
         )
 
 
 def _is_glued(tokens: list[str]) -> bool:
-    return any(_GLUED_CALL.fullmatch(token) for token in tokens)
+    """Whether a word is one of calls and one of forbidding, or a name that lost all its blanks."""
+    if any(_GLUED_CALL.fullmatch(token) for token in tokens):
+        return True
+    if len(tokens) > 1 or any(
+        part in tokens[0] for part in ("email", "mail", "fax", "sms", "text")
+    ):
+        return False
+    return any(part in tokens[0] for part in _GLUED)
 
 
 def is_word_of(token: str, name: str) -> bool:
@@ -298,12 +375,9 @@ def _stems(name: str) -> tuple[str, ...]:
 
 @cache
 def _parts(name: str) -> tuple[str, ...]:
-    return tuple(plain(part).replace(" ", "") for part in read_table("flags.toml")["parts"][name].split())
-
-
-@cache
-def _beside_call() -> frozenset[str]:
-    return frozenset(read_table("flags.toml")["words"]["beside_call"]["words"].split())
+    return tuple(
+        plain(part).replace(" ", "") for part in read_table("flags.toml")["parts"][name].split()
+    )
 
 
 @cache

@@ -35,9 +35,22 @@ class Phrase(NamedTuple):
 #: A longer text is cut: a refusal stands at the beginning of a note, and a megabyte would take minutes.
 LONGEST_CHARS: Final = 4000
 _KINDS: Final[tuple[Says, ...]] = ("refusal", "deceased", "wrong_number")
-_PIECES: Final = re.compile(r"[;_&]{2}|[;|/!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；：:]+|,(?!\d)|\.(?=\s|$)|\s[-–—]+\s")
+_PIECES: Final = re.compile(
+    r"[;_&]{2}|[;|/!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；：:]+|,(?!\d)|\.(?=\s|$)|\s[-–—]+\s"
+)
 #: A negation right before a phrase takes it back: `not on DNC`.
-_NOT: Final = frozenset("not nicht no pas non niet nie ej inte ikke nao не".split())
+_NOT: Final = frozenset(
+    ["not", "nicht", "no", "pas", "non", "niet", "nie", "ej", "inte", "ikke", "nao", "не"]
+)
+#: Before a negation, what makes it a report: `could not be contacted`; before a way out, an offer.
+_REPORTS: Final = frozenset(
+    {"did", "could", "can", "have", "has", "had", "was", "were", "been", "may", "how", "which"}
+)
+_OPTING: Final = ("opt", "unsub", "suppress", "deleted", "remove")
+_MAILS: Final = frozenset(
+    {"email", "emails", "mail", "newsletter", "newsletters", "sms", "fax", "text", "texts"}
+)
+_OF_CALLS: Final = re.compile(r"\b(?:call|calls|phone|telephone|dial|ring)")
 _APOSTROPHE: Final = re.compile(r"(?<=n)['’`´](?=t\b)", re.IGNORECASE)
 _GAP: Final = r"(?:\S+ ){0,3}"
 #: What makes a prohibition one of hours: asked about by itself.
@@ -126,15 +139,28 @@ def _in_words(text: str, script: str) -> Phrase | None:
         for token in tokens:
             for says, pattern, unless in table.anchors.get(token, ()):
                 match = pattern.search(words)
-                if match and (unless.isdisjoint(tokens) and not _is_taken_back(words, match.start())):
+                if match and unless.isdisjoint(tokens) and not _is_taken_back(words, match):
                     limit = _LIMITS.match(words, match.end() - 1)
-                    return Phrase(says, match[0].strip() + (limit[0] if limit else ""), limit is not None)
+                    return Phrase(
+                        says, match[0].strip() + (limit[0] if limit else ""), limit is not None
+                    )
     return None
 
 
-def _is_taken_back(words: str, begin: int) -> bool:
-    before = words[:begin].split()[-1:]
-    return bool(before) and before[0] in _NOT and words[begin:].split(" ", 1)[0] not in _NOT
+def _is_taken_back(words: str, match: re.Match[str]) -> bool:
+    """Whether the words around a phrase make it something else."""
+    before, text = words[: match.start()].split()[-1:], match[0]
+    last, first = "".join(before), text.split(" ", 1)[0]
+    if last in _NOT and first not in _NOT:
+        return True
+    if last in _REPORTS and (first in ("not", "never") or first.startswith("opt")):
+        return True
+    # `Email opt-out` is of e-mail.
+    return (
+        first.startswith(_OPTING)
+        and not _MAILS.isdisjoint(words.split())
+        and not _OF_CALLS.search(words)
+    )
 
 
 def _in_parts(text: str, script: str) -> Phrase | None:
@@ -177,14 +203,14 @@ def _spaced(script: str) -> _Table:
 def _compiled(line: str, slots: dict[str, list[str]]) -> tuple[set[str], re.Pattern[str]]:
     """The pattern of a phrase, and the words of which a text has one where it fits."""
     parts, anchors = [], []
-    for token in line.split():
-        if token == "~":
+    for part in line.split():
+        if part == "~":
             parts.append(_GAP)
             continue
-        optional = token.endswith("?")
+        optional = part.endswith("?")
         words = {
             word
-            for each in token.removesuffix("?").split("/")
+            for each in part.removesuffix("?").split("/")
             for word in (slots[each[1:-1]] if each.startswith("{") else [each.replace("'", "")])
         }
         either = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
@@ -205,5 +231,7 @@ def _unspaced(script: str) -> tuple[tuple[Says, re.Pattern[str], frozenset[str]]
             for says in _KINDS:
                 if says in language:
                     parts = "|".join(language[says].strip().splitlines())
-                    rows.append((says, re.compile(parts), alone if says == "refusal" else frozenset()))
+                    rows.append(
+                        (says, re.compile(parts), alone if says == "refusal" else frozenset())
+                    )
     return tuple(rows)

@@ -33,7 +33,8 @@ _WITH_NOUGHT: Final = re.compile(r"(\+?\d{6,})[.,]0+")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3}){2,}|\d{1,3}(?:\.\d{3}){3,}")
 _WRITTEN_SCIENTIFIC: Final = re.compile(r"(\d)(?:[.,](\d+))?[eE]\+?(\d{1,2})")
 _SEPARATOR: Final = re.compile(
-    r"\s*[;,|/\\\n]\s*|\s+(?:or|o|ou|oder|und|and|y|e|et|&|bzw\.?)\s+|または", re.IGNORECASE
+    r"\s*(?:[;,|/\\\n]|:::)\s*|\s+(?:or|o|ou|oder|und|and|y|e|et|&|bzw\.?)\s+|または",
+    re.IGNORECASE,
 )
 #: A word between two numbers that names the second one: `212-555-0142 Fax 212-555-0190`.
 PHONE_LABEL: Final = re.compile(

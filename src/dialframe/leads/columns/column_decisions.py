@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -31,11 +32,12 @@ from dialframe.leads.columns.column_scores import (
     untangle,
 )
 from dialframe.leads.columns.header_match import is_not_phone, phone_rank
-from dialframe.leads.columns.list_region import decide_region
+from dialframe.leads.columns.list_region import given_region
 from dialframe.leads.columns.split_phones import JOINED, find_joined, joined_name
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
-from dialframe.phones import check_region
+from dialframe.phones.vectorized import are_valid
+from dialframe.profiles import Column, Profile, recognize
 
 _SAMPLE_ROWS: Final = 1000
 _STRANGE_SHARE: Final = 0.5
@@ -61,10 +63,10 @@ def close_seconds(mapped: ColumnMap, claims: Sequence[Claim]) -> tuple[Question,
 def strange_words(lead_file: LeadFile, mapped: ColumnMap) -> tuple[Question, ...]:
     """Opt-out and consent columns whose cells are mostly no answer, so that nobody would be called."""
     # An unknown word in such a column forbids the call, so a column of other words would hold everybody.
-    kinds = {"opt_out": opt_outs.read_answer, "consent": opt_outs.read_consent}
     questions = []
-    for name, read in kinds.items():
+    for name in ("opt_out", "consent"):
         for column in getattr(mapped, name):
+            read = partial(opt_outs.read_flag, flag_named(column, name))
             # Spread over the file: a list may begin with the records of one source.
             sample = lead_file.frame[column].iloc[:: max(1, len(lead_file.frame) // _SAMPLE_ROWS)]
             answers = [read(str(cell)) for cell in sample.unique()]
@@ -161,7 +163,9 @@ def decide(
     """
     # What a person said is not weighed against anything.
     answered, joined = _answered(lead_file, mapping)
-    region = check_region(region) or decide_region(lead_file).region
+    region = given_region(region)
+    profile = None if isinstance(mapping, ColumnMap) else profile_of(lead_file)
+    known = {} if profile is None else _roles(lead_file, profile)
     columns = [str(name) for name in lead_file.frame.columns]
     used = {
         part for names in answered.values() for name in names for part in joined.get(name, (name,))
@@ -170,21 +174,33 @@ def decide(
         column: examine(lead_file.frame[column], region)
         for column in columns
         # A saved map answers for every field, and then no column has to be looked into.
-        if column not in used and len(answered) < len(FIELDS)
+        if column not in used
+        and len(answered) < len(FIELDS)
+        and not (column in known and known[column].role in _SILENT_ROLES)
     }
-    claims = claim_columns(lead_file, evidence, answered)
+    claims = [
+        *_profile_claims(columns, known, answered, used),
+        *claim_columns(lead_file, evidence, answered),
+    ]
     chosen = assign(claims) | {
         name: [Claim(1.0, name, column, 0) for column in answered[name]] for name in answered
     }
     # After the choice: what `Name` means depends on which other names were found.
     chosen = untangle(chosen, evidence, answered)
-    if "phone" not in answered:
+    if known and "phone" not in answered:
+        order = {column: at for at, column in enumerate(known)}
+        chosen["phone"] = sorted(
+            chosen.get("phone", []), key=lambda claim: order.get(claim.column, len(order))
+        )
+    if "phone" not in answered and not any(role.role == "phone" for role in known.values()):
         chosen, joined = _join(lead_file, region, chosen, evidence)
     if not chosen.get("phone"):
         claim = _phone_by_content(lead_file, evidence, chosen)
         if isinstance(claim, Question):
             return MappingDecision(lead_file.name, lead_file.path, None, (claim,))
         chosen["phone"] = [claim]
+    if "country" not in chosen and lead_file.header is None and not answered.get("phone"):
+        chosen |= _code_before(lead_file, columns, chosen["phone"][0].column)
     # Behind a header, a column of mails that does not say so may be those of somebody else.
     if "email" not in chosen and lead_file.header is None:
         taken = {claim.column for claims in chosen.values() for claim in claims}
@@ -195,12 +211,132 @@ def decide(
         )
         chosen["email"] = list(islice(mails, 1))
     mapped = _column_map(columns, chosen, claims, joined)
+    if isinstance(mapping, ColumnMap):
+        more = ("profile", "ignored", "statuses", "labels", "answers")
+        mapped = replace(mapped, **{name: getattr(mapping, name) for name in more})
+    elif profile is not None:
+        mapped = _with_profile(mapped, profile, known)
     return MappingDecision(
         lead_file.name,
         lead_file.path,
         mapped,
         close_seconds(mapped, claims) + strange_words(lead_file, mapped),
     )
+
+
+def flag_named(column: str, field: str) -> opt_outs.Flag:
+    """How the cells of a flag column are read: by its name, or as the field that somebody said it is."""
+    flag = opt_outs.flag_of(column)
+    kinds = ("permits", "call") if field == "consent" else ()
+    if flag is not None and flag.sure and (flag.kind in ("permits", "call")) == bool(kinds):
+        return flag
+    return opt_outs.Flag("permits" if field == "consent" else "forbids")
+
+
+# ---- profiles
+
+#: Roles of a profile that are fields of a lead; a calling code is the country of its row.
+_FIELD_OF_ROLE: Final = {name: name for name in FIELDS} | {"calling_code": "country"}
+#: Roles whose columns are no field and hold no words about calls.
+_SILENT_ROLES: Final = ("ignore", "phone_of_another", "phone_label", "calling_code")
+#: What codes of a status say, as reason codes.
+_STATUS_CODES: Final = {
+    "do_not_call": "opt_out",
+    "deceased": "deceased",
+    "wrong_number": "wrong_number",
+}
+
+
+def profile_of(lead_file: LeadFile) -> Profile | None:
+    """The known export that a file is, by its header or by the shape of its rows."""
+    header = None if lead_file.header is None else list(map(str, lead_file.frame.columns))
+    rows = [] if header else lead_file.frame.head(_SHAPE_ROWS).astype(str).to_numpy().tolist()
+    return recognize(header, rows, "leads")
+
+
+_SHAPE_ROWS: Final = 100
+
+
+def _roles(lead_file: LeadFile, profile: Profile) -> dict[str, Column]:
+    """What each column of the file is by its profile, in the order of the profile."""
+    columns = list(map(str, lead_file.frame.columns))
+    if lead_file.header is not None:
+        matched = profile.matched(columns)
+        order = [
+            name
+            for role in dict.fromkeys(c.role for c in matched.values())
+            for name in profile.headers(role, columns)
+        ]
+        return {name: matched[name] for name in order}
+    names = profile.names[: len(columns)]
+    by_name = dict(zip(names, columns, strict=False))
+    return {
+        by_name[name]: replace(
+            column, code=by_name.get(column.code or ""), label=by_name.get(column.label or "")
+        )
+        for name, column in profile.matched(names).items()
+    }
+
+
+def _profile_claims(
+    columns: Sequence[str],
+    known: Mapping[str, Column],
+    answered: Mapping[str, tuple[str, ...]],
+    used: Collection[str],
+) -> list[Claim]:
+    fields = ((column, _FIELD_OF_ROLE.get(role.role)) for column, role in known.items())
+    return [
+        Claim(1.0, field, column, columns.index(column))
+        for column, field in fields
+        if field is not None and field not in answered and column not in used
+    ]
+
+
+def _with_profile(mapped: ColumnMap, profile: Profile, known: Mapping[str, Column]) -> ColumnMap:
+    """The map with what only the profile knows: codes, labels, columns that say nothing."""
+    return replace(
+        mapped,
+        profile=profile.title,
+        ignored=tuple(
+            name
+            for name in mapped.leftovers
+            if name in known and known[name].role in _SILENT_ROLES
+        ),
+        statuses={
+            name: {
+                value.strip().casefold(): _STATUS_CODES[says]
+                for value, says in role.values.items()
+                if says in _STATUS_CODES
+            }
+            for name, role in known.items()
+            if role.role == "status" and role.values
+        },
+        labels={
+            name: role.label for name, role in known.items() if role.role == "phone" and role.label
+        },
+    )
+
+
+_CODE_ROWS: Final = 200
+_CODE_SHARE: Final = 0.9
+
+
+def _code_before(
+    lead_file: LeadFile, columns: Sequence[str], phone: str
+) -> dict[str, list[Claim]]:
+    """The column of calling codes right before the number, in a file without a header."""
+    at = columns.index(phone) if phone in columns else 0
+    if not at:
+        return {}
+    before = lead_file.frame[columns[at - 1]].head(_CODE_ROWS).astype(str).str.strip()
+    texts = (
+        "+" + before + lead_file.frame[phone].head(_CODE_ROWS).astype(str).str.strip()
+    ).tolist()
+    codes = before.str.fullmatch(r"[1-9]\d{0,2}")
+    valid = sum(are_valid(texts, [None] * len(texts)))
+    if not len(texts) or codes.mean() < _CODE_SHARE or valid < _CODE_SHARE * len(texts):
+        return {}
+    return {"country": [Claim(_CONTENT_ONLY_TRUST, "country", columns[at - 1], at - 1)]}
 
 
 def _answered(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -236,6 +236,15 @@ FIELDS: Final = (*SEVERAL, *SINGLE)
 #: A column, several in order, or none.
 Columns = str | Sequence[str] | None
 _VERSION: Final = 1
+#: Attributes of a map that are saved where they hold something.
+_MORE: Final = ("profile", "ignored", "statuses", "labels", "answers")
+
+
+def _plain(value: object) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +271,13 @@ class ColumnMap:
         leftovers: All other columns, in the file's order: the lead's custom fields.
         confidence: Field to how sure its columns are, 0 to 1; 1 for what was told.
         uncertain: Fields for which another column fits nearly as well, with that column.
+        profile: Title of the source profile by which columns were recognized, or None.
+        ignored: Columns in which no words are looked for: those that a profile knows to say nothing of
+            calls, and those that somebody said so of.
+        statuses: Column to what its codes say, by the profile: `opt_out`, `deceased` or `wrong_number`.
+        labels: Phone column to the column that says what kind of number it holds.
+        answers: Column to what somebody answered about phrases in it (`questions.ANSWERS`); `*` is
+            any phrase.
     """
 
     phone: tuple[str, ...]
@@ -283,6 +299,11 @@ class ColumnMap:
     uncertain: Mapping[str, str] = field(default_factory=dict, compare=False)
     # Which columns are read is one, but a dictionary has no hash.
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    profile: str | None = field(default=None, compare=False)
+    ignored: tuple[str, ...] = ()
+    statuses: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
 
     @property
     def phone_parts(self) -> tuple[str, ...]:
@@ -307,6 +328,7 @@ class ColumnMap:
             "confidence": dict(self.confidence),
             "uncertain": dict(self.uncertain),
             "joined": {name: list(columns) for name, columns in self.joined.items()},
+            **{name: value for name in _MORE if (value := _plain(getattr(self, name)))},
         }
 
     def to_json(self) -> str:
@@ -341,9 +363,13 @@ class ColumnMap:
             raise ConfigError(
                 f"{path} is no saved column map; make one with map_columns"
             ) from None
-        return cls.of(
+        columns = cls.of(
             fields, leftovers, saved.get("confidence", {}), saved.get("uncertain", {}), joined
         )
+        more = {name: saved[name] for name in _MORE if name in saved}
+        if "ignored" in more:
+            more["ignored"] = tuple(map(str, more["ignored"]))
+        return replace(columns, **more)
 
     @classmethod
     def of(

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -15,16 +16,9 @@ from dialframe import opt_outs
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import (
-    answer_reader,
     header_score,
-    is_call_flag,
-    is_right_number_flag,
-    is_wish,
-    is_wrong_number_flag,
-    needs_answers,
     phone_rank,
 )
-from dialframe.leads.columns.region_signs import is_place
 from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain
@@ -184,11 +178,11 @@ def claim_columns(
         for name in (field for field in FIELDS if field not in answered):
             header = header_score(column, name)
             if name in ("opt_out", "consent"):
-                header = _permission_score(cells, column, name, header, seen)
+                header = _flag_score(cells, column, header, seen)
             if not header:
                 continue
             content = _content(cells, name, seen)
-            if _is_believed(cells, name, header, seen, content):
+            if _is_believed(column, cells, name, header, seen, content):
                 score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
                 claims.append(Claim(round(score, 4), name, column, index))
     return sorted(
@@ -197,30 +191,34 @@ def claim_columns(
     )
 
 
-def _permission_score(
-    cells: pd.Series, column: str, name: str, header: float, seen: Evidence
-) -> float:
-    """The score of a permission or prohibition; of a doubtful name none, unless it holds answers."""
-    if name == "opt_out" and (is_wrong_number_flag(column) or is_right_number_flag(column)):
-        # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
-        sample = _sample(cells)
-        answers = sum(map(opt_outs.is_answer, sample))
-        header = 1.0 if sample and answers >= _MOSTLY * len(sample) else 0.0
-    if name == "consent" and is_call_flag(column):
-        # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
-        known = answer_share(cells, opt_outs.read_consent)
-        header = 1.0 if seen.filled and known >= _SURELY else 0.0
-    if not header or not seen.filled or not needs_answers(column, name) or is_call_flag(column):
+#: Share of answers from which a column of the kind is one; a plain prohibition is one whatever stands in it, since
+#: an unknown word there forbids the call.
+_ANSWERS: Final = {
+    "permits": _SOME,
+    "call": _SURELY,
+    "channels": _SOME,
+    "deceased": _MOSTLY,
+    "wrong_number": _MOSTLY,
+    "right_number": _MOSTLY,
+}
+
+
+def _flag_score(cells: pd.Series, column: str, header: float, seen: Evidence) -> float:
+    """The score of a flag; of a name that may be of something else none, unless it holds answers."""
+    flag = opt_outs.flag_of(column)
+    if flag is None or not header or seen.phone >= _MOSTLY:
+        return 0.0
+    least = _ANSWERS.get(flag.kind)
+    if least is None or (not seen.filled and flag.kind != "call"):
         return header
-    read = answer_reader(column) if name == "opt_out" else opt_outs.read_consent
-    if name == "consent" and is_wish(column) and "yes" not in map(read, set(_sample(cells))):
-        return 0.0  # wishes of which none allows a call are read as remarks
-    least = _MOSTLY if name == "opt_out" else _SOME
-    return header if answer_share(cells, read) > least else 0.0
+    read = partial(opt_outs.read_flag, flag)
+    if flag.kind == "call" and {"yes", "no"}.isdisjoint(map(read, set(_sample(cells)))):
+        return 0.0  # a column of phones that is empty
+    return header if answer_share(cells, read) >= least else 0.0
 
 
 def _is_believed(
-    cells: pd.Series, name: str, header: float, seen: Evidence, content: float
+    column: str, cells: pd.Series, name: str, header: float, seen: Evidence, content: float
 ) -> bool:
     if not seen.filled:
         return name != "country"
@@ -229,12 +227,10 @@ def _is_believed(
             return False
         # A column `Country` with other words says of its records that nobody knows of which they
         # are (`EMEA`, `Home`); `Land` with the states of Germany or with acres is none.
-        sample = _sample(cells)
-        places = sum(is_place(cell) and read_region(cell) is None for cell in sample)
-        words = [cell for cell in sample if not is_nothing(tidy(cell))]
-        return content > places / len(sample) or (
-            bool(words) and not any(_FIGURE.search(cell) or is_place(cell) for cell in words)
-        )
+        if content > 0 or plain(column) == "land":
+            return content > 0
+        words = [cell for cell in _sample(cells) if not is_nothing(tidy(cell))]
+        return bool(words) and not any(_FIGURE.search(cell) for cell in words)
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True
     # The header is no proof (`provider id`), so every value must be another one.

@@ -19,9 +19,11 @@ from typing import Final, NamedTuple
 from phonenumbers import PhoneMetadata, country_code_for_region
 
 from dialframe.leads import header_vocabulary
+from dialframe.leads.header_vocabulary import word_set
 from dialframe.leads.names_and_emails import is_nothing, tidy, unwrapped
-from dialframe.opt_outs import plain, read_remark, text_parts, word_set
+from dialframe.opt_outs import find_phrase, plain
 from dialframe.phones import Reading, is_placeholder, read_number
+from dialframe.phones.legacy_prefixes import rewritten
 from dialframe.phones.parse_number import PHONE_LABEL, as_typed, phone_parts
 
 #: Beginnings of the words for a fax in compounds.
@@ -40,17 +42,17 @@ _LONGEST_NAME: Final = 12
 
 
 def about_person(text: str) -> str | None:
-    """What a phone cell says about calling the person: `opt_out`, `opt_out_unclear`, `deceased`.
+    """Whether a phone cell says something about calling the person: `opt_out_unclear`, held until somebody decides.
 
     Args:
         text: The cell; one without letters says nothing.
     """
     alone = _words(text)
-    for remark in (read_remark(text), read_remark(" ".join(alone))):
-        if remark in ("opt_out", "opt_out_unclear", "deceased"):
-            return remark
+    for phrase in (find_phrase(text), find_phrase(" ".join(alone))):
+        if phrase is not None and phrase.says != "wrong_number":
+            return "opt_out_unclear"
     beside = len(alone) == 1 and alone[0] in word_set("short_beside_numbers")
-    return "opt_out" if beside else None
+    return "opt_out_unclear" if beside else None
 
 
 def about_number(part: str) -> str | None:
@@ -60,12 +62,12 @@ def about_number(part: str) -> str | None:
         return "fax_only"
     if word_set("another").intersection(alone):
         return "phone_of_another"
-    if "wrong_number" in (read_remark(part), read_remark(" ".join(alone))):
-        return "wrong_number"
+    for phrase in (find_phrase(part), find_phrase(" ".join(alone))):
+        if phrase is not None and phrase.says == "wrong_number":
+            return "wrong_number"
     if word_set("wrong_beside").intersection(alone) and len(alone) <= _LONGEST_NAME:
         return "wrong_number"
-    bare = "".join(alone)
-    return "wrong_number" if any(phrase in bare for phrase in _wrong_in_japanese()) else None
+    return None
 
 
 def is_fax(kind: str) -> bool:
@@ -92,18 +94,16 @@ def type_column(phone: str, phones: Sequence[str], columns: Sequence[str]) -> st
         rest = tokens - _TYPE_WORDS
         if rest == tokens or not rest:
             continue
-        if rest == set(plain(phone).split()) or (len(phones) == 1 and rest <= _PHONE_HEADS):
+        # `Phone 1 - Label` and `Phone 1 - Value` are a pair.
+        if rest == set(plain(phone).split()) - {"value"} or (
+            len(phones) == 1 and rest <= _PHONE_HEADS
+        ):
             return column
     return None
 
 
 def _words(text: str) -> list[str]:
     return [token for token in plain(text).split() if not token.isdecimal()]
-
-
-@cache
-def _wrong_in_japanese() -> tuple[str, ...]:
-    return tuple(part for part, says in text_parts().items() if says == "wrong_number")
 
 
 #: Numbers that regulators keep free for films and samples (NANPA 555-01XX, Ofcom, ACMA, ARCEP,
@@ -422,6 +422,8 @@ def _readable(text: str, region: str | None) -> PhoneReading | None:
     if _ABROAD.match(bare):
         # 00 is how most of the world begins a number abroad, and no number of a country begins so.
         candidates.append(_ABROAD.sub("+", bare))
+    if not _WORDS.search(bare) and (today := rewritten(bare, region)) is not None:
+        candidates.append(today)
     for candidate in candidates:
         reading = read_number(candidate, region)
         if reading.valid:

@@ -44,6 +44,7 @@ from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
 from dialframe.phones.column_reader import REGIONS, read_column
+from dialframe.phones.legacy_prefixes import rewritten
 from dialframe.phones.outcomes import REASONS
 from dialframe.phones.vectorized import are_valid
 
@@ -217,7 +218,7 @@ def _taken(
 ) -> Phones:
     """What a phone column says as the policy takes it, without what `Phone Type` says are faxes."""
     fitted = _fit(phones, policy)
-    kind = type_column(name, columns.phone, columns.leftovers)
+    kind = columns.labels.get(name) or type_column(name, columns.phone, columns.leftovers)
     if kind is None:
         return fitted
     which, faxes = arrow_text.by_distinct(cells[kind], is_fax)
@@ -428,11 +429,21 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     )
     wrong = np.flatnonzero(invalid & (shape >= plain_cell_detection.PLAIN))
     unknown[wrong[arrow_text.matches(arrow_text.take(readable, wrong), _OF_MORE)]] = True
+    unknown[_of_old_form(readable, wrong, regions)] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     # Some plans have longer numbers (Germany: up to 17 digits); the service takes E.164 alone.
     too_long = np.flatnonzero(arrow_text.sizes(phones.e164) > _E164_CHARS)
     phones = _refused(phones, too_long, "phone_too_long")
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
+
+
+def _of_old_form(readable: pa.Array, wrong: np.ndarray, regions: Regions) -> np.ndarray:
+    """Which of some rows have a number in a form that its plan has given up: `044 55 1234 5678`."""
+    homes = regions_of(regions, wrong)
+    by_row = [homes] * len(wrong) if isinstance(homes, str | None) else homes
+    texts = arrow_text.take(readable, wrong).to_pylist()
+    old = [rewritten(*pair) is not None for pair in zip(texts, by_row, strict=True)]
+    return wrong[np.array(old, np.bool_)]
 
 
 _E164_CHARS: Final = 16  # a plus and at most 15 digits (ITU-T E.164, 6)

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 from dialframe import opt_outs
 from dialframe.contract import limits
 from dialframe.leads import arrow_text
+from dialframe.leads.columns.column_decisions import flag_named
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region, regions_of
-from dialframe.leads.columns.header_match import answer_reader
-from dialframe.leads.columns.region_signs import is_division, is_of_divisions
+from dialframe.leads.columns.questions import Tally, decision, phrase_beside_number, phrase_in
 from dialframe.leads.judging import plain_cell_detection
 from dialframe.leads.judging.phone_cells import every_number
 from dialframe.leads.judging.phone_columns import (
@@ -39,9 +39,8 @@ from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows, numbered
 from dialframe.leads.names_and_emails import is_nothing, read_email, read_name, tidy, turn_name
-from dialframe.leads.reasons import BY_CODE, REASONS
-from dialframe.opt_outs import Scope, scope_of
-from dialframe.phones.vectorized import are_valid
+from dialframe.leads.reasons import RANK, REASONS
+from dialframe.opt_outs import Phrase
 
 #: Most bytes of one record: what a request holds, less room for its frame.
 MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
@@ -65,7 +64,6 @@ class Judging:
         rules: Further rules of the account.
         turned: Whether the file's whole names are written `Last, First`.
         doubts: What speaks against the region in some phone columns.
-        beside: Countries of which records without a country may be.
     """
 
     columns: ColumnMap
@@ -75,7 +73,6 @@ class Judging:
     rules: Sequence[FieldRule] = ()
     turned: bool = False
     doubts: Mapping[str, ColumnDoubt] = field(default_factory=dict)
-    beside: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,48 +85,34 @@ class Assessed:
         whereabouts: Country and line type of each number, as `Phones.whereabouts` has them.
         reach: Records that must not be called, and a number of each: none of them is called under
             any record.
+        asked: Phrases that nobody has decided about.
     """
 
     fields: dict[str, pa.Array]
     notes: Notes
     whereabouts: np.ndarray
     reach: tuple[np.ndarray, np.ndarray]
+    asked: Tally = field(default_factory=Tally)
 
 
 def row_regions(
     cells: Mapping[str, pa.Array],
     columns: ColumnMap,
     region: str | None,
-    beside: Collection[str] = (),
 ) -> Regions:
     """The region of national numbers: one for all rows, or one each where a column names it.
 
-    A blank country is the region given, if the number is none of another country of the list
-    (`beside`). A country that nobody knows is None, so that a national number of it is refused
-    rather than read as one of another country.
+    A blank country is the region given. A country that nobody knows is None, so that a national
+    number of it is refused rather than read as one of another country.
     """
     if columns.country is None:
         return region
-    states = is_of_divisions(columns.country)
 
-    def read(cell: str) -> tuple[str | None, bool]:
-        if is_nothing(tidy(cell)):
-            return region, True
-        # `State/Country`: CA is California or Canada, DE Delaware or Germany.
-        return None if states and is_division(cell) else read_region(cell), False
+    def read(cell: str) -> str | None:
+        return region if is_nothing(tidy(cell)) else read_region(cell)
 
     which, readings = arrow_text.by_distinct(cells[columns.country], read)
-    regions = [readings[at][0] for at in which.tolist()]
-    blank = np.flatnonzero(
-        arrow_text.picked([reading[1] for reading in readings], which, np.bool_)
-    )
-    for column in phone_cells(cells, columns).values() if beside else ():
-        texts = arrow_text.take(column, blank).to_pylist()
-        for other in beside:
-            valid = np.array(are_valid(texts, [other] * len(texts)), np.bool_)
-            for row in blank[valid].tolist():
-                regions[row] = None
-    return regions
+    return [readings[at] for at in which.tolist()]
 
 
 def leads_of(rows: Rows, judging: Judging) -> tuple[np.ndarray, Mapping[str, pa.Array]]:
@@ -137,7 +120,7 @@ def leads_of(rows: Rows, judging: Judging) -> tuple[np.ndarray, Mapping[str, pa.
 
     A record that could not be read whole is one.
     """
-    regions = row_regions(rows.columns, judging.columns, judging.region, judging.beside)
+    regions = row_regions(rows.columns, judging.columns, judging.region)
     policy, doubts = judging.policy, judging.doubts
     return each_number(rows.columns, judging.columns, regions, policy, doubts, rows.faults)
 
@@ -167,15 +150,16 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     for code in sorted(by_code, key=lambda each: places[each]):
         notes.warn(np.array(sorted(by_code[code]), np.int64), code)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
-    regions = row_regions(cells, columns, judging.region, judging.beside)
+    regions = row_regions(cells, columns, judging.region)
     chosen, whereabouts, read = choose_phones(
         cells, columns, regions, policy, judging.blocked, notes, judging.doubts, single
     )
     fields |= chosen
     _names(rows, judging, fields, notes)
     _emails(rows, judging, fields, notes)
-    permissions(cells, columns, policy, notes)
-    remarks(cells, columns, policy, notes)
+    asked = _decide_phones(columns, notes)
+    permissions(cells, columns, policy, notes, asked)
+    remarks(cells, columns, notes, asked)
     damaged(list(cells), columns, rows.faults, rows.raws, notes)
     if isinstance(regions, list):  # an opt-out of an unknown country holds the given one's number
         regions = [region or judging.region for region in regions]
@@ -183,7 +167,7 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     _sizes(rows, columns, fields, notes)
     for rule in judging.rules:
         _rule(rows, columns, rule, fields, notes)
-    return Assessed(fields, notes, whereabouts, reach)
+    return Assessed(fields, notes, whereabouts, reach, asked)
 
 
 def kept_names(names: Sequence[str], columns: ColumnMap, per: str = "record") -> dict[str, str]:
@@ -284,25 +268,22 @@ def _rule(
         notes.find(broken_rows, "field_rule", rule.field, arrow_text.take(cells, broken_rows))
 
 
-#: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
-REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
 #: Between the cells of a record that was not read whole, whatever its delimiter.
 PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
 
 
-def remark_scopes(columns: ColumnMap) -> dict[str, Scope]:
-    """Columns in which a remark can forbid the call, with what of one counts in each.
-
-    Opt-outs and phones are read by themselves. In a name only a prohibition in so many words is one.
-    """
-    names = (columns.first_name, columns.last_name, columns.full_name)
-    ways = (columns.source, columns.extension)
-    return {
-        **{name: scope_of(name) for name in columns.leftovers if name != columns.country},
-        **dict.fromkeys(columns.fax, "any"),
-        **dict.fromkeys((name for name in names if name), "names"),
-        **{name: scope_of(name) for name in ways if name},
-    }
+def remark_columns(columns: ColumnMap) -> tuple[str, ...]:
+    """Columns in which a phrase can hold a record; flags and phones are read by themselves."""
+    single = (
+        columns.first_name,
+        columns.last_name,
+        columns.full_name,
+        columns.source,
+        columns.extension,
+    )
+    named = (*columns.leftovers, *columns.fax, *(name for name in single if name))
+    silent = {*columns.ignored, columns.country}
+    return tuple(name for name in dict.fromkeys(named) if name not in silent)
 
 
 Columns = Mapping[str, pa.Array]
@@ -311,44 +292,118 @@ _ANSWERS: Final = ("yes", "no", "blank", "unclear")
 _FORBIDS: Final = np.array([reason.outcome == "do_not_call" for reason in REASONS])
 
 
-def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
-    """Opt-outs, and consents that are not given; a word that is neither forbids the call.
+#: What a yes of a flag says of the record; of any other kind, that it must not be called.
+_FLAG_CODES: Final = {
+    "deceased": "deceased",
+    "wrong_number": "wrong_number",
+    "right_number": "wrong_number",
+}
+
+
+def permissions(
+    cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes, asked: Tally
+) -> None:
+    """Flags that forbid, and consents that are not given; a word that is neither holds the record.
 
     Whoever calls has to show the consent, and silence is none (GDPR, Article 7(1) and Recital 32; for
     marketing by an autodialer 47 CFR 64.1200(a)(2)): so a blank is no consent unless the policy says
     that the list was made of people who gave it.
     """
-    for column in columns.opt_out:
-        # The same word can be opposite in two kinds of column, so the header says how cells are read.
-        answers = _answers(cells[column], answer_reader(column))
-        for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
-            matching = np.flatnonzero(answers == _ANSWERS.index(answer))
-            notes.find(matching, code, column, arrow_text.take(cells[column], matching))
-    for column in columns.consent:
-        answers = _answers(cells[column], opt_outs.read_consent)
-        refused = ["no"] if policy.blank_consent == "clean" else ["no", "blank"]
-        matching = np.flatnonzero(np.isin(answers, [_ANSWERS.index(word) for word in refused]))
-        notes.find(matching, "no_consent", column, arrow_text.take(cells[column], matching))
-        matching = np.flatnonzero(answers == _ANSWERS.index("unclear"))
-        notes.find(matching, "opt_out_unclear", column, arrow_text.take(cells[column], matching))
-
-
-def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
-    """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes."""
-    for column, scope in remark_scopes(columns).items():
-        rows = _suspects(cells[column], scope)
-        if not len(rows):
-            continue
-        read = partial(opt_outs.read_remark, scope=scope)
-        which, remarks_read = arrow_text.by_distinct(arrow_text.take(cells[column], rows), read)
-        for remark in dict.fromkeys(each for each in remarks_read if each is not None):
-            matching = rows[
-                np.isin(which, [at for at, each in enumerate(remarks_read) if each == remark])
-            ]
-            if getattr(policy, REMARK_POLICY.get(remark, "remark")) == "warn":
-                notes.warn(matching, "remark")
+    for name in ("opt_out", "consent"):
+        for column in getattr(columns, name):
+            flag = flag_named(column, name)
+            answers = _answers(cells[column], partial(opt_outs.read_flag, flag))
+            if name == "consent":
+                codes = {"no": "no_consent"}
+                # A blank behind `Call?` is no answer; behind `Consent` it is none that was given.
+                if policy.blank_consent != "clean" and flag.kind != "call":
+                    codes["blank"] = "no_consent"
             else:
-                notes.find(matching, remark, column, arrow_text.take(cells[column], matching))
+                codes = {"yes": _FLAG_CODES.get(flag.kind, "opt_out")}
+            for answer, code in codes.items():
+                matching = np.flatnonzero(answers == _ANSWERS.index(answer))
+                notes.find(matching, code, column, arrow_text.take(cells[column], matching))
+            unclear = np.flatnonzero(answers == _ANSWERS.index("unclear"))
+            _found_words(column, cells[column], unclear, columns, notes, asked, is_flag=True)
+
+
+def remarks(cells: Columns, columns: ColumnMap, notes: Notes, asked: Tally) -> None:
+    """Codes of a known status, and phrases in columns that are no flags: notes, tags, dispositions, names."""
+    for column, codes in columns.statuses.items():
+        if column not in cells:
+            continue
+        which, says = arrow_text.by_distinct(cells[column], partial(_code_of, codes))
+        for code in dict.fromkeys(filter(None, says)):
+            rows = np.flatnonzero(
+                np.isin(which, [at for at, each in enumerate(says) if each == code])
+            )
+            notes.find(rows, code, column, arrow_text.take(cells[column], rows))
+    for column in remark_columns(columns):
+        if column in cells:
+            rows = _worded(cells[column], column)
+            _found_words(column, cells[column], rows, columns, notes, asked)
+
+
+def _code_of(codes: Mapping[str, str], cell: str) -> str | None:
+    return codes.get(cell.strip().casefold())
+
+
+def _found_words(
+    column: str,
+    cells: pa.Array,
+    rows: np.ndarray,
+    columns: ColumnMap,
+    notes: Notes,
+    asked: Tally,
+    *,
+    is_flag: bool = False,
+) -> None:
+    """Note the phrases of some cells: as they were answered, or held until they are."""
+    if not len(rows):
+        return
+    statuses = columns.statuses.get(column, {})
+    texts = arrow_text.take(cells, rows)
+
+    def read(cell: str) -> Phrase | None:
+        known = cell.strip().casefold() in statuses
+        return None if known else phrase_in(column, cell, is_flag=is_flag)
+
+    which, phrases = arrow_text.by_distinct(texts, read)
+    counts = np.bincount(which, minlength=len(phrases))
+    codes: dict[str, list[int]] = {}
+    firsts = {int(at): int(row) for row, at in reversed(list(enumerate(which.tolist())))}
+    for at, phrase in enumerate(phrases):
+        if phrase is None:
+            continue
+        code = decision(columns, column, phrase)
+        if code is None:
+            asked.add(column, phrase, texts[firsts[at]].as_py(), int(counts[at]))
+        if code != "":
+            codes.setdefault(code or "opt_out_unclear", []).append(at)
+    for code, places in codes.items():
+        matching = rows[np.isin(which, places)]
+        notes.find(matching, code, column, arrow_text.take(cells, matching))
+
+
+def _decide_phones(columns: ColumnMap, notes: Notes) -> Tally:
+    """Phrases beside numbers, as they were answered: those that mean nothing are taken back."""
+    asked, held = Tally(), RANK["opt_out_unclear"]
+    for at in reversed(range(len(notes.rows))):
+        column = notes.fields[at]
+        if not (notes.ranks[at] == held).all() or not len(notes.rows[at]):
+            continue
+        ranks = notes.ranks[at].copy()
+        for place, cell in enumerate(notes.cells[at].to_pylist()):
+            phrase = phrase_beside_number(cell)
+            code = decision(columns, column, phrase)
+            if code is None:
+                asked.add(column, phrase, cell)
+            else:
+                ranks[place] = RANK[code] if code else -1
+        kept = ranks >= 0
+        notes.rows[at], notes.ranks[at] = notes.rows[at][kept], ranks[kept]
+        notes.cells[at] = notes.cells[at].filter(pa.array(kept))
+    return asked
 
 
 def damaged(
@@ -364,11 +419,11 @@ def damaged(
 
     def said_in(raw: str) -> tuple[str, str] | None:
         pieces = [piece.strip() for piece in PIECES.split(raw)]
+        # Its cells may have moved, so that nothing of it is for ever.
         if columns.opt_out and True in {opt_outs.plain_yes(piece) for piece in pieces[first:]}:
-            return "opt_out", columns.opt_out[0]
-        remark = next(filter(None, map(opt_outs.read_remark, pieces)), None)
-        forbids = remark is not None and BY_CODE[remark].outcome == "do_not_call"
-        return (remark, "") if remark is not None and forbids else None
+            return "opt_out_unclear", columns.opt_out[0]
+        says = {phrase.says for phrase in map(opt_outs.find_phrase, pieces) if phrase}
+        return ("opt_out_unclear", "") if says & {"refusal", "deceased"} else None
 
     # A broken file repeats its lines, and one finding of many rows costs what one of one row does.
     remarks_read = {raw: said_in(raw) for raw in {raws.get(row, "") for row in faults}}
@@ -466,16 +521,12 @@ def _spoken(
     return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
 
-def _suspects(cells: pa.Array, scope: Scope) -> np.ndarray:
-    """Rows whose cells `is_suspect` holds for; it never does without letters."""
-    # Where texts repeat, each is looked at once.
+def _worded(cells: pa.Array, column: str) -> np.ndarray:
+    """Rows whose cells have letters; of a doubtful flag all that are filled."""
+    if (flag := opt_outs.flag_of(column)) is not None and not flag.sure:
+        return np.flatnonzero(arrow_text.sizes(cells) > 0)
     encoded = cells.dictionary_encode() if arrow_text.repeats(cells) else None
-    texts = cells if encoded is None else encoded.dictionary
-    rows = plain_cell_detection.worded(texts)
-    of_notes = opt_outs.counts_doubts(scope)
-    values = arrow_text.take(texts, rows).to_pylist()
-    suspect = [opt_outs.is_suspect(cell, of_notes=of_notes) for cell in values]
-    rows = rows[np.array(suspect, np.bool_)]
+    rows = plain_cell_detection.worded(cells if encoded is None else encoded.dictionary)
     if encoded is None or not len(rows):
         return rows
     return np.flatnonzero(np.isin(encoded.indices.to_numpy(zero_copy_only=False), rows))

@@ -171,11 +171,6 @@ class Policy:
             (`clean`).
         repeated_external_id: Whether a second number under an external id is set aside
             (`duplicate`; the service keeps ids unique) or stays (`keep`).
-        remark: What a prohibition in a column that is not for prohibitions means (`Do not call` in
-            a note, `DNC` among tags): `do_not_call`, or a warning and the record stays.
-        unclear_remark: The same for what may be one: `removed`, `do not call before nine`.
-        wrong_number: Whether `wrong number` and the like in another column sets the record aside
-            (`reject`), or is a warning.
         refused_types: Line types (`phones.TYPES`) whose numbers are refused; a further phone
             column is then tried.
         warned_types: Line types that are a warning.
@@ -190,9 +185,6 @@ class Policy:
     bad_email: Literal["drop", "reject"] = "drop"
     blank_consent: Literal["do_not_call", "clean"] = "do_not_call"
     repeated_external_id: Literal["duplicate", "keep"] = "duplicate"
-    remark: Literal["do_not_call", "warn"] = "do_not_call"
-    unclear_remark: Literal["do_not_call", "warn"] = "do_not_call"
-    wrong_number: Literal["reject", "warn"] = "reject"
     refused_types: frozenset[str] = frozenset()
     warned_types: frozenset[str] = frozenset({"premium_rate", "shared_cost", "pager", "voicemail"})
     reserved_number: Literal["keep", "warn", "reject"] = "keep"
