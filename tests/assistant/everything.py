@@ -109,6 +109,9 @@ class Walk:
             ("campaign_funnel", of(by="lead_source")),
             ("dnc_coverage", of(by="state")),
             ("call_audit", of(rules=["us-tsr-hours"])),
+            ("ask", of(sql="select count(*) from leads")),
+            ("may_call", of(numbers=["+12125550142"])),
+            ("who_is_suppressed", of()),
             ("check_lead_list", of(content="name,phone\nAnn,212-555-0142\n", region="US")),
         ]
 

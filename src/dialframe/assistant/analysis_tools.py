@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import instants
+from dialframe.assistant import store_questions
 from dialframe.config import OnProgress, read_toml, silent
 from dialframe.errors import ConfigError
 from dialframe.frames.frame_schemas import LEADS
@@ -189,6 +190,76 @@ def call_audit(asked: Asked) -> dict[str, Any]:
     return {"units": f"each check counts what its sentence names; {_UTC}", **audit.facts(result)}
 
 
+def ask(asked: Asked) -> dict[str, Any]:
+    """The rows of one SELECT over the stored tables, numbers masked."""
+    rows = store_questions.select(
+        asked.account,
+        str(asked.arguments["sql"]),
+        most=asked.arguments.get("limit", ROWS),
+        people=asked.people,
+    )
+    return {"units": _UTC, **rows}
+
+
+def may_call(asked: Asked) -> dict[str, Any]:
+    """Whether numbers may be called now, by every rule and record that is known."""
+    from dialframe.flows import audit
+
+    numbers = list(asked.arguments["numbers"])
+    answers = audit.may_call(
+        asked.account,
+        numbers,
+        at=instants.instant("at", asked.arguments.get("at")) or asked.now,
+        campaign=asked.arguments.get("campaign_id"),
+        now=lambda: asked.now,
+    )
+    held = int((answers["verdict"] != "may").sum())
+    return {
+        "as_of": asked.now.isoformat(),
+        "units": f"one row a number, in the order asked; {_UTC}",
+        "held": held,
+        "may_be_called": len(answers) - held,
+        "verdicts": _rows(answers, len(numbers)),
+    }
+
+
+def who_is_suppressed(asked: Asked) -> dict[str, Any]:
+    """The firm's own list of numbers that must not be called: how many, why and from where."""
+    from collections import Counter
+
+    from dialframe.flows.suppression_import import own_list
+
+    listed = own_list({}, asked.stores)
+    numbers = list(asked.arguments.get("numbers") or ())
+    by_reason: Counter[tuple[str, str]] = Counter(
+        (entry.reason, entry.source) for entry in listed.entries()
+    )
+    answer: dict[str, Any] = {
+        "units": "numbers on the firm's own suppression list; the service's Do-Not-Call list is not asked",
+        "entries": sum(by_reason.values()),
+        "by_reason_and_source": [
+            {"reason": reason, "source": source, "numbers": count}
+            for (reason, source), count in by_reason.most_common(ROWS)
+        ],
+    }
+    if not numbers:
+        return answer
+    entries = listed.check(numbers)
+    return {
+        **answer,
+        "numbers": [
+            {
+                "number": number,
+                "suppressed": entry is not None,
+                "reason": None if entry is None else entry.reason,
+                "source": None if entry is None else entry.source,
+                "since": None if entry is None else entry.on.isoformat(),
+            }
+            for number, entry in zip(numbers, entries, strict=True)
+        ],
+    }
+
+
 def check_lead_list(asked: Asked) -> dict[str, Any]:
     """What would become of every row of a lead list; nothing is kept and nobody is asked."""
     return checked_list(asked.arguments, asked.stores)
@@ -246,7 +317,7 @@ _TABLE: Final = read_toml(Path(__file__).with_suffix(".toml").read_text(encoding
 ALL: Final = tuple(
     Analysis(
         name,
-        row["description"],
+        row["description"].replace("{views}", store_questions.described()),
         row["arguments"],
         globals()[name],
         required=tuple(row.get("required", ())),
