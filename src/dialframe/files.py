@@ -27,7 +27,8 @@ from dialframe.errors import StoreError
 #: Files and folders with personal data are for their owner alone.
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
-_SUFFIX: Final = ".tmp"
+#: Behind the names of files that are not whole yet.
+SUFFIX: Final = ".tmp"
 _KEY_BYTES: Final = 32
 #: The clock of the face that asked for the outputs of this process to be noted; empty where none did.
 _CLOCK: Final[list[Callable[[], datetime]]] = []
@@ -117,7 +118,7 @@ def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
     Raises:
         OSError: The disk is full or the folder cannot be written; nothing is left behind.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=SUFFIX, dir=target.parent)
     path = Path(name)
     try:
         with os.fdopen(handle, "w+b") as file:
@@ -154,7 +155,7 @@ def sweep(parent: Path, begin: str) -> None:
 
     Only for a caller that holds the folder's lock (`alone`).
     """
-    for path in parent.glob(f".{glob.escape(begin)}.*{_SUFFIX}"):
+    for path in parent.glob(f".{glob.escape(begin)}.*{SUFFIX}"):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -176,7 +177,7 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     if occupied and not replace:
         raise FileExistsError(17, "it exists already", str(target))
     folder(target.parent)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=SUFFIX, dir=target.parent))
     try:
         yield staging
         for path in staging.rglob("*"):
@@ -273,7 +274,7 @@ def note_files(paths: Iterable[Path]) -> None:
             path
             for path in outputs
             if not any(
-                name.startswith(".") and name.endswith(_SUFFIX) for name in path.parent.parts
+                name.startswith(".") and name.endswith(SUFFIX) for name in path.parent.parts
             )
         ]
         Outputs.of_this_user().add(done, _CLOCK[0]())
@@ -295,7 +296,7 @@ def _swap(new: Path, target: Path) -> None:
         return
     # POSIX rename replaces an empty folder alone, so that two renames are needed.
     # On the same disk, as every rename has to be.
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=SUFFIX, dir=target.parent))
     target.replace(old / target.name)
     try:
         new.replace(target)

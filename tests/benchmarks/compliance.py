@@ -185,9 +185,10 @@ def _draw(calls: int, checks: int, folder: Path) -> None:
 def _in_parts(
     calls: int, checks: int, *, worded: bool = False, workers: int = 0
 ) -> dict[str, float]:
+    from dialframe.leads.dask_workers import dask_workers
+
     from dialframe.compliance import number_partitions as partitions
     from dialframe.compliance.tables.query_tables import Question
-    from dialframe.leads.dask_workers import dask_workers
 
     folder = _files(calls, checks)
 

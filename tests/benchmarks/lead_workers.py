@@ -10,11 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from dialframe.leads.dask_workers import dask_workers
 from distributed import LocalCluster
 
 from benchmarks.leads import write
 from dialframe import leads
-from dialframe.leads.dask_workers import dask_workers
 
 
 def main() -> None:

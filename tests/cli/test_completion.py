@@ -85,8 +85,8 @@ def test_the_words_are_those_of_their_sources() -> None:
     from dialframe.account.sync import RULES
     from dialframe.flows.suppression_import import code_tables
     from dialframe.frames import TABLES
+    from dialframe.leads.outputs import ADDITIONS
     from dialframe.leads.reasons import REASONS
-    from dialframe.leads.writing.clean_list_columns import ADDITIONS
     from dialframe.sandbox.seed import SIZES
     from dialframe.store.forget import PERSONAL
 

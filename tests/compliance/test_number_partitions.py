@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dialframe.leads.dask_workers import dask_workers
 from pandas.testing import assert_frame_equal
 
 from compliance import hand
@@ -25,7 +26,6 @@ from dialframe.compliance.rules.rule_model import RecordingRule
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
-from dialframe.leads.dask_workers import dask_workers
 
 BRAZIL = "+5511912345670"
 

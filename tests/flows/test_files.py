@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from compliance import hand
+from dialframe.csv_safety import escape, write_csv
 from dialframe.errors import StoreError
 from dialframe.files import LOCK, alone
 from dialframe.flows import pack, reporting
-from dialframe.frames.csv_safety import escape, write_csv
 
 
 def test_table_opens_without_running_anything(tmp_path: Path) -> None:

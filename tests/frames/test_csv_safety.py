@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.frames.csv_safety import escape, escape_frame, unescape
+from dialframe.csv_safety import escape, escape_frame, unescape
 
 TRICKY = st.text(st.sampled_from("'=+-@ \t\r\n＝＋－＠\u00a0aé1,\""), max_size=12)
 

@@ -10,28 +10,24 @@ import pandas as pd
 import pytest
 
 from dialframe import leads
-from dialframe.leads import LeadFile
-from dialframe.leads.reading import chunked_text
+from dialframe.leads import LeadFile, rows
 
 Maker = Callable[..., LeadFile]
 
+#: Bytes that are cut at once: so few that records fall apart, and as many as usual.
+SIZES = (64, rows.PIECE_BYTES)
 
-def read_everything(way: str, patch: pytest.MonkeyPatch) -> None:
-    """Have texts of any length read whole, or in blocks."""
-    for limit in ("SHORT_BYTES", "SHORT_LINES"):
-        patch.setattr(chunked_text, limit, 0 if way == "in blocks" else 2**40)
+
+@pytest.fixture(params=SIZES, ids=["small pieces", "usual pieces"])
+def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are cut in pieces of a few bytes, and as usual."""
+    monkeypatch.setattr(rows, "PIECE_BYTES", request.param)
 
 
 @pytest.fixture
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short files are read in blocks, too, as long ones are."""
-    read_everything("in blocks", monkeypatch)
-
-
-@pytest.fixture(params=["whole", "in blocks"])
-def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of any length are read whole, and in blocks."""
-    read_everything(request.param, monkeypatch)
+    """Texts are cut in pieces of a few bytes."""
+    monkeypatch.setattr(rows, "PIECE_BYTES", SIZES[0])
 
 
 def assert_alike(file: LeadFile, other: LeadFile) -> None:
@@ -45,16 +41,15 @@ def assert_alike(file: LeadFile, other: LeadFile) -> None:
 
 @pytest.fixture
 def lead_file(tmp_path: Path) -> Maker:
-    """Write text or bytes to a file and read it as a lead file; whole it is the same as in blocks."""
+    """Write text or bytes to a file and read it as a lead file; cut in small pieces it is the same."""
 
-    def make(content: str | bytes, name: str = "leads.csv", **told: Any) -> LeadFile:
+    def make(content: str | bytes, name: str = "leads.csv", **options: Any) -> LeadFile:
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        file = leads.read(path, **options)
         with pytest.MonkeyPatch.context() as patch:
-            read_everything("in blocks", patch)
-            file = leads.read(path, **told)
-            read_everything("whole", patch)
-            assert_alike(file, leads.read(path, **told))
+            patch.setattr(rows, "PIECE_BYTES", SIZES[0])
+            assert_alike(leads.read(path, **options), file)
         return file
 
     return make

@@ -11,9 +11,9 @@ from tests.growth import assert_steady
 from dialframe import leads, opt_outs
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import read_region
-from dialframe.leads.judging.phone_cells import read_phone
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
-from dialframe.leads.reading.parser import parse
+from dialframe.leads.parser import parse
+from dialframe.leads.phones_in_cells import read_phone
 from dialframe.opt_outs import find_phrase, read_consent
 
 CHARS = 100_000

@@ -10,14 +10,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.frames.csv_safety import escape
-from dialframe.leads import arrow_text
-from dialframe.leads.judging import plain_cell_detection
-from dialframe.leads.judging.phone_cells import read_phone
+from dialframe.csv_safety import escape
+from dialframe.leads import arrow_text, formats, plain_cells
+from dialframe.leads.cells import read_email, read_name
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.names_and_emails import read_email, read_name
-from dialframe.leads.reading.chunked_text import line_bounds
-from dialframe.leads.writing import output_formats
+from dialframe.leads.phones_in_cells import read_phone
+from dialframe.leads.rows import line_bounds
 from dialframe.phones import read_number
 
 CELLS = st.lists(
@@ -38,18 +36,18 @@ def test_what_passes_is_what_the_reader_would_say(cells: list[str]) -> None:
     """Names and addresses stay, and a readable phone cell is what phonenumbers makes of it."""
     column = arrow_text.column(cells)
     untidy, odd = (
-        set(plain_cell_detection.untidy(column)),
-        set(plain_cell_detection.odd_emails(column)),
+        set(plain_cells.untidy(column)),
+        set(plain_cells.odd_emails(column)),
     )
-    worded = set(plain_cell_detection.worded(column))
-    shapes, readable = plain_cell_detection.phone_shapes(column)
+    worded = set(plain_cells.worded(column))
+    shapes, readable = plain_cells.phone_shapes(column)
     for row, (cell, shape, text) in enumerate(
         zip(cells, shapes.tolist(), readable.to_pylist(), strict=True)
     ):
         assert row in untidy or read_name(cell) == cell
         assert row in odd or read_email(cell).email == cell
         assert row in worded or not any(map(str.isalpha, cell))
-        assert (shape >= plain_cell_detection.PLAIN) == bool(text)
+        assert (shape >= plain_cells.PLAIN) == bool(text)
         number = read_number(text, "US")
         if text and number.valid:
             assert read_phone(cell, "US").e164 == number.e164
@@ -61,25 +59,22 @@ def test_a_column_is_judged_alike_in_slices(cells: list[str]) -> None:
     column = pa.concat_arrays([arrow_text.column(["x ", *cells, " y"])]).slice(1, len(cells))
     own = arrow_text.column(cells)
     for judge in (
-        plain_cell_detection.untidy,
-        plain_cell_detection.odd_emails,
-        plain_cell_detection.worded,
+        plain_cells.untidy,
+        plain_cells.odd_emails,
+        plain_cells.worded,
     ):
         assert judge(column).tolist() == judge(own).tolist()
-    for one, other in zip(
-        plain_cell_detection.keys(column), plain_cell_detection.keys(own), strict=True
-    ):
+    for one, other in zip(plain_cells.keys(column), plain_cells.keys(own), strict=True):
         assert one.tolist() == other.tolist()
         assert len(set(one.tolist())) == len(set(cells))
     assert (
-        plain_cell_detection.phone_shapes(column)[0].tolist()
-        == plain_cell_detection.phone_shapes(own)[0].tolist()
+        plain_cells.phone_shapes(column)[0].tolist() == plain_cells.phone_shapes(own)[0].tolist()
     )
 
 
 def test_numbers_are_whole_numbers_again() -> None:
     """Empty texts are 0."""
-    found = plain_cell_detection.numbers(arrow_text.column(["+12125550142", "", "+442079460018"]))
+    found = plain_cells.numbers(arrow_text.column(["+12125550142", "", "+442079460018"]))
 
     assert found.tolist() == [12125550142, 0, 442079460018]
 
@@ -109,5 +104,5 @@ def test_csv_is_that_of_the_standard_library(cells: list[str]) -> None:
             wanted.seek(0)
             wanted.truncate()
             writer.writerows(disarmed)
-            found = bytes(output_formats._csv_rows(columns, guard=guard))
+            found = bytes(formats._csv_rows(columns, guard=guard))
             assert found.decode() == wanted.getvalue()

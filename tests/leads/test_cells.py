@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.names_and_emails import (
+from dialframe.leads.cells import (
     is_nothing,
     read_email,
     read_name,

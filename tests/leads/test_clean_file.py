@@ -9,7 +9,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.errors import ConfigError
-from dialframe.leads.writing.clean_list_columns import destinations
+from dialframe.leads.outputs import destinations
 
 LIST = (
     "Balance,Last name,Phone,First name,City\n"

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialframe import leads
-from dialframe.config import Progress
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import FieldRule, Policy
 from leads.tables import reasons, table
@@ -241,15 +240,6 @@ def test_region_countries_and_fields_are_checked(lead_file):
         leads.clean([], region="US")
 
 
-def test_progress_reaches_its_total(lead_file):
-    """Each step ends where it said it would."""
-    steps: list[Progress] = []
-
-    leads.clean(lead_file("phone\n212-555-0142\n"), region="US", on_progress=steps.append)
-
-    assert steps[-1].done == steps[-1].total == 1
-
-
 def test_the_repr_shows_counts_and_no_number(lead_file):
     """A cleaning can be printed."""
     cleaned = leads.clean(lead_file("phone\n212-555-0142\n"), region="US")
@@ -283,8 +273,16 @@ def test_in_is_the_sum_of_outcomes(lead_file, rows, quoted):
 
 
 def test_a_frame_is_refused_in_words() -> None:
-    """It is no file that was read, and the error says how to read one."""
+    """The error says what to pass instead."""
     frame: Any = pd.DataFrame({"phone": ["+12125550142"]})
     for files in (frame, [frame]):
         with pytest.raises(LeadFileError, match=r"leads.read\(PATH\)"):
             leads.clean(files, region="US")
+
+
+def test_a_path_is_read(lead_file) -> None:
+    """The usual thing in one call."""
+    file = lead_file("phone\n212-555-0142\n")
+
+    assert leads.clean(file.path, region="US").clean["phone"].tolist() == ["+12125550142"]
+    assert leads.clean([str(file.path)], region="US").counts["clean"] == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialframe.leads.reading.dialect import column_starts
+from dialframe.leads.dialect import column_starts
 
 TABLE = [
     "ID    NAME        CITY",

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
+from dialframe.leads.dialect import detect
 from dialframe.leads.lead_file import Dialect, split_lines
-from dialframe.leads.reading.dialect import detect
 from leads.tables import table
 from rows import every_row
 
@@ -26,7 +26,7 @@ ROWS = [
 )
 def test_delimiters_are_found(delimiter):
     """Each delimiter that lists have been seen with."""
-    found = detect([delimiter.join(row) for row in ROWS])
+    found = detect([[delimiter.join(row) for row in ROWS]])
 
     assert found.dialect.delimiter == delimiter
     assert found.shape.width == 3
@@ -38,19 +38,19 @@ LINES = table("dialects")
 @every_row("trap", LINES["traps"])
 def test_traps(trap):
     """What looks like a delimiter and is none does not mislead."""
-    assert detect(trap["lines"]).dialect.delimiter == trap["delimiter"]
+    assert detect([trap["lines"]]).dialect.delimiter == trap["delimiter"]
 
 
 def test_many_columns_in_few_lines():
     """Nine thousand in two."""
     lines = [",".join(f"c{at}" for at in range(9000)), ",".join("1" * 9000)]
 
-    assert detect(lines).dialect.delimiter == ","
+    assert detect([lines]).dialect.delimiter == ","
 
 
 def test_sep_line_is_honored():
     """A first line `sep=;` decides and is no record."""
-    found = detect(["sep=;", "a,b;c", "d,e;f"])
+    found = detect([["sep=;", "a,b;c", "d,e;f"]])
 
     assert found.dialect.delimiter == ";"
     assert found.sep_line
@@ -62,18 +62,18 @@ def test_sep_line_is_honored():
 )
 def test_delimiters_have_names(word, delimiter):
     """What is hard to type on a command line can be said."""
-    assert detect(["a b", "c d"], delimiter=word).dialect.delimiter == delimiter
+    assert detect([["a b", "c d"]], delimiter=word).dialect.delimiter == delimiter
 
 
 def test_a_quote_is_one_character():
     """More than one is no quote."""
     with pytest.raises(ConfigError, match="not one character"):
-        detect(["a,b"], quote="''")
+        detect([["a,b"]], quote="''")
 
 
 def test_what_is_told_is_not_doubted():
     """A delimiter and a quote from the caller are used."""
-    found = detect(["a,b|c", "d,e|f"], delimiter="|", quote="'")
+    found = detect([["a,b|c", "d,e|f"]], delimiter="|", quote="'")
 
     assert found.dialect == Dialect("|", "'")
     assert found.confidence == 1.0
@@ -83,21 +83,21 @@ def test_blanks_behind_the_delimiter_belong_to_it():
     """`, ` delimits where it does so throughout."""
     spaced = ["name, phone, city", 'Ann, 212-555-0142, "New York, NY"', "Bob, 212-555-0143, Rome"]
 
-    assert detect(spaced).dialect == Dialect(",", skip_space=True)
-    assert not detect(["name,phone", "Lee Ann, 2125550142", "Bob,2125550143"]).dialect.skip_space
+    assert detect([spaced]).dialect == Dialect(",", skip_space=True)
+    assert not detect([["name,phone", "Lee Ann, 2125550142", "Bob,2125550143"]]).dialect.skip_space
 
 
 @every_row("quoted", LINES["quotes"])
 def test_quotes(quoted):
     """The quote is `"` unless another is used or none means anything; no escape is made up."""
-    dialect = detect(quoted["lines"]).dialect
+    dialect = detect([quoted["lines"]]).dialect
 
     assert (dialect.quote, dialect.escape) == (quoted.get("quote"), quoted.get("escape"))
 
 
 def test_doubt_is_told():
     """A rival lowers the confidence and is named with its score."""
-    found = detect(["Ann 5,5", "Bob 6,5"])
+    found = detect([["Ann 5,5", "Bob 6,5"]])
 
     assert found.confidence < 0.8
     assert found.runner_up is not None
@@ -107,7 +107,7 @@ def test_doubt_is_told():
 def test_usual_records_are_described():
     """The shape knows which columns hold numbers and addresses."""
     shape = detect(
-        ["a,b,c", "Ann,212-555-0142,a@example.com", "Bob,212-555-0143,b@example.com"]
+        [["a,b,c", "Ann,212-555-0142,a@example.com", "Bob,212-555-0143,b@example.com"]]
     ).shape
 
     assert (shape.width, shape.digits, shape.ats) == (3, (1,), (2,))
@@ -116,7 +116,7 @@ def test_usual_records_are_described():
 @given(st.text(max_size=200))
 def test_any_text_has_a_dialect(text):
     """No text breaks the search."""
-    found = detect(split_lines(text).texts)
+    found = detect([split_lines(text).texts])
 
     assert 0 <= found.confidence <= 1
 

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.reading import text_plausibility
-from dialframe.leads.reading.encoding import NAMES, decode
-from dialframe.leads.reading.text_plausibility import code_pages
+from dialframe.leads.encoding import NAMES, code_pages, decode, is_binary
 from leads.tables import table
 from rows import every_row
 
@@ -127,7 +125,7 @@ def test_any_bytes_give_text_or_are_called_binary(data):
 
     assert all(0 <= at < len(decoded.text) for at in decoded.repaired)
     assert 0 <= decoded.confidence <= 1
-    assert isinstance(text_plausibility.is_binary(decoded.text), bool)
+    assert isinstance(is_binary(decoded.text), bool)
 
 
 def test_several_marks_are_all_taken_off():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads.layout import Layout, is_blank, lay_out
 from dialframe.leads.lead_file import Records
-from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from leads.tables import table
 from rows import every_row
 

@@ -6,7 +6,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.leads import Policy
-from dialframe.leads.judging.phone_cells import RESERVED
+from dialframe.leads.phones_in_cells import RESERVED
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import io
 import pytest
 import xlsxwriter
 
-from dialframe.leads.reading.workbook import masked
+from dialframe.leads.tables import masked
 
 
 @pytest.mark.parametrize(

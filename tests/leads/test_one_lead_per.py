@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -104,15 +105,15 @@ def test_the_clean_list_gives_the_same_leads_again(path: Path, policy: leads.Pol
 
 
 @pytest.mark.usefixtures("in_blocks")
-@pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_every_engine_and_any_memory_give_the_same(path: Path, engine: str) -> None:
+@pytest.mark.parametrize("memory_bytes", [0, 2**20], ids=["disk", "memory"])
+def test_any_memory_gives_the_same(path: Path, memory_bytes: int) -> None:
     """Blocks that wait on the disk hold the same leads as those in memory."""
     text = "Id,Mobile,Home phone\n" + "".join(
         f"B{at % 7},212-555-01{at:02d},212-555-01{(at * 3) % 50:02d}\n" for at in range(40)
     )
     path.write_text(text)
     whole = cleaned(path)
-    done = written(path, path.parent / "out", engine=engine, memory_bytes=0)
+    done = written(path, path.parent / "out", memory_bytes=memory_bytes)
     assert done.counts == whole.counts
     assert done.reasons == whole.reasons
     kept = pd.read_csv(done.paths["clean"], dtype=str)
@@ -121,12 +122,13 @@ def test_every_engine_and_any_memory_give_the_same(path: Path, engine: str) -> N
 
 @pytest.mark.usefixtures("in_blocks")
 def test_files_that_are_judged_elsewhere_give_the_same(path: Path) -> None:
-    """What a worker sends back says which leads are of one record."""
+    """What a worker tells says which leads are of one record."""
     other = path.with_name("winter.csv")
     other.write_text(LIST.replace("A1", "B1").replace("A3", "A1").replace("014", "015"))
     policy = {"region": "US", "mapping": {"external_id": "Id"}, "policy": EACH}
     here = leads.clean_files([other, path], None, **policy)  # type: ignore[arg-type]
-    there = leads.clean_files([other, path], None, workers=map, **policy)  # type: ignore[arg-type]
+    with ThreadPoolExecutor(2) as executor:
+        there = leads.clean_files([other, path], None, executor=executor, **policy)  # type: ignore[arg-type]
     assert there.counts == here.counts
     assert here.counts["duplicates"] == 4
     assert there.reasons == here.reasons
@@ -135,7 +137,7 @@ def test_files_that_are_judged_elsewhere_give_the_same(path: Path) -> None:
 def test_a_record_may_stand_in_two_blocks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The leads of a clean list stay together wherever a block ends."""
     done = written(path, path.parent / "out")
-    monkeypatch.setattr("dialframe.leads.reading.reading_in_blocks._ROWS", 1)
+    monkeypatch.setattr("dialframe.leads.rows.SAMPLE_ROWS", 1)
     again = leads.clean(leads.read(done.paths["clean"]), region=None)
     assert again.clean["phone"].tolist() == SIX
     with leads.Pipeline(leads.Choices(None)) as pipeline:

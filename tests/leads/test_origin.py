@@ -43,10 +43,10 @@ def test_a_clean_list_gives_the_same_numbers_in_any_region(
 
 
 def test_it_says_which_column_is_e164_and_where_it_comes_from(cleaned: Path) -> None:
-    facts = json.loads(cleaned.with_name(cleaned.name + ".origin").read_text())
-    assert facts["e164_column"] == "phone"
+    facts = json.loads(cleaned.with_name("co.report.json").read_text())
+    assert facts["clean_list"]["columns"]["phone"] == "phone"
     assert facts["region"] == "CO"
-    (source,) = facts["sources"]
+    (source,) = facts["files"]
     assert (source["name"], source["records"], len(source["sha256"])) == ("co.csv", 100, 64)
 
 
@@ -58,20 +58,19 @@ def test_an_edited_number_wins(cleaned: Path) -> None:
     assert after == ["+442079460018", *before[1:]]
 
 
-@pytest.mark.parametrize("harm", ["edit", "origin", "no origin", "header"])
+@pytest.mark.parametrize("harm", ["edit", "no report", "header"])
 def test_a_list_that_is_not_as_it_was_written_says_so(cleaned: Path, harm: str) -> None:
-    """A flipped digit is another person's number, and a flipped letter of the origin another column."""
-    origin = cleaned.with_name(cleaned.name + ".origin")
-    text, facts = cleaned.read_text(encoding="utf-8-sig"), origin.read_text()
+    """A flipped digit is another person's number."""
+    report = cleaned.with_name("co.report.json")
+    text = cleaned.read_text(encoding="utf-8-sig")
     assert not leads.clean_files([cleaned], None, region="CO").files[0].decisions.doubt
     cleaned.write_text({"edit": text.replace("7", "8", 1), "header": text[1:]}.get(harm, text))
-    origin.write_text(facts.replace('"CO"', '"CU"') if harm == "origin" else facts)
-    if harm == "no origin":
-        origin.unlink()
+    if harm == "no report":
+        report.unlink()
 
     doubt = leads.clean_files([cleaned], None, region="CO").files[0].decisions.doubt
 
-    assert ("not the list that was written" if harm == "edit" else ".origin beside it") in doubt
+    assert ("not the list that was written" if harm == "edit" else "report beside it") in doubt
 
 
 def test_an_edited_number_that_is_none_is_rejected(cleaned: Path) -> None:
@@ -105,9 +104,9 @@ def test_a_number_that_could_be_two_is_rejected(tmp_path: Path) -> None:
     assert done.counts["rejected"] == 1
 
 
-def test_without_its_origin_a_clean_list_is_known_by_its_name_and_numbers(cleaned: Path) -> None:
+def test_without_its_report_a_clean_list_is_known_by_its_name_and_numbers(cleaned: Path) -> None:
     before = list(leads.read(cleaned).frame["phone"])
-    cleaned.with_name(cleaned.name + ".origin").unlink()
+    cleaned.with_name("co.report.json").unlink()
     assert list(again(cleaned, "US").clean["phone"]) == before
 
 

@@ -8,9 +8,9 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialframe.leads import parser
 from dialframe.leads.lead_file import Dialect, Lines, Records, Shape, split_lines
-from dialframe.leads.reading import parser
-from dialframe.leads.reading.parser import CLEAN, parse, scan
+from dialframe.leads.parser import CLEAN, parse, scan
 from leads.tables import table
 from rows import every_row
 

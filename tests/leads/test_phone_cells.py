@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.judging.phone_cells import (
+from dialframe.leads.phones_in_cells import (
     every_number,
     is_fax,
     read_extension,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dialframe.leads import map_columns
 from dialframe.leads.columns.split_phones import find_joined, join_parts, phone_columns
-from dialframe.leads.judging.phone_cells import read_phone
+from dialframe.leads.phones_in_cells import read_phone
 from leads.tables import table
 from rows import every_row
 

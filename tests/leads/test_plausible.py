@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.reading.text_plausibility import is_assigned, is_binary, weigh
+from dialframe.leads.encoding import is_assigned, is_binary, weigh
 
 
 @pytest.mark.parametrize(

@@ -17,16 +17,15 @@ ROWS = (
 )
 
 
-def kept(path: Path, engine: str, policy: str) -> tuple[list[tuple[str, int]], list[int]]:
+def kept(path: Path, memory_bytes: int, policy: str) -> tuple[list[tuple[str, int]], list[int]]:
     """Line of the record that stays for Ada's number, and what the others say is kept."""
     made = leads.Policy(duplicates=policy)  # type: ignore[arg-type]
-    folder = path.parent / f"{engine}-{policy}"
+    folder = path.parent / f"{memory_bytes}-{policy}"
     done = leads.clean_files(
-        [path], folder, region="US", policy=made, engine=engine,  # type: ignore[arg-type]
+        [path], folder, region="US", policy=made, memory_bytes=memory_bytes,
         layout=leads.CleanLayout("raw"),
     )  # fmt: skip
-    frame = leads.read(done.paths["duplicates"], header="auto").frame
-    assert len(frame) == 2
+    assert len(leads.read(done.paths["set_aside"], header="auto").frame) == 2
     cleaned = leads.clean(leads.read(path), region="US", policy=made)
     assert sorted(cleaned.clean["_line"]) == sorted(
         set(range(2, 6)) - set(cleaned.duplicates["_line"])
@@ -36,11 +35,11 @@ def kept(path: Path, engine: str, policy: str) -> tuple[list[tuple[str, int]], l
 
 
 @pytest.mark.usefixtures("in_blocks")
-@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("memory_bytes", [0, 2**20], ids=["disk", "memory"])
 @pytest.mark.parametrize(("policy", "line"), [("first", 2), ("newest", 5), ("fullest", 4)])
 def test_the_policy_says_which_record_stays(
-    tmp_path: Path, engine: str, policy: str, line: int
+    tmp_path: Path, memory_bytes: int, policy: str, line: int
 ) -> None:
     path = tmp_path / "list.csv"
     path.write_text(HEADER + ROWS)
-    assert kept(path, engine, policy) == ([line], [line, line])
+    assert kept(path, memory_bytes, policy) == ([line], [line, line])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dialframe import leads, opt_outs
@@ -78,9 +78,13 @@ def list_of(tmp_path_factory):
         return replace(
             read,
             path=path.with_name(f"{code}.csv"),
-            frame=pd.DataFrame(columns, dtype="str"),
+            table=pa.table(
+                {name: pa.array(cells, pa.large_string()) for name, cells in columns.items()}
+            ),
             header=tuple(columns),
-            skipped=read.skipped.rename(columns={"Note": header}),
+            left_out=read.left_out.rename_columns(
+                [header if name == "Note" else name for name in read.left_out.column_names]
+            ),
             lines=rows + 1,
             rows=rows,
         )

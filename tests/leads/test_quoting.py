@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.reading.quoting import escape_of, joined, quote_of
+from dialframe.leads.dialect import escape_of, joined, quote_of
 
 LINES = ["a,b,c", *(f"x{n},y{n},z{n}" for n in range(8))]
 

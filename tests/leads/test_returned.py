@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.reading.lead_file_reader import damage
+from dialframe.leads.reading import damage
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.growth import assert_steady
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.reading.json_and_parquet import read_json
+from dialframe.leads.tables import read_json
 
 
 def parquet(**columns: pa.Array) -> bytes:

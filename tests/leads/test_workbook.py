@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading.workbook import shown
+from dialframe.leads.tables import shown
 
 HEADER = ("Name", "Phone", "ZIP")
 LEADS = (("Ann", 2125550142, 2134), ("Bob", "212-555-0143", 10001))

@@ -12,8 +12,8 @@ from tests.growth import assert_steady
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading import workbook as reader
-from dialframe.leads.reading.workbook import check_parts
+from dialframe.leads import tables as reader
+from dialframe.leads.tables import check_parts
 
 
 def workbook(*cells: tuple[int, int]) -> bytes:
@@ -93,14 +93,24 @@ def test_many_sheets_are_read_steadily(tmp_path, monkeypatch):
         leads.read(tmp_path / "300.xlsx")
 
 
-def test_stray_cells_of_several_sheets_count_together(tmp_path):
-    """A small file would fill the memory with rows of nothing."""
+def test_a_workbook_formatted_to_its_last_row_is_read(tmp_path):
+    """Formats without values are no cells, and of a gap of a million rows a few are told."""
     book = xlsxwriter.Workbook(tmp_path / "leads.xlsx")
-    for _ in range(2):
-        book.add_worksheet().write(1_048_575, 0, "x")
+    form = book.add_format({"bold": True})
+    for month, end in (("May", None), ("June", "212-555-0149")):
+        sheet = book.add_worksheet(month)
+        for at, row in enumerate((("Name", "Phone"), ("Ann", f"212-555-014{len(month)}"))):
+            sheet.write_row(at, 0, row)
+        sheet.write_blank(1_048_574, 0, None, form)
+        if end:
+            sheet.write_row(1_048_575, 0, ("Bob", end))
     book.close()
-    with pytest.raises(LeadFileError, match="2,097,150 rows of nothing in its sheets"):
-        leads.read(tmp_path / "leads.xlsx")
+
+    file = leads.read(tmp_path / "leads.xlsx")
+
+    assert file.frame["Phone"].tolist() == ["212-555-0143", "212-555-0144", "212-555-0149"]
+    assert file.lines.tolist() == [2, 2, 1_048_576]
+    assert file.records == 1_003
 
 
 def put(path, data):

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialframe import leads
-from dialframe.config import Progress
 from dialframe.errors import ConfigError, LeadFileError
 
 TEXT = (
@@ -25,15 +24,6 @@ TEXT = (
     "5,Ed,212-555-0145,a,b\n"
     "6,Flo,212-555-0146,\n"
 )
-NAMES = (
-    "clean.csv.origin",
-    "clean.csv",
-    "rejected.csv",
-    "duplicates.csv",
-    "do_not_call.csv",
-    "skipped.csv",
-    "report.json",
-)
 
 
 @pytest.fixture
@@ -41,15 +31,17 @@ def cleaned(lead_file):
     return leads.clean(lead_file(TEXT), region="US")
 
 
-def test_all_files_are_there_even_without_rows(cleaned, tmp_path):
-    """A program finds the same seven files after every run."""
-    written = leads.write(cleaned, tmp_path / "out")
+def test_three_files_are_written_and_none_without_a_row(cleaned, lead_file, tmp_path):
+    """The clean list, what was set aside, the report; a list that has no row any more is deleted."""
+    out = tmp_path / "out"
+    written = leads.write(cleaned, out)
 
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
-        f"leads.{name}" for name in NAMES
-    )
-    assert written.paths["rejected"].name == "leads.rejected.csv"
-    assert written.paths["do_not_call"].read_bytes().count(b"\r\n") == 1
+    names = ["leads.clean.csv", "leads.report.json", "leads.set_aside.csv"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert set(written.paths) == {"clean", "set_aside", "report"}
+    for text, left in (("Phone\n212-555-0142\n", names[:2]), ("Phone\n12\n", names[1:])):
+        leads.write(leads.clean(lead_file(text), region="US"), out)
+        assert sorted(path.name for path in out.iterdir()) == left
 
 
 def test_files_are_for_their_owner_alone(cleaned, tmp_path):
@@ -60,19 +52,35 @@ def test_files_are_for_their_owner_alone(cleaned, tmp_path):
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {0o600}
 
 
-def test_people_can_open_the_files(cleaned, tmp_path):
-    """UTF-8 with a mark, CR LF, original header and cells, then why."""
-    raw = leads.write(cleaned, tmp_path).paths["rejected"].read_bytes()
-    frame = pd.read_csv(
-        leads.write(cleaned, tmp_path).paths["rejected"], dtype=str, keep_default_na=False
-    )
+def aside(cleaned, folder, **more) -> pd.DataFrame:
+    """What was set aside, as the file has it."""
+    path = leads.write(cleaned, folder, **more).paths["set_aside"]
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
-    assert raw.startswith(b"\xef\xbb\xbfRef,Name,Phone,Notes,_file,_line,_row,_outcome,_reason")
+
+def test_people_can_open_the_files(cleaned, tmp_path):
+    """UTF-8 with a mark, CR LF, original header and cells, then what became of each record, in its order, and why."""
+    raw = leads.write(cleaned, tmp_path).paths["set_aside"].read_bytes()
+    frame = aside(cleaned, tmp_path)
+
+    assert raw.startswith(
+        b"\xef\xbb\xbfRef,Name,Phone,Notes,_file,_line,_row,_outcome,_reason,_remedy"
+    )
     assert b"\r\n" in raw
-    assert frame["Name"].tolist() == ["Roe, Bob", '"Di', "Ed"]
+    assert frame["Name"].tolist() == ["Roe, Bob", "Cy", "", '"Di', "Ed"]
     assert frame["Notes"].tolist()[0] == "two\nlines"
-    assert frame["_reason"].tolist() == ["phone_too_short", "unclosed_quote", "too_many_cells"]
-    assert frame["_raw"].tolist() == ["", '4,"Di,212-555-0144,x', "5,Ed,212-555-0145,a,b"]
+    assert frame["_outcome"].tolist() == [
+        "rejected",
+        "duplicate",
+        "skipped",
+        "rejected",
+        "rejected",
+    ]
+    reasons = ["phone_too_short", "duplicate_in_file", "blank", "unclosed_quote", "too_many_cells"]
+    assert frame["_reason"].tolist() == reasons
+    assert frame["_line"].tolist() == ["3", "5", "6", "7", "8"]
+    assert all(frame["_remedy"].str.len())
+    assert frame["_raw"].tolist() == ["", "", "", '4,"Di,212-555-0144,x', "5,Ed,212-555-0145,a,b"]
 
 
 def test_formulas_are_disarmed_and_numbers_stay(cleaned, tmp_path):
@@ -108,9 +116,9 @@ def test_the_report_names_its_files(cleaned, tmp_path):
         assert output["sha256"] == hashlib.sha256(data).hexdigest()
 
 
-def test_a_corrected_reject_file_can_be_cleaned_again(cleaned, tmp_path):
+def test_a_mended_file_of_what_was_set_aside_can_be_cleaned_again(cleaned, tmp_path):
     """Its added columns are dropped, its apostrophes taken off, its records judged anew."""
-    path = leads.write(cleaned, tmp_path).paths["rejected"]
+    path = leads.write(cleaned, tmp_path).paths["set_aside"]
     path.write_bytes(path.read_bytes().replace(b",12,", b",212-555-0143,", 1))
 
     again = leads.read(path)
@@ -123,16 +131,31 @@ def test_a_corrected_reject_file_can_be_cleaned_again(cleaned, tmp_path):
     assert second.rejected["_raw"].tolist() == cleaned.rejected["_raw"].tolist()[1:]
 
 
+def test_what_only_others_forbid_stays_aside_without_them(lead_file, tmp_path):
+    """A duplicate, and a number of a list or of another record, until its number is another one."""
+    text = "Ref,Phone,DNC\n1,212-555-0142,\n2,212-555-0142,\n3,212-555-0143,\n4,212-555-0144,yes\n5,212-555-0144,\n"
+    first = leads.clean(lead_file(text), region="US", do_not_call=["212-555-0143"])
+    path = leads.write(first, tmp_path).paths["set_aside"]
+
+    again = leads.clean(path, region="US")
+    assert again.counts["clean"] == 0
+    assert again.reasons["duplicates"] == first.reasons["duplicates"] == {"duplicate_in_file": 1}
+    assert again.reasons["do_not_call"] == first.reasons["do_not_call"]
+
+    path.write_bytes(path.read_bytes().replace(b"2,212-555-0142", b"2,212-555-0147"))
+    assert leads.clean(path, region="US").clean["phone"].tolist() == ["+12125550147"]
+
+
 @pytest.mark.parametrize("form", ["csv", "xlsx", "jsonl", "parquet"])
 def test_damage_that_nobody_mended_stays_damage(cleaned, tmp_path, form):
-    """In every form, and again in the reject file of the reject file."""
-    path = leads.write(cleaned, tmp_path / "a", form=form).paths["rejected"]
+    """In every form, and again in the file that is written of the file."""
+    path = leads.write(cleaned, tmp_path / "a", form=form).paths["set_aside"]
     for folder in ("b", "c"):
         again = leads.clean(leads.read(path), region="US")
 
         assert len(again.clean) == 0
-        assert again.reasons["rejected"] == cleaned.reasons["rejected"]
-        path = leads.write(again, tmp_path / folder, form=form).paths["rejected"]
+        assert again.reasons == cleaned.reasons
+        path = leads.write(again, tmp_path / folder, form=form).paths["set_aside"]
 
 
 @pytest.mark.parametrize(
@@ -140,27 +163,24 @@ def test_damage_that_nobody_mended_stays_damage(cleaned, tmp_path, form):
 )
 def test_damage_that_somebody_mended_is_gone(cleaned, tmp_path, column, value):
     """One cell that was put right is enough, and so is a reason that was taken away."""
-    path = leads.write(cleaned, tmp_path).paths["rejected"]
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame = aside(cleaned, tmp_path)
     frame.loc[frame["_reason"] == "too_many_cells", column] = value
-    frame.to_csv(path, index=False)
+    frame.to_csv(tmp_path / "mended.csv", index=False)
 
-    again = leads.clean(leads.read(path), region="US")
+    again = leads.clean(leads.read(tmp_path / "mended.csv"), region="US")
 
     assert again.clean["full_name"].tolist() == ["Ed"]
     assert again.reasons["rejected"] == {"phone_too_short": 1, "unclosed_quote": 1}
 
 
-def test_a_reject_file_saved_by_a_german_spreadsheet_is_known_too(cleaned, tmp_path):
+def test_a_file_saved_by_a_german_spreadsheet_is_known_too(cleaned, tmp_path):
     """Semicolons and quotes around everything do not hide the added columns."""
-    frame = pd.read_csv(
-        leads.write(cleaned, tmp_path).paths["duplicates"], dtype=str, keep_default_na=False
-    )
+    frame = aside(cleaned, tmp_path)
     frame.to_csv(tmp_path / "saved.csv", sep=";", index=False, quoting=1, encoding="utf-8-sig")
 
     again = leads.read(tmp_path / "saved.csv")
 
-    assert again.frame.to_numpy().tolist() == [["3", "Cy", "212-555-0142", "'=x"]]
+    assert again.frame.to_numpy().tolist()[1] == ["3", "Cy", "212-555-0142", "'=x"]
 
 
 def test_clean_leads_can_be_read_again(cleaned, tmp_path):
@@ -242,15 +262,6 @@ def test_several_files_get_one_set(tmp_path):
     assert leads.write(cleaned, tmp_path / "out").paths["clean"].name == "a_and_1_more.clean.csv"
 
 
-def test_progress_reaches_its_total(cleaned, tmp_path):
-    """Seven files, told one by one."""
-    steps: list[Progress] = []
-
-    leads.write(cleaned, tmp_path, on_progress=steps.append)
-
-    assert (steps[-1].done, steps[-1].total) == (7, 7)
-
-
 CELL = st.text(
     st.one_of(st.characters(exclude_categories=["Cs", "Cc"]), st.sampled_from("\r\n\t'=+-@\"")),
     max_size=8,
@@ -271,10 +282,9 @@ def test_any_cell_survives_the_way_out_and_in(lead_file, tmp_path, rows):
     cleaned = leads.clean(file, region="US", mapping={"phone": "phone"})
 
     paths = leads.write(cleaned, tmp_path).paths
-    found = [leads.read(paths[key]) for key in ("rejected", "do_not_call") if cleaned.counts[key]]
+    again = leads.read(paths["set_aside"])
 
     assert len(cleaned.clean) == 0
-    assert sorted(row for one in found for row in one.frame.to_numpy().tolist()) == sorted(
-        file.frame.to_numpy().tolist()
-    )
-    assert {one.header for one in found} == {file.header}
+    filled = [row for row in again.frame.to_numpy().tolist() if any(map(str.strip, row))]
+    assert filled == file.frame.to_numpy().tolist()
+    assert again.header == file.header

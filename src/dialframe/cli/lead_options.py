@@ -182,13 +182,16 @@ class EngineOptions:
             help="Write the columns that were found, for --mapping and the next list.",
         ),
     ] = None
-    engine: Annotated[
-        Literal["local", "dask"],
-        typer.Option(help="dask reads and judges on a cluster; the result is the same."),
-    ] = "local"
-    scheduler: Annotated[
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, help="Processes that share several files; the result is the same."),
+    ] = 1
+    cluster: Annotated[
         str | None,
-        typer.Option(help="Dask scheduler, tcp://...; without it a cluster on this machine."),
+        typer.Option(
+            help="Dask scheduler, tcp://..., whose workers share several files and see the temporary "
+            "folder of this machine.",
+        ),
     ] = None
 
 
@@ -242,8 +245,8 @@ def recipe(
         ),
         force_region=options.force_region,
         ask_region=ask_region if asks else None,
-        engine=work.engine,
-        scheduler=work.scheduler,
+        jobs=work.jobs,
+        cluster=work.cluster,
         form=output.form,
         reasons=_known(options.reasons),
         max_age=max_age,

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from dialframe.flows.lead_cleaning import Result, Screening
     from dialframe.flows.lead_import import BroughtIn, Plan
     from dialframe.leads import CleanedFiles
-    from dialframe.leads.writing.report import Outcome
+    from dialframe.leads.report import Outcome
 
 #: What a number of another country is refused for.
 _NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")

@@ -208,7 +208,7 @@ def export(
         dialframe rules export --to rules.csv
     """
     from dialframe.compliance.rules import rule_changes
-    from dialframe.frames.csv_safety import write_csv
+    from dialframe.csv_safety import write_csv
 
     book = read_book(own).select(split(rules))
     table = rule_changes.table(book)

@@ -282,8 +282,8 @@ def export(
     """
     import pandas as pd
 
+    from dialframe.csv_safety import write_csv
     from dialframe.evidence import hashed as hashed_number
-    from dialframe.frames.csv_safety import write_csv
 
     # Hashes can be given away: whoever holds numbers of their own finds the common ones, and no others.
     names = ["sha256" if hashed else "phone", "reason", "source", "on", "added_at"]

@@ -10,9 +10,9 @@ import pandas as pd
 
 from dialframe import leads
 from dialframe.leads import CleanedFile, CleanedFiles, ColumnMap, Decisions
+from dialframe.leads.outcomes import LINE_COLUMNS
 from dialframe.leads.reasons import WARNINGS
-from dialframe.leads.writing.outcome_counts import LINE_COLUMNS
-from dialframe.leads.writing.report import Outcome
+from dialframe.leads.report import Outcome
 from dialframe.privacy import mask
 from dialframe.reports.lead_list_page import SURE, delimiter, header
 

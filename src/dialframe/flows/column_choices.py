@@ -14,9 +14,9 @@ from typing import Final
 from dialframe import leads
 from dialframe.errors import ConfigError
 from dialframe.leads import ColumnMap, LeadFile, MappingDecision, Question, RegionDecision
-from dialframe.leads.clean_list_sidecar import origin_of
 from dialframe.leads.columns.column_map import SEVERAL, Columns
-from dialframe.leads.file_judgment import sampled
+from dialframe.leads.own_lists import origin_of
+from dialframe.leads.rows import SAMPLE_ROWS
 
 #: Cells that a question shows of each candidate, and rows in which they are looked for.
 _CELLS: Final = 3
@@ -84,7 +84,7 @@ class Chooser:
         """
         key = (file.sha256, str(file.path))
         if key not in self.settled:
-            self.settled[key] = self._choose(sampled(file))
+            self.settled[key] = self._choose(file.sample(SAMPLE_ROWS))
         return self.settled[key]
 
     def silent(self) -> Chooser:
@@ -111,7 +111,7 @@ class Chooser:
         origin = origin_of(file)
         if origin is not None:
             # A clean list is taken at its word: nothing about it is asked or remembered.
-            origin_map = origin.mapping([str(name) for name in file.frame.columns])
+            origin_map = origin.mapping(file.names)
             return leads.map_columns(file, region=None, mapping={**origin_map, **self._named()})
         remembered_map = (
             self.memory.of(file.header) if self.memory and self.mapping is None else None
@@ -170,8 +170,8 @@ def _with_cells(question: Question, file: LeadFile) -> Question:
     """The question with the first filled cells of each candidate."""
     shown = []
     for candidate in question.candidates:
-        cells = file.frame[candidate.column] if candidate.column in file.frame.columns else ()
-        filled = [str(cell) for cell in list(cells[:_SEARCHED]) if str(cell).strip()]
+        cells = file.cells(candidate.column) if candidate.column in file.names else []
+        filled = [cell for cell in cells[:_SEARCHED] if cell.strip()]
         shown.append(replace(candidate, cells=tuple(filled[:_CELLS])))
     return replace(question, candidates=tuple(shown))
 

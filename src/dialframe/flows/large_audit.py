@@ -24,6 +24,7 @@ from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
 from dialframe.files import folder as make_folder
 from dialframe.flows.audit import EVERYTHING, NOW, with_given
+from dialframe.flows.executors import executor
 from dialframe.flows.firm_records import Scope, gather, known_states, outcomes, request_codes
 from dialframe.frames import (
     CALLBACKS,
@@ -35,7 +36,6 @@ from dialframe.frames import (
     Table,
     from_records,
 )
-from dialframe.leads.dask_workers import dask_workers
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
@@ -143,8 +143,8 @@ def _workers(scheduler: str | None) -> Iterator[parts.Workers | None]:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             yield threads.map
     else:
-        with dask_workers(None if scheduler == "processes" else scheduler) as run:
-            yield run
+        with executor(None if scheduler == "processes" else scheduler) as workers:
+            yield workers.map
 
 
 def _rows_of(

@@ -7,15 +7,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from dialframe import leads
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ConfigError
 from dialframe.files import alone, publish, stage, sweep
 from dialframe.flows.column_choices import Ask, AskRegion, Chooser, Memory
+from dialframe.flows.executors import executor
 from dialframe.leads import (
     Cleaned,
     CleanedFiles,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from dialframe.account import Account
 
-#: What does the work: one process, or the workers of a Dask cluster.
-Engine = Literal["local", "dask"]
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbor of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
 #: Numbers that the service is asked about before their answers are written down.
@@ -65,8 +63,8 @@ class Recipe:
         suppressed: Numbers of the firm's own lists.
         layout: What the clean list looks like.
         ask_region: Asks a person of which country the numbers are, or None.
-        engine: What does the work; the result is the same.
-        scheduler: Address of a Dask scheduler; a cluster on this machine without it.
+        jobs: Processes that share the files, or 1 for this one alone; the result is the same.
+        cluster: Address of a Dask scheduler whose workers share the files.
         form: Format of the files with leads.
         reasons: Reason codes whose first lines are wanted.
         max_age: Age up to which a stored Do-Not-Call answer will do; None asks about every number.
@@ -85,8 +83,8 @@ class Recipe:
     layout: CleanLayout = field(default_factory=CleanLayout)
     force_region: bool = False
     ask_region: AskRegion | None = field(default=None, repr=False)
-    engine: Engine = "local"
-    scheduler: str | None = None
+    jobs: int = 1
+    cluster: str | None = None
     form: Form = "csv"
     reasons: Sequence[str] = ()
     max_age: str | None = MAX_AGE
@@ -196,7 +194,7 @@ class Prepared:
             LeadFileError: The folder cannot be written.
             OSError: The disk is full.
         """
-        from dialframe.frames.csv_safety import write_csv
+        from dialframe.csv_safety import write_csv
 
         with alone(out):
             sweep(out, self.stem)
@@ -241,28 +239,21 @@ def opened(
 
     Raises:
         LeadFileError: A file cannot be read, or has no phone column.
-        ConfigError: The engine is not installed, or no scheduler answers.
     """
-    if recipe.scheduler is not None and recipe.engine != "dask":
-        raise ConfigError("a scheduler is of use to the engine dask alone; pass engine=dask")
     with ExitStack() as stack:
-        # The chooser keeps what was answered about a file, which is read in parts.
+        # The chooser keeps what was answered about a file.
         workers, chooser = None, recipe.chooser()
-        if recipe.engine == "dask":
-            from dialframe.leads.dask_workers import dask_workers
-
+        if len(paths) > 1 and (recipe.jobs > 1 or recipe.cluster):
+            workers = stack.enter_context(executor(recipe.cluster, min(recipe.jobs, len(paths))))
             # Nobody sits at a worker who could be asked about a column.
-            workers, chooser = (
-                stack.enter_context(dask_workers(recipe.scheduler)),
-                chooser.silent(),
-            )
+            chooser = chooser.silent()
         # Answers of the service are held beside the records, so these get less memory.
         waiting: dict[str, Any] = {"memory_bytes": _WAITING_BYTES} if asks else {}
         pipeline = stack.enter_context(
-            Pipeline(recipe.choices(chooser), on_progress=on_progress, **waiting)
+            Pipeline(recipe.choices(chooser), executor=workers, on_progress=on_progress, **waiting)
         )
         # Each record by itself first, on as many workers as there are; then all against each other.
-        pipeline.judge(paths, workers=workers)
+        pipeline.judge(paths)
         pipeline.compare(suppressed=recipe.suppressed)
         yield pipeline
 
@@ -274,7 +265,6 @@ def look(
 
     Raises:
         LeadFileError: A file cannot be read, or has no phone column.
-        ConfigError: The engine is not installed, or no scheduler answers.
     """
     # The whole way but the last step: counts are those that `clean` gives.
     with opened(paths, recipe, on_progress=on_progress) as pipeline:
@@ -289,7 +279,6 @@ def clean(
     Raises:
         LeadFileError: A file cannot be read, or the folder cannot be written.
         StoreError: Another run is writing there.
-        ConfigError: The engine is not installed, or no scheduler answers.
     """
     with alone(out), opened(paths, recipe, on_progress=on_progress) as pipeline:
         # What a killed run left half done under these names goes.
@@ -326,7 +315,7 @@ def screened(
     pipeline: Pipeline, recipe: Recipe, account: Account, out: Path, *, on_progress: OnProgress
 ) -> Result:
     """Screen what a pipeline has read, and write all of it, for who is alone in the folder."""
-    from dialframe.frames.csv_safety import csv_bytes
+    from dialframe.csv_safety import csv_bytes
 
     stem = leads.stem_in(out, pipeline.files, recipe.form)
     target = out / f"{stem}.{_CHECKS}.csv"

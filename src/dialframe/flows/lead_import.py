@@ -315,7 +315,7 @@ def refuse_doubts(plan: Plan) -> None:
 
 def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
     """The ledger, and leads that were refused for what can be mended (`send_again`), as a lead file."""
-    from dialframe.frames.csv_safety import csv_bytes
+    from dialframe.csv_safety import csv_bytes
 
     target = ledger_of(journal)
 

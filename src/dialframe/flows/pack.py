@@ -35,10 +35,10 @@ from dialframe.compliance.checks.check_results import shaped
 from dialframe.compliance.number_partitions import InParts
 from dialframe.compliance.pack import versions
 from dialframe.compliance.result import FINDINGS as FINDINGS_COLUMNS
+from dialframe.csv_safety import csv_bytes, unescape_frame
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
-from dialframe.frames.csv_safety import csv_bytes, unescape_frame
 from dialframe.privacy import PHONE
 
 if TYPE_CHECKING:

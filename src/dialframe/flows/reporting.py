@@ -15,10 +15,10 @@ from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
 from dialframe.analytics.claims_and_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
+from dialframe.csv_safety import csv_bytes
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
-from dialframe.frames.csv_safety import csv_bytes
 from dialframe.reports import render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.

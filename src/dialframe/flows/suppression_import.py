@@ -223,7 +223,7 @@ def push(
 
 def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> SuppressionFile:
     from dialframe.leads.columns.country_names import named_regions
-    from dialframe.leads.judging.phone_cells import with_sign
+    from dialframe.leads.phones_in_cells import with_sign
 
     file = _with_header_as_row(file)
     # No default: national numbers of an unknown country suppress nobody.
@@ -286,17 +286,18 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
 def _with_header_as_row(file: LeadFile) -> LeadFile:
     """The file with its header as first record, where that holds a number: a list without a header."""
     import numpy as np
-    import pandas as pd
+    import pyarrow as pa
+
+    from dialframe.leads.lead_file import text_table, wide
 
     header = file.header or ()
     if not any(_SHA256.fullmatch(cell.strip()) or _NUMBER.fullmatch(cell) for cell in header):
         return file
-    names = [str(name) for name in file.frame.columns]
-    first = pd.DataFrame([dict(zip(names, header, strict=False))], columns=names, dtype="str")
+    first = text_table([wide(list(header), len(file.names))], file.names)
     return replace(
         file,
         header=None,
-        frame=pd.concat([first.fillna(""), file.frame], ignore_index=True),
+        table=pa.concat_tables([first, file.table]),
         lines=np.concatenate([[file.decisions.header_line or 1], file.lines]),
     )
 

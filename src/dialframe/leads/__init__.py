@@ -10,7 +10,7 @@
 """
 
 from dialframe.leads import reasons
-from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads.cleaning import Choices, Pipeline, clean, clean_files
 from dialframe.leads.columns.column_decisions import decide, map_columns
 from dialframe.leads.columns.column_map import (
     Candidate,
@@ -23,21 +23,17 @@ from dialframe.leads.columns.column_map import (
     saved_mapping,
 )
 from dialframe.leads.columns.list_region import RegionCandidate, RegionDecision, decide_region
-from dialframe.leads.file_judgment import Choices
-from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
-from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
-from dialframe.leads.pipeline import Pipeline, clean, clean_files
-from dialframe.leads.reading.lead_file_reader import ReadOptions, read, read_all
-from dialframe.leads.writing.clean_list_columns import CleanLayout
-from dialframe.leads.writing.import_bodies import (
+from dialframe.leads.formats import Form
+from dialframe.leads.import_bodies import (
     LeadInput,
     custom_columns,
     lead_inputs,
     numbers_to_screen,
 )
-from dialframe.leads.writing.outcome_counts import CleanedFiles
-from dialframe.leads.writing.output_files import (
-    Form,
+from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
+from dialframe.leads.outcomes import Cleaned, CleanedFile, CleanedFiles
+from dialframe.leads.outputs import (
+    CleanLayout,
     Target,
     Written,
     stem,
@@ -46,7 +42,9 @@ from dialframe.leads.writing.output_files import (
     to_csv,
     write,
 )
-from dialframe.leads.writing.report import report
+from dialframe.leads.reading import ReadOptions, read, read_all
+from dialframe.leads.report import report
+from dialframe.leads.rules import FieldRule, Policy, Rules, load_rules
 
 __all__ = [
     "Candidate",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Value = TypeVar("Value")
 
@@ -54,8 +56,30 @@ def constant(text: str, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(text, TEXT), rows)
 
 
+def frame(table: pa.Table) -> pd.DataFrame:
+    """A table as a frame: texts are `str`, whole numbers `Int64`.
+
+    Args:
+        table: Columns of text and of whole numbers.
+    """
+    import pandas as pd
+
+    text, number = pd.api.types.pandas_dtype("str"), pd.Int64Dtype()
+    columns = {
+        name: (number if pa.types.is_integer(table[name].type) else text).__from_arrow__(
+            table[name]
+        )
+        for name in table.column_names
+    }
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(table)))
+
+
 def of_series(series: pd.Series) -> pa.Array:
-    """The column of a frame, without nulls."""
+    """The column of a frame, without nulls.
+
+    Args:
+        series: A column of text.
+    """
     # pandas keeps text as Arrow does, in offsets of 32 or 64 bits.
     texts = whole(pc.cast(pa.array(series, from_pandas=True), TEXT))
     return texts.fill_null("") if texts.null_count else texts

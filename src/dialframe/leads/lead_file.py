@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from dialframe.errors import LeadFileError
+from dialframe.leads import arrow_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Columns that this package adds to the records in its files, in order; `read` drops them again.
 META: Final = (
@@ -23,6 +26,7 @@ META: Final = (
     "_row",
     "_outcome",
     "_reason",
+    "_remedy",
     "_field",
     "_value",
     "_all_reasons",
@@ -111,42 +115,59 @@ class Decisions:
         return asdict(self) | {"confidence": self.confidence}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LeadFile:
     """The records of one file as text, nothing coerced, cut or shifted.
 
     Attributes:
         path: The file.
-        frame: One row per record that may be a lead; `str` columns named after the header (empty
-            and repeated names get a name of their own); empty cells are empty texts.
+        table: One row per record that may be a lead; columns of text (`large_string`, no nulls) named
+            after the header (empty and repeated names get a name of their own).
         header: The header's raw texts, or None for a file without one.
         lines: 1-based physical line (sheet row, or record of a Parquet file) where each row of
-            `frame` begins.
-        rows: 1-based ordinal of each row of `frame` among all records, skipped ones included.
-        skipped: Lines that are no leads: the columns of `frame`, `_line`, `_row` (null for those
+            `table` begins.
+        rows: 1-based ordinal of each row of `table` among all records, skipped ones included.
+        left_out: Lines that are no leads: the columns of `table`, `_line`, `_row` (null for those
             above the first lead, which are no records), `_code` and `_raw`.
-        faults: Row of `frame` to the reason code of a record that could not be read whole.
-        warnings: Row of `frame` to warning codes.
-        raws: Row of `frame` to the record's own text, for the rows in `faults`.
         decisions: What was found out about the file.
         sha256: Hexadecimal digest of the file on disk.
+        faults: Row of `table` to the reason code of a record that could not be read whole.
+        warnings: Row of `table` to warning codes.
+        raws: Row of `table` to the record's own text, for the rows in `faults`.
+        earlier: Row of `table` to the reason of an earlier run of this package that still holds.
         parts: The files that were read together, empty where there is only one.
-        part_of: Place in `parts` of each row of `frame`, None where there is only one file.
+        part_of: Place in `parts` of each row of `table`, None where there is only one file.
     """
 
     path: Path
-    frame: pd.DataFrame
+    table: pa.Table
     header: tuple[str, ...] | None
     lines: np.ndarray
     rows: np.ndarray
-    skipped: pd.DataFrame
+    left_out: pa.Table
     decisions: Decisions
     sha256: str
-    faults: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    raws: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    faults: Mapping[int, str] = field(default_factory=dict)
+    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    raws: Mapping[int, str] = field(default_factory=dict)
+    earlier: Mapping[int, Earlier] = field(default_factory=dict)
     parts: tuple[Path, ...] = ()
     part_of: np.ndarray | None = None
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """`table` as a DataFrame of `str` columns; empty cells are empty texts."""
+        return arrow_text.frame(self.table)
+
+    @cached_property
+    def skipped(self) -> pd.DataFrame:
+        """`left_out` as a DataFrame."""
+        return arrow_text.frame(self.left_out)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(map(str, self.table.column_names))
 
     @property
     def name(self) -> str:
@@ -160,46 +181,118 @@ class LeadFile:
 
     @property
     def records(self) -> int:
-        """Records of the file: the rows of `frame` and the skipped ones among and behind them."""
-        return len(self.frame) + int(self.skipped["_row"].notna().sum())
+        """Records of the file: the rows of `table` and the skipped ones among and behind them."""
+        return len(self.table) + self.skipped_records
+
+    @property
+    def skipped_records(self) -> int:
+        """Records that are no leads."""
+        return len(self.left_out) - int(self.left_out["_row"].null_count)
+
+    def cells(self, column: str) -> list[str]:
+        """The texts of one column.
+
+        Args:
+            column: Its name.
+        """
+        texts: list[str] = self.table[column].to_pylist()
+        return texts
+
+    def sample(self, rows: int) -> LeadFile:
+        """The file with at most so many rows of `table`, spread over all of it.
+
+        Args:
+            rows: How many at the most.
+        """
+        step = sample_step(len(self.table), rows)
+        if step == 1:
+            return self
+        return replace(self, table=self.table.take(pa.array(range(0, len(self.table), step))))
+
+    def batch(self) -> Batch:
+        """All records as one batch."""
+        columns = {name: arrow_text.whole(self.table[name]) for name in self.names}
+        return Batch(
+            columns, self.lines, self.rows, self.faults, self.warnings, self.raws, self.earlier
+        )
 
     def __repr__(self) -> str:
         # No cell and no header: a repr stands in logs.
-        shape = f"{len(self.frame)} rows x {self.frame.shape[1]} columns"
+        shape = f"{len(self.table)} rows x {self.table.num_columns} columns"
         return f"LeadFile({self.name!r}, {shape}, {self.decisions.format})"
 
 
+def sample_step(rows: int, most: int) -> int:
+    """Every how manieth row is in a sample of so many: odd, to see rows of two kinds in turn."""
+    return max(1, -(-rows // most)) | 1
+
+
+class Earlier(NamedTuple):
+    """Why an earlier run of this package set a record aside: reason, field and value."""
+
+    code: str
+    field: str
+    value: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Records of one file, as they are judged.
+class Batch:
+    """Records of one file that follow each other.
 
     Attributes:
         columns: Texts by column of the file.
+        lines: Their physical lines.
+        ordinals: Their ordinals among all records.
         faults: Row to reason code of a record that could not be read whole.
         warnings: Row to warning codes.
         raws: Row to the text of a record that could not be read whole.
+        earlier: Row to the reason of an earlier run that still holds.
     """
 
     columns: Mapping[str, pa.Array]
+    lines: np.ndarray
+    ordinals: np.ndarray
     faults: Mapping[int, str] = field(default_factory=dict)
     warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     raws: Mapping[int, str] = field(default_factory=dict)
+    earlier: Mapping[int, Earlier] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()))) if self.columns else 0
+        return len(self.lines)
 
-    def repeated(self, source: np.ndarray) -> Rows:
-        """Some of these records, in order, perhaps several times each."""
+    def taken(self, source: np.ndarray) -> Batch:
+        """Some of these records, in order, perhaps several times each.
 
-        # Most blocks have no fault and no warning at all.
+        Args:
+            source: Their rows.
+        """
+
+        # Most batches have no fault and no warning at all.
         def each(by_row: Mapping[int, Any]) -> dict[int, Any]:
             if not by_row:
                 return {}
             return {at: by_row[row] for at, row in enumerate(source.tolist()) if row in by_row}
 
-        # Arrow's texts are copied once, however many rows one record becomes.
-        columns = {name: column.take(pa.array(source)) for name, column in self.columns.items()}
-        return Rows(columns, each(self.faults), each(self.warnings), each(self.raws))
+        once = bool(np.all(np.diff(source) > 0))
+        columns = {
+            name: arrow_text.take(column, source) if once else column.take(pa.array(source))
+            for name, column in self.columns.items()
+        }
+        notes = map(each, (self.faults, self.warnings, self.raws, self.earlier))
+        return Batch(columns, self.lines[source], self.ordinals[source], *notes)
+
+    def slices(self, rows: int) -> Iterable[Batch]:
+        """The same in batches of so many records.
+
+        Args:
+            rows: How many.
+        """
+        if len(self) <= rows:
+            return [self] if len(self) else []
+        return [
+            self.taken(np.arange(begin, min(begin + rows, len(self))))
+            for begin in range(0, len(self), rows)
+        ]
 
 
 def check_width(columns: int) -> None:
@@ -249,26 +342,32 @@ class Skipped(NamedTuple):
     cells: list[str]
 
 
-def skipped_frame(names: Sequence[str], skipped: Sequence[Skipped]) -> pd.DataFrame:
-    """Lines that are no leads as `LeadFile.skipped` has them."""
-    cells = text_frame([wide(each.cells, len(names)) for each in skipped], names)
-    return cells.assign(
-        _line=pd.array([each.line for each in skipped], dtype="Int64"),
-        _row=pd.array([each.row for each in skipped], dtype="Int64"),
-        _code=pd.array([each.code for each in skipped], dtype="str"),
-        _raw=pd.array([each.raw for each in skipped], dtype="str"),
+def left_out_table(names: Sequence[str], skipped: Sequence[Skipped]) -> pa.Table:
+    """Lines that are no leads as `LeadFile.left_out` has them.
+
+    Args:
+        names: Names of the columns.
+        skipped: The lines.
+    """
+    return (
+        text_table([wide(each.cells, len(names)) for each in skipped], names)
+        .append_column("_line", pa.array([each.line for each in skipped], pa.int64()))
+        .append_column("_row", pa.array([each.row for each in skipped], pa.int64()))
+        .append_column("_code", arrow_text.column([each.code for each in skipped]))
+        .append_column("_raw", arrow_text.column([each.raw for each in skipped]))
     )
 
 
-def text_frame(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
-    """Rows of texts as columns of text."""
+def text_table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pa.Table:
+    """Rows of texts as columns of text.
+
+    Args:
+        rows: The rows, each as wide as there are names.
+        names: Names of the columns.
+    """
     # Without a row there is nothing to turn, and the columns are there all the same.
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    arrays = {
-        name: pd.array(pa.array(column, pa.large_string()), dtype="str")
-        for name, column in zip(names, columns, strict=True)
-    }
-    return pd.DataFrame(arrays, index=pd.RangeIndex(len(rows)))
+    return pa.table(dict(zip(names, map(arrow_text.column, columns), strict=True)))
 
 
 def wide(row: list[str], width: int) -> list[str]:

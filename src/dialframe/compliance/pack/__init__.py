@@ -23,10 +23,10 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dialframe import csv_safety
 from dialframe.compliance.check_runner import CHECKS, Engine
 from dialframe.compliance.checks.check_results import GRADES, Check
 from dialframe.compliance.tables import Database, query, utc_offsets
-from dialframe.frames import csv_safety
 
 if TYPE_CHECKING:
     import duckdb

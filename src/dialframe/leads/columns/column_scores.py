@@ -13,6 +13,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
+from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import (
@@ -20,7 +21,6 @@ from dialframe.leads.columns.header_match import (
     phone_rank,
 )
 from dialframe.leads.lead_file import LeadFile
-from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
 from dialframe.phones.vectorized import are_valid

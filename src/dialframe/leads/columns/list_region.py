@@ -17,6 +17,7 @@ import pandas as pd
 import phonenumbers
 
 from dialframe.errors import LeadFileError
+from dialframe.leads.cells import is_nothing, tidy, unwrapped
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import (
     ColumnDoubt,
@@ -27,7 +28,6 @@ from dialframe.leads.columns.country_names import (
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
-from dialframe.leads.names_and_emails import is_nothing, tidy, unwrapped
 from dialframe.phones import check_region
 from dialframe.phones.legacy_prefixes import rewritten
 from dialframe.phones.parse_number import as_typed, has_lost_digits, phone_parts

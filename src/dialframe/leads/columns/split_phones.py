@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.country_names import Regions, read_region, regions_of
 from dialframe.leads.columns.header_match import header_score
 from dialframe.leads.header_vocabulary import PHONE_WORDS, word_set
-from dialframe.leads.names_and_emails import is_nothing, tidy
 from dialframe.opt_outs import plain
 from dialframe.phones import normalize
 

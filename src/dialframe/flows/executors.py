@@ -1,0 +1,44 @@
+"""Where work runs that is shared: processes of this machine, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+
+from dialframe.errors import ConfigError
+
+
+@contextmanager
+def executor(cluster: str | None = None, jobs: int | None = None) -> Iterator[Executor]:
+    """An executor of `concurrent.futures`, ended with the block.
+
+    Args:
+        cluster: Address of a Dask scheduler (`tcp://...`), with the extra `dask`; None for this machine.
+        jobs: Processes of this machine; as many as processors by default.
+
+    Raises:
+        ConfigError: Dask is not installed, or the scheduler does not answer.
+    """
+    if cluster is None:
+        # Fresh processes: a copy of this one would have its threads' locks without the threads.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(jobs or os.cpu_count(), context) as pool:
+            yield pool
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ConfigError(
+            "a cluster needs the extra dask: pip install 'dialframe[dask]'"
+        ) from None
+    try:
+        client = Client(cluster)  # type: ignore[no-untyped-call]
+    except OSError:
+        raise ConfigError(
+            f"no Dask scheduler answers at {cluster}; start one with dask scheduler"
+        ) from None
+    with client, client.get_executor(pure=False) as workers:  # type: ignore[no-untyped-call]
+        yield workers

@@ -1,1 +1,0 @@
-"""Records judged against each other: which of several is called."""

@@ -1,1 +1,0 @@
-"""Lead files of any format to text cells with their source lines."""

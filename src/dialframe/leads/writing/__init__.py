@@ -1,1 +1,0 @@
-"""Outcomes of a cleaning as files and as a report."""
