@@ -11,10 +11,10 @@ from cli.commands import begun
 
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
 HEAVY = (
-    "scipy", "lifelines", "matplotlib", "duckdb", "httpx", "anywidget",
+    "scipy", "lifelines", "matplotlib", "httpx", "anywidget",
     "dialframe.store", "dialframe.account", "dialframe.client", "dialframe.analytics",
     "dialframe.compliance", "dialframe.sandbox", "dialframe.contract.models", "rich",
-    "pydantic", "jinja2", "pyarrow.parquet", "http.client", "xml.sax", "phonenumbers.geodata",
+    "jinja2", "pyarrow.parquet", "http.client", "xml.sax", "phonenumbers.geodata",
 )  # fmt: skip
 PROGRAM = """
 import json, sys

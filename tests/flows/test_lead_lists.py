@@ -17,7 +17,7 @@ def test_text_goes_through(tmp_path):
     done = clean([path], Recipe("US"), tmp_path / "out")
 
     assert (done.cleaned.counts["clean"], done.cleaned.counts["rejected"]) == (1, 1)
-    assert {"clean", "rejected", "report", "report_page"} <= set(done.paths)
+    assert {"clean", "set_aside", "report", "report_page"} <= set(done.paths)
     assert all(found.exists() for found in done.paths.values())
 
 
