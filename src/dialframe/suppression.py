@@ -22,7 +22,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -40,8 +40,10 @@ _ACTIONS: Final[dict[Kind, Action]] = {
     "suppression_undone": "remove",
     "dnc_add": "push",
 }
+_REASONS: Final[dict[Kind, str]] = {"check": "listed by the service"}
 #: Source and reason of what a forgotten person said: nobody knows any more.
 _ERASED: Final[tuple[str, object]] = ("", None)
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _HASHED: Final = "sha256:"
 _FORGOTTEN: Final = "forgotten:"
 
@@ -469,8 +471,11 @@ class SuppressionList:
             changes.append(Change(action, entry.reason, entry.source, entry.on, record.at))
         return changes
 
-    def barred(self) -> Barred:
+    def barred(self, *, checks: bool = True) -> Barred:
         """Everything on the list, for looking up many numbers.
+
+        Args:
+            checks: Whether the service's earlier word that a number is listed counts; off where it is asked anew.
 
         Returns:
             The numbers and hashes, in memory.
@@ -479,7 +484,7 @@ class SuppressionList:
             StoreError: The list is damaged, or holds forgotten numbers and there is no key to find them by.
         """
         phones, digests, marks = array("q"), set(), set()
-        for number in self.log.standing_numbers():
+        for number in self.log.standing_numbers(checks=checks):
             if number[0] == "+":
                 phones.append(int(number))
             elif number.startswith(_HASHED):
@@ -495,17 +500,18 @@ class SuppressionList:
         Returns:
             Those that have a number, not only a hash.
         """
-        sent: dict[str | None, datetime] = {}
-        for record in self.log.records(["dnc_add"]):
-            sent[record.number] = max(record.at, sent.get(record.number, record.at))
+        listed = [entry for entry in self.entries() if entry.kind == "suppression" and entry.phone]
+        return self._unsent(listed)
+
+    def _unsent(self, entries: Iterable[Entry]) -> list[Entry]:
+        # A hash cannot be sent: the service takes numbers (contract, Endpoints: Do-Not-Call).
+        given = [entry for entry in entries if entry.phone is not None]
+        names = [entry.name for entry in given]
+        sent = {each.number: each.at for each in self.log.records(["dnc_add"], numbers=names)}
         return [
             entry
-            for entry in self.entries()
-            # A hash cannot be sent: the service takes numbers (contract, Endpoints: Do-Not-Call).
-            if entry.phone is not None
-            and entry.kind == "suppression"
-            and entry.added_at is not None
-            and not (entry.phone in sent and sent[entry.phone] >= entry.added_at)
+            for entry in given
+            if entry.added_at is None or sent.get(entry.name, _NEVER) < entry.added_at
         ]
 
     def pushed(self, entries: Iterable[Entry], now: datetime) -> None:
@@ -515,10 +521,11 @@ class SuppressionList:
             entries: What was sent.
             now: When, with a zone.
         """
+        # An account's client wrote its request down itself.
         self.log.append(
             Record("dnc_add", now, entry.name, source="suppress push",
                    detail={"reason": entry.reason, "on": entry.on.isoformat()})
-            for entry in entries
+            for entry in self._unsent(entries)
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -547,7 +554,9 @@ def _entry(record: Record, phone: str) -> Entry:
     digest = b"" if phone[:1] == "+" else bytes.fromhex(phone.partition(":")[2])
     return Entry(
         phone if phone[:1] == "+" else None,
-        "forgotten" if forgotten else str(record.detail.get("reason") or record.kind),
+        "forgotten"
+        if forgotten
+        else str(record.detail.get("reason") or _REASONS.get(record.kind, record.kind)),
         record.source,
         date.fromisoformat(on) if isinstance(on, str) else record.at.date(),
         digest,

@@ -16,6 +16,7 @@ from typing import Any
 
 from dialframe.client import Options
 from dialframe.client.rate_limiter import is_bulk
+from dialframe.client.resources.dnc_and_message_methods import DncChecked as Check
 from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
 from dialframe.contract.models.dnc_and_message_models import (
@@ -31,7 +32,8 @@ from dialframe.contract.models.webhook_models import (
 )
 from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError, InvalidRequest, NotFound
-from dialframe.store import Check, Store
+from dialframe.evidence import Record
+from dialframe.store import Store
 from samples import a_row
 from store.made import phone
 
@@ -104,7 +106,11 @@ class FakeService:
         self.sms = FakeMessages(self)
         self.callbacks = FakeList(self, "callbacks", Callback)
         self.dnc = FakeDnc(self)
+        self.learn: Callable[[list[Record]], object] = list
         self.writes = SimpleNamespace(problems=list)
+
+    def keep_evidence(self, learn: Callable[[list[Record]], object]) -> None:
+        self.learn = learn
 
     def clock(self) -> datetime:
         """The present, which moves on by itself."""
@@ -252,6 +258,10 @@ class FakeDnc:
         """Answers in order."""
         sent_at, request_id = self.service.ask("dnc.check")
         self.service.asked.append(list(phones))
+        self.service.learn([
+            Record("check", sent_at, phone, request_id=request_id, detail={"listed": phone in self.service.listed})
+            for phone in phones
+        ])  # fmt: skip
         return [
             Check(phone, phone in self.service.listed, sent_at, request_id) for phone in phones
         ]

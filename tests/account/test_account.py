@@ -132,9 +132,10 @@ def test_fresh_answers_are_not_asked_again(account: Account, service: FakeServic
     account.check_dnc([phone(1), phone(2)], max_age="31d")
     service.now += timedelta(days=20)
     frame = account.check_dnc([phone(1), phone(2)], max_age=timedelta(days=31))
-    account.check_dnc([phone(2)])
+    account.check_dnc([phone(2)], max_age=None)
 
     assert service.asked == [[phone(1)], [phone(2)], [phone(1)], [phone(2)]]
+    assert list(frame["source"]) == ["service", "cache"]
     assert list(frame["request_id"]) == ["req_3", "req_2"]
     assert len(account.dnc_checks()) == 4
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 import dialframe
 from cli.commands import invoke
 from dialframe import analytics
-from dialframe.client.write_journal import EVIDENCE
+from dialframe.evidence import EvidenceLog, Record
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'
 
@@ -184,14 +185,16 @@ def test_report_is_one_page_with_pictures_words_and_tables(
 
     The codes of a file are named.
     """
-    # All that is left of a write journal.
-    log = Path(os.environ["DIALFRAME_STORE"]) / "journal" / EVIDENCE
-    log.parent.mkdir()
-    log.touch()
+    # All that is left of an evidence log.
+    evidence = EvidenceLog.beside(Path(os.environ["DIALFRAME_STORE"]))
+    evidence.append([Record("audit", datetime.now(UTC))])
+    log = evidence.path
+    whole = log.read_bytes()
+    log.write_bytes(whole[:9])
     codes = tmp_path / "codes.toml"
     codes.write_text(OWN_CODES, encoding="utf-8")
     found = invoke("report --json --out", tmp_path / "out", "--codes", codes).facts
-    log.unlink()
+    log.write_bytes(whole)
     file = Path(found["file"])
     text = file.read_text(encoding="utf-8")
     page = _Page(text)

@@ -11,7 +11,8 @@ import pytest
 import dialframe
 from cli.commands import invoke
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.write_journal import EVIDENCE, Journal
+from dialframe.client.write_journal import Journal
+from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 from dialframe.flows.import_ledger import COLUMNS
 from dialframe.store.files.change_log import log_of
@@ -102,19 +103,16 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     invoke("store restore", tmp_path / "backups", ends=2, err="--replace")
     whole = listed.read_bytes()
     listed.unlink()
-    journal = Journal(folder / "journal", "account")
-    journal.begin(WISH, datetime.now(UTC))
-    journal.file.unlink()
     head = store / "assistant.jsonl.head"
     head.write_text("cut")
     words = invoke("store verify", ends=3).out
     assert "lines that were written are missing at its end" in words
-    assert "journal/writes.sqlite3: the write journal" in words
     assert f"{store.name}/assistant.jsonl: " in words
     head.unlink()
     listed.write_bytes(whole)
-    invoke("store repair", out="and 1 wishes and consents")
-    assert [wish.key for wish in journal.evidence()] == ["k"]
+    invoke("store repair", out="nothing to repair")
+    journal = Journal(EvidenceLog.beside(folder).folder, "account")
+    journal.begin(WISH, datetime.now(UTC))
     invoke("suppress add +12025550143 --source Ada")
     listed.write_bytes(listed.read_bytes()[:99])
     invoke("suppress list", ends=1)
@@ -142,19 +140,23 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(folder: Path) 
     assert attrs["missing"]
 
     invoke("sync calls leads --json")
-    Journal(folder / "journal", "account").begin(WISH, datetime.now(UTC))
-    (folder / "journal" / EVIDENCE).unlink()
-    said = invoke("audit --rules us --json -o", folder / "pack", ends=None)
-    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json")).decode()
-    for words in ("versions observed from", f"{EVIDENCE}: it is not what was written"):
-        assert words in said.out
-        assert words in said.err
-        assert words in written
+    evidence = EvidenceLog.beside(folder)
+    Journal(evidence.folder, "account").begin(WISH, datetime.now(UTC))
+    whole = evidence.path.read_bytes()
+    evidence.path.write_bytes(whole[:99])
+    # What must not be called is not known any more: nobody is judged by what is left of it.
+    cut = "lines that were written are missing at its end"
+    invoke("audit --rules us --json", ends=1, err=cut)
     with dialframe.connect() as account:
         attrs = account.leads().attrs["dialframe"]
-    assert EVIDENCE in attrs["beside"][0]
-    assert EVIDENCE in attrs["sentence"]
+    assert cut in attrs["beside"][0]
+    assert cut in attrs["sentence"]
     assert attrs["complete"]
+    evidence.path.write_bytes(whole)
+    said = invoke("audit --rules us --json -o", folder / "pack", ends=None)
+    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json")).decode()
+    for text in (said.out, said.err, written):
+        assert "versions observed from" in text
 
     invoke("store repair --acknowledge")
     assert "missing" not in invoke("store info", ends=None).err

@@ -196,7 +196,7 @@ def a_text(to: str = PHONE) -> dict[str, Any]:
 
 def on_disk(folder: Path) -> bytes:
     """Every byte of a folder of files."""
-    return b"".join(file.read_bytes() for file in folder.iterdir())
+    return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
 #: The answer to a text, and the stored one that its key brings once more.

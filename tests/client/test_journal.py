@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import stat
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,7 +16,7 @@ from client.fakes import PHONE, START, on_disk
 from dialframe.cli.entry_point import run
 from dialframe.client import write_journal as journal_module
 from dialframe.client.request_building import KEY_LIFE, PlannedRequest
-from dialframe.client.write_journal import EVIDENCE, FILE_NAME, Journal
+from dialframe.client.write_journal import Journal
 from dialframe.errors import ConfigError, StoreError
 from forked import Forked
 
@@ -80,7 +78,7 @@ def test_entry_is_seen_by_another_process_and_by_no_other_account(tmp_path: Path
 
 
 def test_settled_writes_leave_the_list_and_lose_their_bytes_in_time(tmp_path: Path) -> None:
-    """Personal data goes when the key can no longer be asked with; the entry goes after 30 days."""
+    """Personal data goes when the key can no longer be asked with; what became of it is evidence."""
     journal = Journal(tmp_path, "a")
     journal.begin(REQUEST, START)
     journal.finish("k1", "answered", status=202, code=None, request_id="req_1")
@@ -96,9 +94,9 @@ def test_settled_writes_leave_the_list_and_lose_their_bytes_in_time(tmp_path: Pa
         "req_1",
     )
     assert PHONE.encode() not in on_disk(tmp_path)
-
+    # Those of a write that nobody settled go too; that it is open is known.
     journal.begin(keyed("k3"), START + timedelta(days=31))
-    assert journal.find("k1") is None
+    assert list((tmp_path / "open").iterdir()) == [journal._bytes_of("a", "k3")]
     assert [write.key for write in journal.unsettled()] == ["k2", "k3"]
 
 
@@ -137,16 +135,33 @@ def test_failed_write_may_begin_anew_under_its_key(tmp_path: Path) -> None:
 
 def test_what_is_no_folder_or_no_journal_is_said_and_left_alone(tmp_path: Path) -> None:
     """Where, and what next; a damaged file is not overwritten."""
-    file = tmp_path / FILE_NAME
-    file.write_bytes(b"not a database" * 100)
+    file = tmp_path / "log.jsonl"
+    Journal(tmp_path, "a").begin(REQUEST, START)
+    (tmp_path / "index.sqlite").unlink(missing_ok=True)
+    harmed = file.read_bytes().replace(b"pending", b"pendinG")
+    file.write_bytes(harmed)
 
-    with pytest.raises(
-        StoreError, match=r"writes\.sqlite3 cannot be used .*: make its folder writable"
-    ):
+    with pytest.raises(StoreError, match=r"log\.jsonl cannot be written .*nothing was changed"):
         Journal(file, "a").begin(REQUEST, START)
     with pytest.raises(StoreError, match="is not what was written"):
         Journal(tmp_path, "a").begin(REQUEST, START)
-    assert file.read_bytes() == b"not a database" * 100
+    assert "dialframe store repair" in Journal(tmp_path, "a").problems()[0]
+    assert file.read_bytes() == harmed
+
+
+def test_bytes_that_were_changed_are_never_sent(tmp_path: Path) -> None:
+    """The service would take them for the write that they are not."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    (path,) = (tmp_path / "open").iterdir()
+    path.write_text(path.read_text().replace("0142", "0143"))
+    (write,) = journal.unsettled()
+
+    assert write.request is None
+    assert "dismiss" in journal.problems()[0]
+    path.write_text("{")
+    assert journal.unsettled()[0].request is None
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_request_without_key_has_no_entry(tmp_path: Path) -> None:
@@ -160,23 +175,23 @@ def test_default_folder_is_the_platforms_state_folder() -> None:
     folder = journal_module.default_folder()
 
     assert folder.parts[-2:] == ("dialframe", "journal")
-    assert Journal(None, "a").file == folder / FILE_NAME
+    assert Journal(None, "a").file == folder / "log.jsonl"
 
 
-def test_commits_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite is told to wait for the disk at each commit."""
-    seen: list[str] = []
-    connect = sqlite3.connect
+def test_a_write_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes first, then that they are about to be sent; each before `begin` comes back."""
+    synced: list[bytes] = []
+    fsync = os.fsync
 
-    def traced(*args: object, **kwargs: object) -> sqlite3.Connection:
-        database = connect(*args, **kwargs)  # type: ignore[call-overload]
-        database.set_trace_callback(seen.append)
-        return database  # type: ignore[no-any-return]
+    def traced(file: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{file}").readlink().name.encode())
+        fsync(file)
 
-    monkeypatch.setattr(sqlite3, "connect", traced)
+    monkeypatch.setattr(os, "fsync", traced)
     Journal(tmp_path, "a").begin(REQUEST, START)
 
-    assert seen.index("PRAGMA synchronous = FULL") < seen.index("COMMIT")
+    assert [name for name in synced if b"." in name][-1] == b"log.jsonl"
+    assert any(name.endswith(b".tmp") for name in synced)
 
 
 def test_times_compare_as_text(tmp_path: Path) -> None:
@@ -208,141 +223,15 @@ def test_a_wish_and_a_consent_stay_as_evidence_when_their_write_is_settled(tmp_p
     assert kept[0].fields["reason"] == "by letter"
     assert "+12025550123" not in repr(kept)
     assert Journal(tmp_path, "another").evidence() == []
-    journal.forget("+12025550123")
+    journal.forget("+12025550123", START)
     assert journal.evidence() == []
+    assert b"2025550123" not in on_disk(tmp_path)
 
 
-WISH = PlannedRequest(
-    operation="dnc.add", method="POST", path="/v1/dnc", query="",
-    headers={"Idempotency-Key": "wish"}, body=b'{"phone":"+12125550142"}',
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("harm", ["delete", "change", "old", "cut", "trigger"])
-def test_a_harmed_journal_is_said_and_no_wish_is_lost(tmp_path: Path, harm: str) -> None:
-    """Nothing is sent and no open write is taken for settled; mending keeps what can be read."""
-    journal = Journal(tmp_path, "a")
-    journal.begin(REQUEST, START)
-    old = journal.file.read_bytes()
-    journal.begin(WISH, START)
-    journal.finish("wish", "answered", status=201, code=None, request_id="r")
-    content = journal.file.read_bytes()
-    if harm == "delete":
-        journal.file.unlink()
-    else:
-        changed = {
-            "change": content.replace(b"pending", b"pendinG"),
-            "old": old,
-            "cut": content[:5000],
-            "trigger": content.replace(b"changes + 1, rows", b"changes + 1,\xffrows"),
-        }
-        journal.file.write_bytes(changed[harm])
-
-    for read in (journal.unsettled, lambda: journal.find("k1")):
-        with pytest.raises(StoreError, match="store repair"):
-            read()
-    assert [wish.key for wish in journal.evidence()] == ["wish"]
-    assert journal.problems()[0].startswith(FILE_NAME)
-
-    assert "1 wishes" in journal.mend()[0]
-    assert journal.problems() == []
-    assert [wish.fields["phone"] for wish in journal.evidence()] == [PHONE]
-    assert journal.begin(keyed("k2"), START) is None
-    journal.forget(PHONE)
-    assert PHONE[1:].encode() not in on_disk(tmp_path)
-    assert journal.problems() == journal.evidence() == []
-
-
-def test_a_journal_of_before_and_one_without_a_wish_are_whole(tmp_path: Path) -> None:
-    """An update counts what was there, and writes wishes a second time; a first note that a full disk left empty is none."""
-    journal = Journal(tmp_path, "a")
-    journal.begin(REQUEST, START)
-    assert journal.problems() == []
-    Path(f"{journal.file}.head").write_bytes(b"")
-    journal.begin(WISH, START)
-    kept = journal.evidence()
-    assert [wish.key for wish in kept] == ["wish"]
-
-    with closing(sqlite3.connect(journal.file)) as database:
-        triggers = database.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-        ).fetchall()
-        for (name,) in triggers:
-            database.execute(f"DROP TRIGGER {name}")
-        database.executescript("DROP TABLE held; PRAGMA user_version = 0")
-    for beside in (EVIDENCE, f"{FILE_NAME}.head", f"../{tmp_path.name}.head"):
-        (tmp_path / beside).unlink()
-
-    assert journal.problems() == []
-    assert journal.evidence() == kept
-    assert [write.key for write in journal.unsettled()] == ["k1", "wish"]
-    journal.file.unlink()
-    assert journal.evidence() == kept
-
-
-@pytest.mark.parametrize("emptied", [False, True])
-def test_wishes_come_back_from_the_second_copy_alone(tmp_path: Path, *, emptied: bool) -> None:
-    """The file is gone, or was begun anew, and nothing beside it says so but the log."""
-    journal = Journal(tmp_path, "a")
-    journal.begin(WISH, START)
-    for path in (journal.file, Path(f"{journal.file}.head"), Path(f"{tmp_path}.head")):
-        path.unlink()
-    if emptied:
-        journal.file.touch()
-
-    assert journal.problems()
-    journal.mend()
-    assert journal.problems() == []
-    assert [wish.key for wish in journal.evidence()] == ["wish"]
-
-
-@pytest.mark.parametrize("old", [False, True])
-def test_a_folder_that_is_deleted_or_old_is_said(tmp_path: Path, *, old: bool) -> None:
-    """What the journal came to is noted beside its folder too; the sentence names a command that mends it."""
-    folder, kept = tmp_path / "journal", tmp_path / "kept"
-    journal = Journal(folder, "a")
-    journal.begin(REQUEST, START)
-    shutil.copytree(folder, kept)
-    journal.begin(WISH, START)
-    shutil.rmtree(folder)
-    if old:
-        kept.rename(folder)
-
-    assert f"dialframe store repair --journal {folder}" in journal.problems()[0]
-    with pytest.raises(StoreError, match="not what was written"):
-        journal.begin(keyed("k2"), START)
-    assert run(["store", "verify", "--journal", str(folder)]) == 3
-    assert run(["store", "repair", "--journal", str(folder)]) == 0
-    assert run(["store", "verify", "--journal", str(folder)]) == 0
-    assert run(["store", "repair", "--journal", str(tmp_path / "none")]) == 2
-    assert [write.key for write in journal.unsettled()] == ["k1"] * old
-    assert journal.begin(keyed("k2"), START) is None
-
-
-def test_a_second_copy_that_is_gone_is_written_anew(tmp_path: Path) -> None:
-    """As is one of a journal from before there was one."""
-    journal = Journal(tmp_path, "a")
-    journal.begin(WISH, START)
-    (tmp_path / EVIDENCE).unlink()
-
-    assert [wish.key for wish in journal.evidence()] == ["wish"]
-    assert journal.problems() == ["evidence.log: it is not what was written"]
-    journal.begin(replace(WISH, headers={"Idempotency-Key": "second"}), START)
-    assert journal.problems() == []
-    journal.file.unlink()
-    assert [wish.key for wish in journal.evidence()] == ["second", "wish"]
-
-
-def test_a_journal_that_another_process_holds_is_not_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A lock is no damage: the file stays, with all its writes."""
-    monkeypatch.setattr(journal_module, "_BUSY_S", 0.01)
-    journal = Journal(tmp_path, "a")
-    journal.begin(REQUEST, START)
-    kept = on_disk(tmp_path)
-    with closing(sqlite3.connect(journal.file)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="another process"):
-            journal.mend()
-    assert on_disk(tmp_path) == kept
+def test_the_journal_of_an_account_moves_with_its_store(tmp_path: Path) -> None:
+    """Open writes and wishes are known wherever the folder is."""
+    Journal(tmp_path / "here", "a").begin(REQUEST, START)
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    assert [write.request for write in Journal(tmp_path / "there", "a").unsettled()] == [REQUEST]
+    assert run(["store", "verify", "--journal", str(tmp_path / "there")]) == 0
+    assert run(["store", "verify", "--journal", str(tmp_path / "here")]) == 2

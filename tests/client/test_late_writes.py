@@ -7,8 +7,8 @@ import itertools
 import multiprocessing
 import os
 import random
+import resource
 import signal
-import sqlite3
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -35,7 +35,6 @@ from client.fakes import (
     send_sms,
 )
 from dialframe.client import Client, Options
-from dialframe.client.write_journal import FILE_NAME
 from dialframe.contract import operations
 from dialframe.errors import (
     ConfigError,
@@ -271,7 +270,7 @@ def test_a_number_can_be_erased_from_the_journal(tmp_path: Path) -> None:
         with pytest.raises(TransportError):
             client.dnc.add(phone, options=Options(idempotency_key=phone[-2:]))
 
-    erased = client._sender.journal.forget(PHONE)
+    erased = client.writes.forget(PHONE)
 
     assert erased == 1
     assert PHONE.encode() not in on_disk(tmp_path)
@@ -283,22 +282,19 @@ def test_a_number_can_be_erased_from_the_journal(tmp_path: Path) -> None:
     client.writes.dismiss("42")
 
 
-def test_full_disk_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not a folder that should be made writable."""
+def test_full_disk_is_called_so(tmp_path: Path) -> None:
+    """Nothing is sent, and what to do is said; with room again it goes."""
     connected(Service(answer({})), tmp_path).dnc.add(PHONE)
     service = Service(answer({}))
-    real = sqlite3.connect
-
-    def full(*arguments: Any, **keywords: Any) -> sqlite3.Connection:
-        connection = real(*arguments, **keywords)
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {pages}")
-        return connection
-
-    monkeypatch.setattr(sqlite3, "connect", full)
-    with pytest.raises(StoreError, match=r"is full: make room"):
-        connected(service, tmp_path).leads.create(
-            campaign_id=CAMPAIGN, phone=PHONE, custom_fields={"x": "y" * 50_000}
-        )
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file grows beyond this: the bytes of the write do not fit.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]))
+    try:
+        with pytest.raises(StoreError, match=r"so nothing was sent: make room"):
+            connected(service, tmp_path).leads.create(
+                campaign_id=CAMPAIGN, phone=PHONE, custom_fields={"x": "y" * 50_000}
+            )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not service.requests
-    assert (tmp_path / FILE_NAME).exists()
+    assert (tmp_path / "log.jsonl").exists()

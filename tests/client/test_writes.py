@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
-import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from client.fakes import (
     problem,
     send_sms,
 )
-from dialframe.client import Client, write_journal
+from dialframe.client import Client
 from dialframe.client.recorded_writes import state_after
 from dialframe.client.request_building import State
 from dialframe.contract import error_codes
@@ -47,6 +46,7 @@ from dialframe.errors import (
     StoreError,
     TransportError,
 )
+from dialframe.evidence import EvidenceLog
 from forked import Forked
 from rows import every_row
 
@@ -222,9 +222,9 @@ def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
     client = connected(Service(httpx.ReadError("cut")), tmp_path)
     with pytest.raises(TransportError):
         send_sms(client, "k")
-    with closing(sqlite3.connect(tmp_path / "writes.sqlite3")) as database, database:
-        database.create_function("row_hash", -1, write_journal._hash)
-        database.execute("UPDATE writes SET operation = 'sms.broadcast'")
+    log = EvidenceLog.open(tmp_path)
+    *_, write = log.records(["write"])
+    log.append([replace(write, detail={**write.detail, "operation": "sms.broadcast"})])
 
     with pytest.raises(ConfigError, match=r"sms\.broadcast: .*another version"):
         client.writes.settle("k")
@@ -323,13 +323,13 @@ def test_journal_that_fails_after_the_answer_does_not_cost_the_answer(
     """The write happened; its entry stays pending, and the log says so."""
 
     def breaking(request: httpx.Request) -> httpx.Response:
-        (tmp_path / "writes.sqlite3").write_bytes(b"damaged" * 100)
+        (tmp_path / "log.jsonl").write_bytes(b"damaged")
         return httpx.Response(202, content=SENT.content)
 
     message = send_sms(connected(breaking, tmp_path))
 
     assert message.status == "queued"
-    assert "the write journal" in caplog.text
+    assert "dialframe store repair" in caplog.text
 
 
 @every_row("row", error_codes.ALL)

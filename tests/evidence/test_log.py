@@ -87,6 +87,10 @@ STANDING: dict[str, tuple[list[Record], str | None]] = {
         [made("check", days=1, detail={"listed": False}), made("check", detail={"listed": True})],
         None,
     ),
+    "a person takes back no word of the service": (
+        [made("check", detail={"listed": True}), made("suppression_undone", days=1)],
+        "check",
+    ),
     "not listed does not take a wish back": (
         [made("dnc_add"), made("check", days=1, detail={"listed": False})],
         "dnc_add",
@@ -149,7 +153,7 @@ def test_the_newest_wish_that_nobody_took_back_holds_a_number(case: str, log: Ev
     log.append(records)
     facts = log.latest([ADA, CY[:-1]])
     assert facts[CY[:-1]] == NumberFacts()
-    assert (facts[ADA].held and facts[ADA].held.kind) == held
+    assert (facts[ADA].prohibition and facts[ADA].prohibition.kind) == held
     # At an instant before any of it nothing was known.
     assert log.latest([ADA], NOW - DAY)[ADA] == NumberFacts()
 
@@ -157,7 +161,7 @@ def test_the_newest_wish_that_nobody_took_back_holds_a_number(case: str, log: Ev
 def test_a_question_about_the_past_is_answered_as_of_then(log: EvidenceLog) -> None:
     log.append([made("suppression"), made("suppression_undone", days=2), made("consent", days=3)])
     facts = [log.latest([ADA], NOW + days * DAY)[ADA] for days in (1, 2, 4)]
-    assert [bool(fact.held) for fact in facts] == [True, False, False]
+    assert [bool(fact.prohibition) for fact in facts] == [True, False, False]
     assert [bool(fact.consent) for fact in facts] == [False, False, True]
     assert [len(list(log.standing(at=NOW + days * DAY))) for days in (1, 4)] == [1, 0]
 
@@ -181,10 +185,10 @@ def test_a_kill_anywhere_in_a_write_leaves_what_was_before(first: bool, tmp_path
         if head:
             (left.folder / "head").write_bytes(head)
         assert left.verify() == []
-        assert left.latest([ADA, CY])[ADA].held is None
-        assert bool(left.latest([CY])[CY].held) is not first
+        assert left.latest([ADA, CY])[ADA].prohibition is None
+        assert bool(left.latest([CY])[CY].prohibition) is not first
         assert left.append([made("suppression")]) == 1
-        assert left.latest([ADA])[ADA].held is not None
+        assert left.latest([ADA])[ADA].prohibition is not None
         assert len(list(left.records())) == before + 1
         assert left.verify() == []
 
@@ -207,7 +211,7 @@ def test_a_full_disk_changes_nothing(first: bool, tmp_path: Path) -> None:
         assert (log.path.read_bytes() if log.path.exists() else b"") == before
     assert log.verify() == []
     assert log.append(records) == 2
-    assert [bool(facts.held) for facts in log.latest([ADA, BOB]).values()] == [True, True]
+    assert [bool(facts.prohibition) for facts in log.latest([ADA, BOB]).values()] == [True, True]
 
 
 def test_a_changed_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
@@ -261,7 +265,11 @@ def test_repair_keeps_what_can_be_read(log: EvidenceLog) -> None:
         list(log.records())
     assert "2 records that can be read, 1 lines cannot" in log.repair()[0]
     assert (log.verify(), log.repair()) == ([], [])
-    assert [bool(fact.held) for fact in log.latest([ADA, BOB, CY]).values()] == [True, False, True]
+    assert [bool(fact.prohibition) for fact in log.latest([ADA, BOB, CY]).values()] == [
+        True,
+        False,
+        True,
+    ]
     # An erasure takes what was put aside with it.
     log.forget([ADA], NOW)
     assert not any(ADA.encode() in path.read_bytes() for path in log.folder.iterdir())
@@ -280,7 +288,7 @@ def test_a_forgotten_number_is_nowhere_and_stays_prohibited(log: EvidenceLog) ->
         assert trace.encode() not in left, trace
     facts = log.latest([ADA, BOB, CY])
     # What was prohibited stays so, and forgetting prohibits nobody.
-    assert [bool(fact.held) for fact in facts.values()] == [True, True, False]
+    assert [bool(fact.prohibition) for fact in facts.values()] == [True, True, False]
     prohibition = facts[ADA].prohibition
     assert prohibition is not None
     assert (prohibition.source, prohibition.run, prohibition.detail) == (
@@ -304,7 +312,7 @@ def test_a_log_moved_to_another_home_knows_whom_it_forgot(
     log.forget([ADA], NOW)
     shutil.move(log.folder, tmp_path / "elsewhere")
     moved = EvidenceLog.open(tmp_path / "elsewhere")
-    assert moved.latest([ADA])[ADA].held is not None
+    assert moved.latest([ADA])[ADA].prohibition is not None
     (moved.folder / "forgotten.key").unlink()
     # Without its key nobody could be recognized: nothing is answered, and verify says why.
     with pytest.raises(StoreError, match=r"key .* is missing"):
@@ -320,7 +328,7 @@ def test_a_log_of_a_backup_brings_no_erased_person_back(log: EvidenceLog, tmp_pa
     log.forget([ADA], NOW)
     assert log.take_in(backup) == 1
     assert log.take_in(backup) == 0
-    assert [bool(fact.held) for fact in log.latest([ADA, BOB, CY]).values()] == [True] * 3
+    assert [bool(fact.prohibition) for fact in log.latest([ADA, BOB, CY]).values()] == [True] * 3
     assert ADA.encode() not in log.path.read_bytes()
     assert log.verify() == []
 
@@ -334,7 +342,7 @@ def test_a_log_that_is_merged_erases_whom_the_other_one_had_erased(tmp_path: Pat
     here.take_in(there)
     assert ADA.encode() not in here.path.read_bytes()
     assert here.forgotten([ADA, BOB, CY]) == {ADA, BOB}
-    assert [bool(fact.held) for fact in here.latest([ADA, BOB, CY]).values()] == [True] * 3
+    assert [bool(fact.prohibition) for fact in here.latest([ADA, BOB, CY]).values()] == [True] * 3
     assert here.take_in(there) == 0
 
 
@@ -360,9 +368,9 @@ def test_several_processes_write_one_chain(tmp_path: Path) -> None:
 
 def test_a_holder_of_the_lock_looks_and_appends_in_one(log: EvidenceLog) -> None:
     with log.writing():
-        assert log.latest([ADA])[ADA].held is None
+        assert log.latest([ADA])[ADA].prohibition is None
         log.append([made("suppression")])
-        assert log.latest([ADA])[ADA].held is not None
+        assert log.latest([ADA])[ADA].prohibition is not None
 
 
 def test_a_hundred_thousand_checks_are_written_within_a_second(log: EvidenceLog) -> None:

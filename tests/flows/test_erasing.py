@@ -17,12 +17,14 @@ import dialframe
 from cli.commands import invoke
 from dialframe.account import Account
 from dialframe.account.connecting import keys_folder
+from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
 from dialframe.flows import reporting
-from dialframe.flows.erasing import forget, holds
+from dialframe.flows.erasing import erase_again, forget, holds
+from dialframe.frames import LEADS
 from dialframe.leads import ColumnMap
-from dialframe.store import backups
+from dialframe.store import Store, backups
 from dialframe.suppression import Entry, SuppressionList
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -76,6 +78,26 @@ def test_nothing_under_the_store_holds_the_number_afterwards(
     again = account.sync(["leads"])
     assert again is not None
     assert phone not in set(account.leads()["phone"])
+
+
+def test_a_backup_brings_nobody_back_who_was_forgotten_since(
+    account: Account, tmp_path: Path
+) -> None:
+    """What recognizes the forgotten is not in the backup's place, and is asked before the store is used."""
+    phone, folder = somebody(account), account.store.folder
+    account.store.compact()
+    backups.backup(folder, tmp_path / "backups", keys=keys_folder())
+    forget(account, phone, NOW)
+    account.store.close()
+    backups.restore(
+        tmp_path / "backups" / folder.name, folder, NOW, replace=True, keys=keys_folder()
+    )
+    log = EvidenceLog.beside(folder.parent)
+
+    assert erase_again(folder, log, NOW, keys=keys_folder()) > 0
+    assert erase_again(folder, log, NOW, keys=keys_folder()) == 0
+    with Store.open(folder, keys=keys_folder()) as restored:
+        assert phone not in set(restored.history(LEADS)["phone"])
 
 
 def test_the_key_is_not_in_the_store_beside_its_marks(account: Account) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -59,7 +60,11 @@ def test_no_store_yet_is_well_and_none_is_made(tmp_path: Path) -> None:
 
 
 def _write(name: str, text: str) -> Callable[[Path], object]:
-    return lambda store: (store / name).write_text(text)
+    def write(store: Path) -> None:
+        (store / name).parent.mkdir(exist_ok=True)
+        (store / name).write_text(text)
+
+    return write
 
 
 def _damage(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
@@ -79,6 +84,8 @@ def _vanish(store: Path) -> None:
 
 NOTE = f"{3:020} {0:064}\n"
 REPAIR = "run dialframe store repair"
+_NOTED = f"0123456789abcdef {3:012} {0:064} {900:015}"
+EVIDENCE_HEAD = f"{_NOTED} {hashlib.sha256(_NOTED.encode()).hexdigest()[:8]}\n"
 #: What happened to a store or to what is kept beside it, and what is said: what it is, and what next.
 LOST = {
     "no store at all": (_damage(lambda _: b"hello\n" * 20), ("store.sqlite", "damaged", REPAIR)),
@@ -90,9 +97,11 @@ LOST = {
         _write("live-0123456789abcdef.head", NOTE), ("live-0123456789abcdef: it is missing",)
     ),
     "vanished with its note": (_vanish, ("test-2: the store is gone; restore a backup",)),
-    "the write journal deleted": (_write("journal.head", NOTE), ("the write journal",)),
-    "the suppression list damaged": (
-        _write("suppression.sqlite", "hello"), ("suppression.sqlite: it is not what was written",)
+    "the evidence log deleted": (
+        _write("evidence/head", EVIDENCE_HEAD), ("log.jsonl is not what was written", "store restore")
+    ),
+    "the evidence log damaged": (
+        _write("evidence/log.jsonl", '{"batch":1}\n{"batch":2}\n'), ("log.jsonl is not what was written",)
     ),
 }  # fmt: skip
 

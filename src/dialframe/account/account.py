@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from dialframe.account.dispositions_and_dnc import check_numbers, of_store
-from dialframe.account.freshness import covered, facts, freshness
+from dialframe.account.dispositions_and_dnc import MAX_AGE, check_numbers, checks_of, of_store
+from dialframe.account.freshness import Cover, covered, facts, freshness
 from dialframe.account.sync import sync
 from dialframe.account.sync_report import SyncReport
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ApiError, AuthenticationError, ContractError
+from dialframe.evidence import EvidenceLog, Record
 from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
     CALLBACKS,
@@ -81,11 +83,14 @@ class Account:
     Attributes:
         client: The service.
         store: The tables on disk.
+        evidence: The evidence log beside the stores: what was checked, asked for and permitted.
     """
 
     def __init__(self, client: Client, store: Store, *, now: Callable[[], datetime]) -> None:
         self.client = client
         self.store = store
+        self.evidence = EvidenceLog.beside(store.folder.parent)
+        client.keep_evidence(self._keep)
         self._now = now
         self._greeted = False
         self._attempts: tuple[tuple[object, ...], pd.DataFrame] | None = None
@@ -323,7 +328,14 @@ class Account:
         as_of: When | None = None,
     ) -> pd.DataFrame:
         """Every Do-Not-Call check that was made from this store, oldest first."""
-        return self._frame(DNC_CHECKS, since, until, None, as_of)
+        moment = instant("as_of", as_of)
+        begin, end = window(since, until)
+        if moment is not None:
+            # What was known then: an answer of that very instant is.
+            after = moment + timedelta(microseconds=1)
+            end = after if end is None else min(end, after)
+        frame = checks_of(self.evidence, self.store.folder.name, begin, end)
+        return self._fresh(frame, DNC_CHECKS, covered(DNC_CHECKS, self.store), moment)
 
     @_documented
     def sms_reports(
@@ -369,20 +381,22 @@ class Account:
         self,
         phones: Iterable[str],
         *,
-        max_age: timedelta | str | None = None,
+        max_age: timedelta | str | None = MAX_AGE,
         on_progress: OnProgress | None = None,
     ) -> pd.DataFrame:
-        """Whether numbers are on a Do-Not-Call list, with the evidence kept.
+        """What the service says: whether numbers are on a Do-Not-Call list, with the evidence kept.
 
-        Each answer is stored with its time and request id before the next is asked for.
+        Each answer is kept with its time and request id before the next is asked for. Whether a number may be
+        called is another question, which `dialframe.may_call` answers.
 
         Args:
             phones: Numbers, E.164.
-            max_age: Age up to which a stored answer will do, such as `31d`; None asks about all.
+            max_age: Age up to which an earlier answer will do, the same at every door; `0s` or None asks about all.
+                A number of which something else was learned since is always asked about.
             on_progress: Called with the count of different numbers that have an answer.
 
         Returns:
-            One row per number, in order: `phone, listed, checked_at, request_id, reason`. A text that
+            One row per number, in order: `phone, listed, checked_at, request_id, reason, source`. A text that
             is no E.164 number has no answer, and says so in `reason`: it is unknown, not unlisted.
 
         Raises:
@@ -394,9 +408,13 @@ class Account:
         # As in `sync`: ten thousand numbers are a hundred requests.
         with bulk():
             return check_numbers(
-                phones, client=self.client, store=self.store, now=self._now(), max_age=oldest,
-                on_progress=on_progress or silent,
+                phones, client=self.client, evidence=self.evidence, account=self.store.folder.name,
+                now=self._now(), max_age=oldest, on_progress=on_progress or silent,
             )  # fmt: skip
+
+    def _keep(self, records: Iterable[Record]) -> None:
+        """Write down what the service said, as said of this account's lists."""
+        self.evidence.append(replace(record, list=self.store.folder.name) for record in records)
 
     def info(self) -> dict[str, Any]:
         """What is stored and how fresh it is, without any content or key.
@@ -426,19 +444,20 @@ class Account:
         ]
 
     def forget(self, phone: str) -> int:
-        """Erase a number from every table and version, so that a later sync does not bring it back.
+        """Erase a number from every table and version and from the evidence; a later sync does not bring it back.
 
         Args:
             phone: E.164.
 
         Returns:
-            How many versions were erased, or had the number replaced in their text.
+            How many versions were erased, or had the number replaced in their text, and records of evidence.
 
         Raises:
             ConfigError: It is no E.164 number.
             StoreError: Another process is reading the store.
         """
-        return self.store.forget(phone, at=self._now())
+        now = self._now()
+        return self.evidence.forget([phone], now) + self.store.forget(phone, at=now)
 
     def close(self) -> None:
         """Close the store and the client's connections."""
@@ -476,6 +495,12 @@ class Account:
         if kind is not None:
             # Contract, Versioning: an open set, so that an unknown type is no rows and no error.
             frame = frame[frame["type"] == kind].reset_index(drop=True)
+        return self._fresh(frame, table, cover, moment)
+
+    def _fresh(
+        self, frame: pd.DataFrame, table: Table, cover: Cover, moment: datetime | None
+    ) -> pd.DataFrame:
+        """The frame with what there is to say of how fresh it is."""
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         missing = [damage.sentence for damage in self.store.missing(table)]
         frame.attrs["dialframe"] = freshness(

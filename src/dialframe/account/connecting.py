@@ -13,6 +13,7 @@ from platformdirs import user_config_path, user_data_path
 from dialframe.account.account import Account
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
+from dialframe.evidence import EvidenceLog
 from dialframe.files import note_outputs
 from dialframe.firm import FILE_NAME, Firm
 from dialframe.store import Identity, Store, locate, partitions
@@ -93,9 +94,9 @@ def stores_folder(settings: Settings) -> Path:
     return folder.expanduser()
 
 
-def journal_folder(settings: Settings) -> Path | None:
-    """Where the write journal is: beside the data of a store of one's own, else (None) where the platform keeps state."""
-    return None if settings.store is None else stores_folder(settings) / "journal"
+def journal_folder(settings: Settings) -> Path:
+    """Where the evidence log is, of which the write journal is a part: beside the stores, and moves with them."""
+    return EvidenceLog.beside(stores_folder(settings)).folder
 
 
 def keys_folder() -> Path:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from threading import Event
@@ -24,6 +23,8 @@ from dialframe.contract.models.dnc_and_message_models import (
 )
 from dialframe.contract.operations import REPORTS_DISPOSITIONS
 from dialframe.errors import ContractError
+from dialframe.evidence import EvidenceLog, Record
+from dialframe.evidence.tables import table
 from dialframe.frames.frame_schemas import (
     CALLS,
     CAMPAIGNS,
@@ -32,7 +33,8 @@ from dialframe.frames.frame_schemas import (
     Column,
     Table,
 )
-from dialframe.store import E164, Check, Checkpoint, Store, bad_record
+from dialframe.privacy import E164
+from dialframe.store import Checkpoint, Store, bad_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,7 +233,17 @@ def _plain(column: pd.Series[object]) -> list[object]:
 
 
 REASON: Final = Column("reason", "text", "why there is no answer; null where there is one")
+SOURCE: Final = Column(
+    "source", "text", "`service` where it was asked now, `cache` where an earlier answer did"
+)
 NOT_E164: Final = "not an E.164 number"
+_OBSERVED: Final = (
+    Column("_observed_at", "instant", "when the question was sent, UTC"),
+    Column("_request_id", "text", "the service's id of the answer"),
+)
+#: How old an answer of the service may be, at every door: the most that the United States allow between two versions
+#: of their registry (16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)(i)(D)).
+MAX_AGE: Final = "31d"
 
 _STEP: Final = "do-not-call checks"
 
@@ -240,28 +252,32 @@ def check_numbers(
     phones: Iterable[str],
     *,
     client: Client,
-    store: Store,
+    evidence: EvidenceLog,
+    account: str,
     now: datetime,
     max_age: timedelta | None,
     on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """One row per phone asked, in order; what is stored and fresh is not asked again."""
+    """One row per phone asked, in order; what this account answered is not asked again while it is fresh.
+
+    An earlier "not listed" will not do for a number of which something else was learned since.
+    """
     asked: list[object] = [phones] if isinstance(phones, str) else [*phones]
     wanted = list(
         dict.fromkeys(phone for phone in asked if isinstance(phone, str) and E164.fullmatch(phone))
     )
-    answers: dict[str, Check] = {}
+    known: dict[str, Record] = {}
     if max_age is not None:
         # An answer stamped in the future came from a wrong clock: its age is not known.
-        last_checks = store.last_checks(wanted)
-        answers = {
-            phone: check
-            for phone, check in last_checks.items()
-            if now - max_age <= check.checked_at <= now
-        }
+        for phone, facts in evidence.latest(wanted, now).items():
+            check, other = facts.check, facts.prohibition
+            fresh = check is not None and check.list == account and check.at >= now - max_age
+            if check is not None and fresh and (other is None or other.at <= check.at):
+                known[phone] = check
+    answers = {phone: (check, "cache") for phone, check in known.items()}
     missing = [phone for phone in wanted if phone not in answers]
     jobs = [
-        partial(_ask, missing[start : start + PHONES_PER_DNC_CHECK], client, store)
+        partial(_ask, missing[start : start + PHONES_PER_DNC_CHECK], client)
         for start in range(0, len(missing), PHONES_PER_DNC_CHECK)
     ]
     answered = len(answers)
@@ -272,20 +288,16 @@ def check_numbers(
         on_progress(Progress(_STEP, answered, len(wanted)))
 
     count(Progress(_STEP, 0))
-    for batch_answers in side_by_side(jobs, count):
-        answers.update(batch_answers)
+    for checks in side_by_side(jobs, count):
+        answers.update({check.number or "": (check, "service") for check in checks})
     return _frame(asked, answers)
 
 
-def _ask(
-    batch: Sequence[str], client: Client, store: Store, tell: OnProgress, stopped: Event
-) -> dict[str, Check]:
+def _ask(batch: Sequence[str], client: Client, tell: OnProgress, stopped: Event) -> list[Record]:
     if stopped.is_set():
-        return {}  # another hundred failed: what is not asked has no answer
-    checks = [
-        Check(answer.phone, answer.listed, answer.checked_at, answer.request_id)
-        for answer in client.dnc.check(batch)
-    ]
+        return []  # another hundred failed: what is not asked has no answer
+    # The client has it kept, as evidence, before it hands it over.
+    checks = client.dnc.check(batch)
     # One answer for each number, in their order (contract, Endpoints: Do-Not-Call).
     if [check.phone for check in checks] != list(batch):
         raise ContractError(
@@ -294,25 +306,55 @@ def _ask(
             operation="dnc.check",
             where="data",
         )
-    # Kept before the next hundred is asked for: an answer is evidence, however the others end.
-    store.append(
-        DNC_CHECKS, [asdict(check) for check in checks],
-        observed_at=checks[0].checked_at, request_id=checks[0].request_id,
-    )  # fmt: skip
     tell(Progress(_STEP, len(checks)))
-    return {check.phone: check for check in checks}
+    return [
+        Record(
+            "check",
+            check.checked_at,
+            check.phone,
+            request_id=check.request_id,
+            detail={"listed": check.listed},
+        )
+        for check in checks
+    ]
 
 
-def _frame(asked: Sequence[object], answers: dict[str, Check]) -> pd.DataFrame:
+def _frame(asked: Sequence[object], answers: Mapping[str, tuple[Record, str]]) -> pd.DataFrame:
     rows = [answers.get(phone) if isinstance(phone, str) else None for phone in asked]
+    checks = [None if row is None else row[0] for row in rows]
     return frames.from_columns(
         DNC_CHECKS,
         {
             "phone": [phone if isinstance(phone, str) else None for phone in asked],
-            "listed": [None if row is None else row.listed for row in rows],
-            "checked_at": [None if row is None else row.checked_at for row in rows],
-            "request_id": [None if row is None else row.request_id for row in rows],
-            "reason": [NOT_E164 if row is None else None for row in rows],
+            "listed": [None if check is None else check.detail["listed"] for check in checks],
+            "checked_at": [None if check is None else check.at for check in checks],
+            "request_id": [None if check is None else check.request_id for check in checks],
+            "reason": [NOT_E164 if check is None else None for check in checks],
+            "source": [None if row is None else row[1] for row in rows],
         },
-        extra=(REASON,),
+        extra=(REASON, SOURCE),
+    )
+
+
+def checks_of(
+    evidence: EvidenceLog, account: str, since: datetime | None, until: datetime | None
+) -> pd.DataFrame:
+    """Every Do-Not-Call check of an account, oldest first; those of forgotten persons are left out."""
+    import pyarrow.compute as pc
+
+    rows = table(evidence, ["check"], since=since, until=until, only=account)
+    rows = rows.filter(pc.starts_with(rows.column("number"), "+")).sort_by("at")
+    ids = rows.column("request_id").to_pylist()
+    times = rows.column("at").to_pylist()
+    return frames.from_columns(
+        DNC_CHECKS,
+        {
+            "phone": rows.column("number").to_pylist(),
+            "listed": [says == "listed" for says in rows.column("says").to_pylist()],
+            "checked_at": times,
+            "request_id": ids,
+            "_observed_at": times,
+            "_request_id": ids,
+        },
+        extra=_OBSERVED,
     )

@@ -201,9 +201,18 @@ def recipe(
     *,
     work: EngineOptions | None = None,
     max_age: str = "31d",
+    asks: bool = False,
     store: Path | None = None,
 ) -> Recipe:
     """What a person decided, from the options.
+
+    Args:
+        options: How lists are read.
+        output: How they are written.
+        work: On what they are worked.
+        max_age: Age up to which an earlier answer of the service will do.
+        asks: Whether the service is asked about every number, so that its older answers do not count.
+        store: Folder of the store.
 
     Raises:
         ConfigError: An option is not what it says.
@@ -237,7 +246,9 @@ def recipe(
         rules=replace(rules, policy=policy),
         memory=None if options.no_saved_mapping else remembered(saved_mappings()),
         ask=asker(remembers=not options.no_saved_mapping) if asks else None,
-        suppressed=_suppressed(options.suppress, options.suppress_codes, region, store),
+        suppressed=_suppressed(
+            options.suppress, options.suppress_codes, region, store, checks=not asks
+        ),
         layout=CleanLayout(
             output.destination,
             tuple(dict.fromkeys(output.add or ())),
@@ -290,11 +301,16 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
 
 
 def _suppressed(
-    files: list[str] | None, codes: str | None, region: str | None, store: Path | None
+    files: list[str] | None,
+    codes: str | None,
+    region: str | None,
+    store: Path | None,
+    *,
+    checks: bool,
 ) -> Barred:
     """The firm's own list, and the numbers of the files given."""
     # Always: an opt-out holds for every later list, whatever options are given.
-    barred = suppression_list(store).barred()
+    barred = suppression_list(store).barred(checks=checks)
     if not files:
         return barred
     from dialframe.flows import suppression_import

@@ -145,7 +145,7 @@ def screen(
 
     # The account first: a wrong key is known before a large file is read.
     with account_options.connect() as account, progress() as listen:
-        chosen = recipe(options, output, max_age=max_age, store=account_options.store)
+        chosen = recipe(options, output, max_age=max_age, asks=True, store=account_options.store)
         result = lead_cleaning.screen(expanded(files), chosen, account, out, on_progress=listen)
         opt_outs = keep_opt_outs(result, account_options.store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
@@ -186,7 +186,7 @@ def import_(
         )
     store = account_options.store
     with goes_on(), account_options.connect() as account, progress() as listen:
-        chosen = recipe(options, output, max_age=max_age, store=store)
+        chosen = recipe(options, output, max_age=max_age, asks=True, store=store)
         brought = lead_import.bring_in(
             expanded(files),
             chosen,

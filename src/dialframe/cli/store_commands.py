@@ -28,8 +28,6 @@ from dialframe.evidence import EvidenceLog
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
-    from dialframe.client.write_journal import Journal
-    from dialframe.store.backups import Beside
     from dialframe.store.verify_and_repair import Problem
 
 JournalFolder = Annotated[
@@ -63,7 +61,7 @@ def forget(
 ) -> Answer:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    It goes from the store, the write journal, the evidence log and published tables. Lists, exports,
+    It goes from the store, the evidence log, open writes and published tables. Lists, exports,
     packs and backups are yours: those that still hold the number are named, and the command ends with status 3.
     Copies that other programs made are not known and not looked at, nor is what the service has. Example:
 
@@ -158,7 +156,7 @@ def vacuum(account_options: AccountOptions) -> Answer:
 def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
     """Compare every file of the store with its digests, without asking the service.
 
-    The evidence log, the write journal, the assistant's log and published tables on this disk are looked
+    The evidence log, the assistant's log and published tables on this disk are looked
     at, too, and what the register of outputs knows of stores and imports that were deleted. Ends with status 3
     if something is not as it was written. Example:
 
@@ -178,18 +176,10 @@ def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
                 damages += [
                     verify_and_repair.Problem(*problem) for problem in whole.published_problems()
                 ]
-    evidence, writes = EvidenceLog.beside(_root(store)), _journal(store, journal)
-    beside = {
-        "evidence": [f"{evidence.path.name}: {line}" for line in evidence.verify()]
-        if evidence.exists and not journal
-        else None,
-        "journal": writes.problems() if writes.begun else None,
-    }
-    for name, lines in beside.items():
-        if lines is not None:
-            # Each begins with the file that it is about.
-            parts = (line.partition(": ") for line in lines)
-            problems[name] = [verify_and_repair.Problem(file, what) for file, _, what in parts]
+    if (evidence := _evidence(store, journal)).exists:
+        problems["evidence"] = [
+            verify_and_repair.Problem(evidence.path.name, line) for line in evidence.verify()
+        ]
     # All stores of the folder, since nobody knows which account a damaged one was of.
     rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
     summary: list[str] = []
@@ -226,11 +216,8 @@ def repair(
         path.name: verify_and_repair.repair(path, now, acknowledge=acknowledge)
         for path in (_stores(store) if journal is None else ())
     }
-    evidence, writes = EvidenceLog.beside(_root(store)), _journal(store, journal)
-    if evidence.exists and not journal:
+    if (evidence := _evidence(store, journal)).exists:
         done["evidence"] = evidence.repair()
-    if writes.begun:
-        done["journal"] = writes.mend()
     lines = (
         f"{name}: {line}"
         for name, mended in done.items()
@@ -249,7 +236,7 @@ def backup(
 ) -> Answer:
     """Copy the whole store as it is now, with a list of digests.
 
-    The evidence log and the write journal go with it. Example:
+    The evidence log goes with it. Example:
 
         dialframe store backup /mnt/backups/2026-11-22
     """
@@ -266,9 +253,6 @@ def backup(
     if replace:
         shutil.rmtree(evidence, ignore_errors=True)
     archives += [evidence] if EvidenceLog.beside(_root(store)).copy_to(evidence) else []
-    beside = backups.backup_beside(_beside(store), folder, replace=replace)
-    # Of them there is one, whichever accounts there are.
-    archives += [] if beside is None else [beside]
     names = [str(path) for path in archives]
     return Answer({"backups": names}, (f"{name}: written" for name in names))
 
@@ -285,18 +269,18 @@ def restore(
     """Put a backup back; a store in its place is kept beside it.
 
     The evidence log that is here stays, and takes in what only the backup knows; whom it erased stays erased.
-    So does the write journal, which an older one would make forget what was sent. Example:
 
+    Example:
         dialframe store restore /mnt/backups/2026-11-22 --replace
     """
     from dialframe.account.connecting import keys_folder
+    from dialframe.flows import erasing
     from dialframe.store import backups
 
-    # A folder of backups has one for each account, and one of what lies beside them.
-    copies = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
-    sources = [path for path in copies if path.name != backups.BESIDE]
+    # A folder of backups has one for each account, and the evidence log beside them.
+    sources = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
     backed_up = EvidenceLog.beside(folder)
-    if not copies and not backed_up.exists:
+    if not sources and not backed_up.exists:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
     # What stands there is kept beside it: a backup may be older than somebody thinks.
@@ -306,23 +290,24 @@ def restore(
         )
         for path in sources
     }
-    brought = list[str]()
     log = EvidenceLog.beside(root)
     # What can be read of a damaged log stays; the backup brings the rest.
     log.repair()
     added = log.take_in(backed_up)
-    if (beside := folder / backups.BESIDE) in copies:
-        brought = backups.restore_beside(_beside(store), beside)
-        if brought:
-            _journal(store).mend()
+    # Whoever was forgotten since the backup was made is erased from it, too.
+    erased = sum(
+        erasing.erase_again(root / path.name, log, now, keys=keys_folder()) for path in sources
+    )
     restored = {name: str(path) if path else None for name, path in kept_files.items()}
-    lines = [f"{name}: restored" for name in brought]
+    lines = list[str]()
     if added:
         lines.append(f"{added} records of the backup are in the evidence log again")
+    if erased:
+        lines.append(f"{erased} versions of persons who were forgotten since are erased again")
     for name, path in kept_files.items():
         before = f"; what stood there is {path}" if path else ""
         lines.append(f"{root / name}: restored{before}")
-    facts = {"restored": restored, "beside": brought, "evidence": added}
+    facts = {"restored": restored, "evidence": added, "erased": erased}
     return Answer(facts, lines)
 
 
@@ -332,29 +317,14 @@ def _root(store: Path | None) -> Path:
     return stores_folder(settings_of(store=store))
 
 
-def _beside(store: Path | None) -> Beside:
-    """The write journal of this machine."""
-    from dialframe.client.write_journal import EVIDENCE
-    from dialframe.store.backups import Beside
-
-    journal = _journal(store).file
-    files = (journal, journal.with_name(EVIDENCE))
-    return Beside({path.name: path for path in files}, frozenset({journal.name}))
-
-
-def _journal(store: Path | None, folder: Path | None = None) -> Journal:
-    """The write journal, of whichever account."""
-    from dialframe.account.connecting import journal_folder
-    from dialframe.client.write_journal import Journal
-
-    settings = settings_of(store=store)
-    # Its problems do not depend on the account, which stays empty here.
-    journal = Journal(folder or journal_folder(settings), "")
-    if folder is not None and not journal.begun:
+def _evidence(store: Path | None, folder: Path | None) -> EvidenceLog:
+    """The evidence log beside the stores, or that of a client of its own."""
+    log = EvidenceLog.beside(_root(store)) if folder is None else EvidenceLog.open(folder)
+    if folder is not None and not log.exists:
         raise ConfigError(
             f"{folder} holds no write journal; name the folder that a client was given"
         )
-    return journal
+    return log
 
 
 def _tool_calls(store: Path) -> list[Problem]:

@@ -52,6 +52,7 @@ from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.dnc_and_message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
+from dialframe.evidence import Record
 
 if TYPE_CHECKING:
     import httpx  # noqa: F401 - in the bases of the clients, as text
@@ -176,7 +177,7 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
             transport: What carries requests instead of the network; the client closes it.
             limiter: The rate limit: by default one for all clients of this user on this machine
                 with the same address and key; None for none.
-            journal: Folder of the write journal, None for the platform's state folder.
+            journal: Folder of the write journal, which is an evidence log; None for one in the platform's state folder.
             clock: The clock, in tests.
             environment: Variables instead of the process's.
 
@@ -253,6 +254,14 @@ class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
         other._made = replace(self._made, policy=policy)  # noqa: SLF001 - its own kind
         Operations.__init__(other, self._sender.with_policy(policy), self._shell)
         return other
+
+    def keep_evidence(self, learn: Callable[[list[Record]], object]) -> None:
+        """Give every answer of a Do-Not-Call check to whoever keeps it; an account does so with its client.
+
+        Args:
+            learn: Takes records of evidence; it returns when they are on the disk.
+        """
+        self._sender.learn = learn
 
     def correlation(self, correlation_id: str) -> AbstractContextManager[None]:
         """Send `X-Correlation-ID` with every call made inside the `with` block, in this thread or task.

@@ -99,7 +99,7 @@ class Writes(Resource[ShellT]):
         """Say what of the journal is not as it was written, or is lost; sends and changes nothing.
 
         Returns:
-            One line for each file; empty where the journal is whole.
+            One sentence, or nothing, as far as opening it shows; `dialframe store verify` reads all of it.
         """
         problems: list[str] = await self._runner.on_disk(self._sender.journal.problems)
         return problems
@@ -135,7 +135,8 @@ class Writes(Resource[ShellT]):
         Raises:
             StoreError: The journal cannot be written.
         """
-        count: int = await self._runner.on_disk(lambda: self._sender.journal.forget(phone))
+        now = self._sender.runner.clock.now()
+        count: int = await self._runner.on_disk(lambda: self._sender.journal.forget(phone, now))
         return count
 
     async def _known(self, key: str) -> Write:

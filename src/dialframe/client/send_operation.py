@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from dialframe.client import request_building, response_reading
@@ -21,7 +22,14 @@ from dialframe.client.client_settings import DEFAULTS, Clock, Options, current_c
 from dialframe.client.rate_limiter import RateLimiter, is_bulk
 from dialframe.client.recorded_writes import recorded
 from dialframe.client.refusals import LONGEST_ASKED_S, Policy, Trail, wait_s
-from dialframe.client.request_building import Etags, PlannedRequest, Write, checked, reach_of
+from dialframe.client.request_building import (
+    Etags,
+    PlannedRequest,
+    Write,
+    checked,
+    fields_of,
+    reach_of,
+)
 from dialframe.client.response_reading import (
     ANSWER_BYTES,
     Answered,
@@ -33,7 +41,7 @@ from dialframe.client.response_reading import (
 from dialframe.client.transport import AsyncTransport, Transport
 from dialframe.client.write_journal import Journal
 from dialframe.contract.models.base_models import Answer, ListQuery, Page, Request
-from dialframe.contract.operations import BY_NAME, Operation
+from dialframe.contract.operations import BY_NAME, DNC_CHECK, Operation
 from dialframe.errors import (
     ApiError,
     ConfigError,
@@ -43,6 +51,7 @@ from dialframe.errors import (
     RateLimited,
     TransportError,
 )
+from dialframe.evidence import Record
 
 T = TypeVar("T")
 Req = TypeVar("Req", bound=Request)
@@ -268,6 +277,19 @@ def _cursor_behind(page: Page[Any]) -> str | None:
     return info.next_cursor or None
 
 
+def _checks(planned: PlannedRequest, answered: Answered[Any]) -> list[Record]:
+    """What an answer says of the Do-Not-Call list; nothing where it is not about the numbers that were asked."""
+    asked, answers = fields_of(planned).get("phones"), answered.value.data
+    # Contract, Endpoints, Do-Not-Call: one result per input number in input order.
+    if [answer.phone for answer in answers] != asked:
+        return []
+    return [
+        Record("check", answered.observed_at, answer.phone, DNC_CHECK.name,
+               request_id=answered.request_id, detail={"listed": answer.listed})
+        for answer in answers
+    ]  # fmt: skip
+
+
 #: What is made of an answer; it raises the error that a refusal stands for.
 Consume = Callable[[Any, Body], Awaitable[T]]
 
@@ -282,6 +304,8 @@ class Sender:
         self.policy = policy
         self.etags = Etags()
         self.notes_answers = False
+        #: Takes what an account keeps as evidence; a client of its own keeps nothing.
+        self.learn: Callable[[list[Record]], object] | None = None
 
     def with_policy(self, policy: Policy) -> Sender:
         """The same sender with another policy; what it has seen is shared."""
@@ -461,6 +485,9 @@ class Sender:
             )
         else:
             answered = await self._send(planned, consume, policy, trail)
+        if self.learn is not None and operation.name == DNC_CHECK.name:
+            # Before anybody sees it: an answer is evidence, whatever becomes of who asked.
+            await self.runner.on_disk(partial(self.learn, _checks(planned, answered)))
         if answered.etag is not None:
             self.etags.remember(answered.value, answered.etag)
         return answered

@@ -25,23 +25,30 @@ _ROWS: Final = 10_000
 _SCHEMA: Final = f"""
     create table records (
         seq integer primary key, kind text not null, at text not null, number text, source text, list text,
-        who text, request_id text, run text, detail text, undoes text
+        who text, request_id text, run text, detail text,
+        says text,     -- what a removal undoes, the state of a write, `listed` of a check
+        holds integer  -- whether it prohibits its number until it is taken back, or checked again
     );
     create index records_number on records (number, kind, at) where number is not null;
     create index records_kind on records (kind, at) where kind not in ('check');
-    create index records_run on records (run) where run is not null;
+    create index records_run on records (run, kind) where run is not null;
+    create index records_holds on records (number) where holds;
     create table place (log text not null, batch integer not null, hash text not null, size integer not null);
     pragma user_version = {_LAYOUT};
 """
+#: The fact of a record that questions are asked by.
+_SAYS: Final = {"check": "listed", "suppression_undone": "undoes", "write": "state"}
 COLUMNS: Final = "seq, kind, at, number, source, list, who, request_id, run, detail"
 
-#: The one rule of what stands: a prohibition that was not taken back later, as a whole or by its run or source.
+#: The one rule of what stands: a wish that no person took back later, as a whole or by its run or source, and the
+#: service's word that a number is listed, as long as it is its last one.
 _STANDS: Final = """
-    p.kind in ({kinds}) and p.at <= :at and not exists (
-        select 1 from records u where u.number = p.number and u.kind = 'suppression_undone'
-        and u.at <= :at and (u.at, u.seq) > (p.at, p.seq) and (u.undoes is null or u.undoes in (p.run, p.source))
+    p.holds and p.at <= :at and not exists (
+        select 1 from records u where u.number = p.number and u.at <= :at and (u.at, u.seq) > (p.at, p.seq)
+        and u.kind = case p.kind when 'check' then 'check' else 'suppression_undone' end
+        and (p.kind = 'check' or u.says is null or u.says in (p.run, p.source))
     )
-""".format(kinds=", ".join(f"'{kind}'" for kind in PROHIBITIONS))
+"""
 ALWAYS: Final = "9999-12-31T23:59:59.999999Z"
 
 
@@ -124,7 +131,7 @@ def fill(
         last = 0
     for end, lines in batches:
         rows = (_row(seq, json.loads(line)) for seq, line in enumerate(lines, last + 1))
-        connection.executemany("insert into records values (?,?,?,?,?,?,?,?,?,?,?)", rows)
+        connection.executemany(f"insert into records values ({', '.join('?' * 12)})", rows)
         last += len(lines)
         came_to = end
     connection.execute("delete from place")
@@ -132,12 +139,15 @@ def fill(
 
 
 def _row(seq: int, content: dict[str, Any]) -> tuple[Any, ...]:
-    get = content.get
-    detail = get("detail")
-    undoes = detail.get("undoes") if content["kind"] == "suppression_undone" and detail else None
+    get, kind = content.get, content["kind"]
+    detail = get("detail") or {}
+    says = detail.get(_SAYS[kind]) if kind in _SAYS else None
+    if kind == "check":
+        says = "listed" if says else None
     return (
-        seq, content["kind"], content["at"], get("number"), get("source"), get("list"), get("who"),
-        get("request_id"), get("run"), json.dumps(detail) if detail else None, undoes,
+        seq, kind, content["at"], get("number"), get("source"), get("list"), get("who"),
+        get("request_id"), get("run"), json.dumps(detail) if detail else None, says,
+        says == "listed" or kind in PROHIBITIONS,
     )  # fmt: skip
 
 
@@ -150,6 +160,15 @@ def select(
     while batch := rows.fetchmany(_ROWS):
         for row in batch:
             yield record(row[1:])
+
+
+def rows(
+    connection: sqlite3.Connection, conditions: Sequence[str], values: dict[str, Any]
+) -> Iterator[tuple[Any, ...]]:
+    """Rows that meet every condition, without `seq`, and what each says."""
+    where = f"where {' and '.join(conditions)}" if conditions else ""
+    query = f"select {COLUMNS}, says from records {where} order by seq"
+    yield from (row[1:] for row in connection.execute(query, values))
 
 
 def record(row: Sequence[Any]) -> Record:
@@ -184,11 +203,26 @@ def standing(
             yield row[0], record(row[1:])
 
 
-def standing_numbers(connection: sqlite3.Connection) -> Iterator[str]:
+def standing_numbers(connection: sqlite3.Connection, *, checks: bool) -> Iterator[str]:
     """Every number that something prohibits now, as records name it, once."""
-    query = f"select distinct p.number from records p where {_STANDS}"
+    but = "" if checks else "and p.kind <> 'check'"
+    query = f"select distinct p.number from records p where {_STANDS} {but}"
     for (number,) in connection.execute(query, {"at": ALWAYS}):
         yield number
+
+
+def newest_by_run(
+    connection: sqlite3.Connection, kind: str, says: Sequence[str]
+) -> Iterator[Record]:
+    """Of each run (the key of a write) the newest record, where it says one of these."""
+    # sqlite.org/lang_select.html: with max(), the other columns are those of its row.
+    rows = connection.execute(
+        f"select {COLUMNS}, says, max(seq) from records where kind = ? and run is not null group by run, who "
+        f"having says in ({', '.join('?' * len(says))}) order by seq",
+        (kind, *says),
+    )
+    for row in rows:
+        yield record(row[1:-2])
 
 
 def newest(connection: sqlite3.Connection, kind: str, at: str) -> Iterator[tuple[str, Record]]:

@@ -53,7 +53,16 @@ _BEGIN: Final = b'{"log":'
 _LINES: Final = 5_000
 _KEY_BYTES: Final = 32
 #: What of a record survives the erasure of its person: that it was so, when, and by which run.
-_LASTING: Final = ("listed", "reason", "on", "undoes", "operation")
+_LASTING: Final = (
+    "listed",
+    "reason",
+    "on",
+    "undoes",
+    "operation",
+    "state",
+    "status",
+    "created_at",
+)
 _ERASED: Final = "[forgotten]"
 #: What people write between digits.
 _BETWEEN: Final = rb"[\s().\-/]{0,3}"
@@ -377,25 +386,41 @@ class EvidenceLog:
         """
         if not self.exists:
             return
-        conditions: list[str] = []
-        values: dict[str, Any] = {}
-        for name, rule, value in (
-            ("since", "at >= :since", since),
-            ("until", "at < :until", until),
-            ("run", "run = :run", run),
-        ):
-            if value is not None:
-                conditions.append(rule)
-                values[name] = _stamp(value) if isinstance(value, datetime) else value
-        if kinds is not None:
-            values |= {f"kind{place}": kind for place, kind in enumerate(kinds)}
-            conditions.append(f"kind in ({', '.join(f':kind{n}' for n in range(len(kinds)))})")
+        conditions, values = _conditions(kinds, since=since, until=until, run=run)
         with self._index() as connection:
             if numbers is not None:
                 index.ask(connection, self._names(connection, numbers))
                 conditions.append("number in (select name from asked)")
             order = "seq desc" if newest_first else "seq"
             yield from index.select(connection, conditions, values, order)
+
+    def rows(
+        self,
+        kinds: Sequence[Kind],
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        only: str | None = None,
+    ) -> Iterator[tuple[str | None, ...]]:
+        """The same as plain text, for tables of many: columns as `dialframe.evidence.tables.COLUMNS` has them.
+
+        Args:
+            kinds: Only these.
+            since: From this instant on.
+            until: Before this instant.
+            only: Only of this list.
+
+        Yields:
+            Rows in the order in which they were written.
+
+        Raises:
+            StoreError: The log is not what was written.
+        """
+        if not self.exists:
+            return
+        conditions, values = _conditions(kinds, since=since, until=until, list=only)
+        with self._index() as connection:
+            yield from index.rows(connection, conditions, values)
 
     def latest(self, numbers: Iterable[str], at: datetime | None = None) -> dict[str, NumberFacts]:
         """The latest facts about numbers: whether one must not be called, what the service said, what was permitted.
@@ -447,8 +472,32 @@ class EvidenceLog:
             until = ALWAYS if at is None else _stamp(at)
             yield from index.standing(connection, until, asked=numbers is not None)
 
-    def standing_numbers(self) -> list[str]:
+    def newest_by_run(self, kind: Kind, says: Sequence[str]) -> list[Record]:
+        """Of each run the newest record of a kind, where that says one of these: open writes, for one.
+
+        Args:
+            kind: The kind.
+            says: States of a write.
+
+        Returns:
+            The records, in the order in which they were written.
+
+        Raises:
+            StoreError: The log is not what was written.
+        """
+        if not self.exists:
+            return []
+        with self._index() as connection:
+            return list(index.newest_by_run(connection, kind, says))
+
+    def standing_numbers(self, *, checks: bool = True) -> list[str]:
         """Every number that something prohibits now, as records name it; the quick way to all of them.
+
+        Args:
+            checks: Whether the service's word that a number is listed counts, however old it is.
+
+        Returns:
+            The numbers, each once.
 
         Raises:
             StoreError: The log is not what was written, or the key of forgotten numbers is missing.
@@ -456,7 +505,7 @@ class EvidenceLog:
         if not self.exists:
             return []
         with self._index() as connection:
-            numbers = list(index.standing_numbers(connection))
+            numbers = list(index.standing_numbers(connection, checks=checks))
         if any(number.startswith(FORGOTTEN) for number in numbers):
             self.forget_keys()
         return numbers
@@ -536,6 +585,11 @@ class EvidenceLog:
             }
             pattern = _pattern(phones)
             changed = 0
+            # Erased before, and nothing came since: the log stays as it is.
+            if len(self.forgotten(phones)) == len(phones) and not any(
+                pattern.search(line) for _, lines in self._batches(START) for line in lines
+            ):
+                return 0
 
             def erased(line: bytes) -> Iterator[bytes]:
                 nonlocal changed
@@ -630,6 +684,20 @@ class EvidenceLog:
         self._note(place)
 
     # Whole or not
+
+    def glance(self) -> list[str]:
+        """What is wrong with the log as far as opening it shows: lines are missing, or what came last was changed.
+
+        Returns:
+            One sentence, or nothing; `verify` reads all of it.
+        """
+        if not self.exists:
+            return []
+        try:
+            with self._index():
+                return []
+        except StoreError as error:
+            return [str(error)]
 
     def verify(self) -> list[str]:
         """What is not as it was written, in words; reads all of it, and has the index made anew.
@@ -870,6 +938,32 @@ def _pattern(phones: Iterable[str]) -> re.Pattern[bytes]:
         if cut == 0 or len(phone) - 1 - cut >= _NATIONAL_DIGITS
     ]
     return re.compile(rb"(?<!\d)\+?(?:" + b"|".join(texts) + rb")(?!\d)")
+
+
+#: How a question names a bound, and what it means.
+_RULES: Final = {
+    "since": "at >= :since",
+    "until": "at < :until",
+    "run": "run = :run",
+    "list": "list = :list",
+}
+
+
+def _conditions(
+    kinds: Sequence[Kind] | None, **bounds: datetime | str | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Conditions of a question to the index, and the values in them."""
+    given = {name: value for name, value in bounds.items() if value is not None}
+    conditions = [_RULES[name] for name in given]
+    values: dict[str, Any] = {
+        name: _stamp(value) if isinstance(value, datetime) else value
+        for name, value in given.items()
+    }
+    if kinds is not None:
+        names = {f"kind{number}": kind for number, kind in enumerate(kinds)}
+        conditions.append(f"kind in ({', '.join(f':{name}' for name in names)})")
+        values |= names
+    return conditions, values
 
 
 def _stamp(at: datetime) -> str:

@@ -37,7 +37,8 @@ Kind = Literal[
     "forgotten",  # a person was erased: applied again to whatever is restored
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-#: Kinds after which a number must not be called until a person says otherwise.
+#: Kinds after which a number must not be called until a person says otherwise; a check that says `listed` holds
+#: until the next check.
 PROHIBITIONS: Final[tuple[Kind, ...]] = ("suppression", "dnc_add", "refusal")
 
 HASHED: Final = "sha256:"
@@ -149,7 +150,8 @@ class NumberFacts:
     """What is known of one number at one instant.
 
     Attributes:
-        prohibition: The newest wish not to be called that nobody took back, or None.
+        prohibition: The newest of what prohibits a call and was not taken back, the service's last word that it is
+            listed among it; or None.
         check: What the service last said about its Do-Not-Call list, or None; it answers that question alone.
         consent: The newest consent, or None.
     """
@@ -157,13 +159,6 @@ class NumberFacts:
     prohibition: Record | None = None
     check: Record | None = None
     consent: Record | None = None
-
-    @property
-    def held(self) -> Record | None:
-        """Why the number must not be called: a prohibition, or the service's word that it is listed; else None."""
-        if self.prohibition is None and self.check is not None and self.check.detail.get("listed"):
-            return self.check
-        return self.prohibition
 
 
 def hashed(text: str) -> str:

@@ -144,6 +144,36 @@ def forget(
     return Erasure(versions, writes, rows, tuple(published), len(files), tuple(remaining))
 
 
+def erase_again(folder: Path, log: EvidenceLog, now: datetime, *, keys: Path | None = None) -> int:
+    """Erase from a store that a backup brought back whoever was forgotten since the backup was made.
+
+    Args:
+        folder: The store.
+        log: The evidence log of this machine, which knows the forgotten by keyed hashes.
+        now: The instant, with a zone.
+        keys: Folder of the store's own keys.
+
+    Returns:
+        How many row versions were erased or had a number replaced.
+
+    Raises:
+        StoreError: The store or the log cannot be read, or the key of the forgotten is missing.
+    """
+    from dialframe.frames.frame_schemas import TABLES
+    from dialframe.store import E164, Store
+
+    if not log.erasures():
+        return 0
+    with Store.open(folder, keys=keys) as store:
+        phones: set[str] = set()
+        for table in TABLES.values():
+            frame = store.history(table)
+            for name in (column.name for column in table.columns if column.kind == "text"):
+                cells = frame[name].dropna().unique()
+                phones.update(cell for cell in cells if E164.fullmatch(cell))
+        return sum(store.forget(phone, at=now) for phone in sorted(log.forgotten(phones)))
+
+
 def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:
     """The files of noted paths, and what lies beside them under the same first name, the store left out."""
     seen = set()

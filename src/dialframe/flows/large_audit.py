@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 #: Tables of which an audit in parts reads some rows at a time.
 _LARGE: Final = (CALLS, LEADS, DNC_CHECKS)
+_ROWS: Final = 100_000
 _SMALL: Final = (CAMPAIGNS, CALLBACKS, EVENTS)
 
 
@@ -157,6 +158,9 @@ def _rows_of(
             # Workers read files of their own disk themselves; else the rows go through here.
             return parts.Files(tuple(files.files))
         return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
+    if table == DNC_CHECKS:
+        checks = pa.Table.from_pandas(account.dnc_checks(as_of=as_of), preserve_index=False)
+        return lambda: map(_table, checks.to_batches(_ROWS))
     return lambda: map(_table, account.store.batches(table, as_of=as_of))
 
 
@@ -167,6 +171,8 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
 def _count(account: Account, table: Table, tables: str | None) -> int:
     if tables is not None:
         return int(_parquet(tables, table).count_rows())
+    if table == DNC_CHECKS:
+        return len(account.dnc_checks())
     return account.store.info().table(table.name).rows
 
 

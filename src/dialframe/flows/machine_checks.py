@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import dialframe
-from dialframe.account.connecting import journal_folder, stores_folder
-from dialframe.client import Journal
+from dialframe.account.connecting import stores_folder
 from dialframe.config import Settings
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.contract.models.base_models import REQUEST_ID
@@ -222,7 +221,6 @@ def _stored(settings: Settings) -> Finding:
         ]
         read = [_read(path) for path in files]
         missing = [sentence for _, sentences in read for sentence in sentences]
-        missing += Journal(journal_folder(settings), "").problems()
         missing += EvidenceLog.beside(root).verify()
         vanished = [f"{problem.file}: {problem.what}" for problem in vanished_outputs(root)]
     except (StoreError, OSError) as error:

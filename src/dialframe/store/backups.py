@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,10 +19,8 @@ from dialframe.files import (
     exclusive,
     folder,
     staged_folder,
-    write_bytes,
     write_text,
 )
-from dialframe.sqlite import connect
 from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.change_log import FOLDER as COPY
 from dialframe.store.files.change_log import LOG
@@ -32,8 +29,6 @@ from dialframe.store.files.parts import Damaged
 from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"
-#: The folder, in a backup, of what lies beside all stores.
-BESIDE: Final = "beside"
 #: Where stores are kept that a backup was put in the place of.
 REPLACED: Final = "replaced"
 _SCHEMA: Final = "dialframe.backup/1"
@@ -143,57 +138,6 @@ def restore(
         raise StoreError(f"{store}: {error.strerror or error}; nothing was replaced") from error
     store.chmod(0o700)
     return kept if kept.exists() else None
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What lies beside all stores and no sync can bring back.
-
-    Attributes:
-        files: Files by the name that they have in a backup, with where they are on this machine.
-        databases: Names of those that are SQLite files of others, copied as they are at one moment.
-    """
-
-    files: Mapping[str, Path]
-    databases: frozenset[str]
-
-
-def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Path | None:
-    """Copy what lies beside the stores (suppression list, write journal, key), as `backup` does, if anything does."""
-    there = {name: path for name, path in beside.files.items() if path.exists()}
-    if not there:
-        return None
-    with _backup(target / BESIDE, replace=replace) as staging:
-        for name, path in there.items():
-            if name in beside.databases:
-                # Through SQLite, so that a transaction under way is in it whole or not at all.
-                with (
-                    closing(connect(path, read_only=True)) as read,
-                    closing(sqlite3.connect(staging / name)) as written,
-                ):
-                    read.backup(written)
-            else:
-                shutil.copyfile(path, staging / name)
-    return target / BESIDE
-
-
-def restore_beside(beside: Beside, source: Path) -> list[str]:
-    """Put what lay beside the stores back where it is missing; what is there stays. Gives the files' names.
-
-    Raises:
-        StoreError: The backup is not what was written, or the disk refuses.
-    """
-    _check_manifest(source)
-    done = []
-    try:
-        for name, path in beside.files.items():
-            # What is there may be newer: an opt-out of yesterday is not taken back.
-            if (source / name).is_file() and not path.exists():
-                write_bytes((source / name).read_bytes(), path)
-                done.append(name)
-    except OSError as error:
-        raise StoreError(f"{source}: {error.strerror or error}") from error
-    return done
 
 
 def _check_manifest(source: Path) -> None:

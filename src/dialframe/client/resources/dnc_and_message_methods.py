@@ -72,7 +72,9 @@ class Dnc(Resource[ShellT]):
     ) -> list[DncChecked]:
         """Check any number of numbers against Do-Not-Call, a hundred in each request.
 
-        Every number is looked at before the first is sent, so a malformed one costs no request.
+        Every number is looked at before the first is sent, so a malformed one costs no request. The client of an
+        account (`dialframe.connect`) keeps each answer as evidence, which audits and screenings read; a client of
+        its own keeps none.
 
         Args:
             phones: E.164 numbers; one that comes twice is asked twice.
