@@ -23,7 +23,7 @@ _CARDS: Final = 20
 _SPLITS: Final = (("no split", ""), ("lead source", "lead_source"), ("campaign", "campaign_id"))
 
 
-class _Panel(ipywidgets.VBox):  # type: ignore[misc]
+class _Panel:
     """Controls, a button, an answer; an error of the toolkit is shown in its own words."""
 
     def __init__(self, title: str, action: str, controls: list[Any]) -> None:
@@ -31,7 +31,7 @@ class _Panel(ipywidgets.VBox):  # type: ignore[misc]
         self.button = ipywidgets.Button(description=action, button_style="primary")
         self.button.on_click(lambda _: self.show())
         heading = ipywidgets.HTML(f"<h3>{escape(title)}</h3>")
-        super().__init__([heading, *controls, self.button, self.answer])
+        self._view = ipywidgets.VBox([heading, *controls, self.button, self.answer])
 
     def show(self) -> None:
         """Ask what the controls say, and show the answer."""
@@ -44,11 +44,12 @@ class _Panel(ipywidgets.VBox):  # type: ignore[misc]
             self.button.disabled = False
 
     def _html(self) -> str:
-        raise NotImplementedError
+        """The answer to what the controls say."""
+        return ""
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         # A viewer that runs no JavaScript (a print, an e-mail) shows the answer itself.
-        bundle = super()._repr_mimebundle_(**options)
+        bundle = self._view._repr_mimebundle_(**options)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         if data is not None:
             data["text/html"] = self.answer.value or f"<p>{escape(type(self).__name__)}</p>"

@@ -1,0 +1,69 @@
+"""The words that people read are those of the glossary, on every page, in every help text and message table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from sitepages.command_list import commands
+
+ROOT = Path(__file__).parent.parent
+#: Phrases that no native engineer writes; each with what is meant.
+FORBIDDEN = {
+    r"goes? on where it was": "resumes where it stopped",
+    r"what becomes of": "the outcome of",
+    r"what became of": "the outcome of",
+    r"what is not flagged": "no finding does not mean",
+    r"by nothing else": "only by",
+    r"said otherwise": "unless you say",
+    r"say otherwise": "override",
+    r"the whole way through": "from start to finish",
+    r"read it so": "apply",
+    r"\btold of\b": "given",
+    r"\bblacklist": "suppression list",
+    r"\bwhitelist": "allow list",
+    r"quarter-hour": "15 minutes",
+    r"stands? beside": "is next to",
+}
+PAGES = sorted({
+    *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"),
+    ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md",
+    *(ROOT / "src" / "dialframe").rglob("templates/*"),
+})  # fmt: skip
+
+
+def faults(text: str) -> list[str]:
+    """The phrases of a text that are not used, each with what is."""
+    plain = " ".join(text.split())
+    return [
+        f"{match[0]!r}: write {better!r}"
+        for pattern, better in FORBIDDEN.items()
+        for match in re.finditer(pattern, plain, re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_uses_the_words_of_the_glossary(path: Path) -> None:
+    """The glossary itself names the phrases that are not used."""
+    if path.name != "glossary.md":
+        assert faults(path.read_text(encoding="utf-8")) == []
+
+
+def test_help_uses_the_words_of_the_glossary() -> None:
+    """Purpose, paragraphs and options of every command."""
+    found = {
+        entry.name: bad
+        for entry in commands()
+        if (
+            bad := faults(
+                " ".join([entry.purpose, *entry.about, *(words for _, words in entry.options)])
+            )
+        )
+    }
+    assert found == {}
+
+
+def test_the_lint_finds_a_phrase() -> None:
+    """Across line breaks and in either case."""
+    assert faults("It Goes on\nwhere it was.") != []
