@@ -52,7 +52,7 @@ KEPT: Final = {
     "app": "files that were written stay",
     "leads clean": "no list is half written; run the same command again",
     "leads screen": "answers that came are kept, and not asked for again; run the same command again",
-    "leads import": "what was sent is in the journal; the same command, run again, goes on where it was",
+    "leads import": "what was sent is in the journal; run the same command again to resume where it stopped",
     "sandbox serve": "the state is kept if --data was given",
     "store forget": "run the same command again to be sure",
     "store prune": "run the same command again to be sure",

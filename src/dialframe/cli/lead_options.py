@@ -371,7 +371,7 @@ def goes_on() -> Iterator[None]:
     try:
         yield
     except (ApiError, TransportError, ContractError) as error:
-        message = f"{in_options(str(error))}; the same command, run again, goes on where it was"
+        message = f"{in_options(str(error))}; run the same command again to resume where it stopped"
         error.args = (message, *error.args[1:])
         raise
 

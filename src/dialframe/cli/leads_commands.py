@@ -166,7 +166,7 @@ def import_(
     fail_on: FailOn = None,
     account_options: AccountOptions,
 ) -> Answer:
-    """Plan, confirm, clean, screen and import; run again after a crash, it goes on where it was.
+    """Plan, confirm, clean, screen and import; run it again after a crash to resume where it stopped.
 
     Examples:
         dialframe leads import autumn.csv --campaign cmp_... --region US --dry-run

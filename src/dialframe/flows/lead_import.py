@@ -155,7 +155,7 @@ def bring_in(
     in_memory: bool = False,
     on_progress: OnProgress = silent,
 ) -> BroughtIn:
-    """Plan an import, let a person confirm it, screen and send; run again, it goes on where it was.
+    """Plan an import, let a person confirm it, screen and send; run again, it resumes where it stopped.
 
     What would make the import impossible is found before a check is paid for or a file of an
     earlier run is replaced: the campaign is looked up before a file is read.
