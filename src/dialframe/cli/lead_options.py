@@ -371,7 +371,9 @@ def goes_on() -> Iterator[None]:
     try:
         yield
     except (ApiError, TransportError, ContractError) as error:
-        message = f"{in_options(str(error))}; run the same command again to resume where it stopped"
+        message = (
+            f"{in_options(str(error))}; run the same command again to resume where it stopped"
+        )
         error.args = (message, *error.args[1:])
         raise
 
