@@ -54,44 +54,23 @@ def operations() -> nodes.table:
 
 def metrics() -> nodes.table:
     """Every metric with its definition."""
-    from dialframe.analytics.metrics import METRICS
+    from dialframe.analytics import METRICS
 
-    rows = (
-        (
-            Code(row.name), row.unit, row.numerator, row.denominator, row.exclusions,
-            ", ".join(("calls", *row.needs)), row.source,
-        )
-        for row in METRICS
-    )  # fmt: skip
+    rows = ((Code(row.name), row.unit, row.definition, row.source) for row in METRICS.values())
     return grid(
-        ("metric", "unit", "numerator", "denominator", "left out", "needs", "source"),
-        rows, widths=(18, 8, 18, 18, 18, 10, 10), prefix="metric",
-    )  # fmt: skip
+        ("metric", "unit", "what is counted", "source"),
+        rows,
+        widths=(22, 8, 50, 20),
+        prefix="metric",
+    )
 
 
 def not_available() -> nodes.table:
     """What this API cannot give, and why."""
-    from dialframe.analytics.metrics import NOT_AVAILABLE
+    from dialframe.analytics import NOT_AVAILABLE
 
     rows = ((Code(name), why) for name, why in NOT_AVAILABLE.items())
     return grid(("not from this API", "why"), rows, widths=(30, 70), prefix="metric")
-
-
-def questions() -> nodes.table:
-    """What people ask, and the functions that answer."""
-    from dialframe.analytics import CAPABILITIES
-
-    rows = (
-        (
-            row.name,
-            [Name(f"dialframe.{name}", name) for name in row.answered_by] or "none",
-            row.why_not,
-        )
-        for row in CAPABILITIES
-    )
-    return grid(
-        ("question", "answered by", "why not, or what it cannot know"), rows, widths=(35, 35, 30)
-    )
 
 
 def outcomes() -> nodes.table:
@@ -280,7 +259,7 @@ def tools() -> nodes.table:
 TABLES: Final[dict[str, Callable[[], nodes.table]]] = {
     made.__name__: made
     for made in (
-        operations, metrics, not_available, questions, outcomes, stages, reasons, warnings, rules, grades, errors,
+        operations, metrics, not_available, outcomes, stages, reasons, warnings, rules, grades, errors,
         codes, columns, environment, statuses, tools,
     )
 }  # fmt: skip

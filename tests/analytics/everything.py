@@ -79,57 +79,28 @@ def _two(a: Account) -> list[str]:
 
 #: Name to analysis; every public function that gives a result.
 EVERYTHING: dict[str, Ask] = {
-    "ai_agreement": lambda a: analytics.ai_agreement(a.calls, events=a.events),
-    "appointments_kept": lambda a: analytics.appointments_kept(a.calls, a.leads, appointments=a.appointments),
     "attempts": lambda a: analytics.attempts(a.calls, a.leads),
     "attempts_frame": lambda a: analytics.attempts_frame(
         a.calls, a.leads, campaigns=a.campaigns, events=a.events
     ),
-    "best_time": lambda a: analytics.best_time(a.calls, a.leads),
-    "callbacks_kept": lambda a: analytics.callbacks_kept(a.calls, a.leads, callbacks=a.callbacks),
-    "caller_ages": lambda a: analytics.caller_ages(a.calls, a.leads),
     "caller_ids": lambda a: analytics.caller_ids(a.calls, a.leads),
-    "caller_load": lambda a: analytics.caller_load(a.calls),
     "carriers": lambda a: analytics.carriers(a.calls),
-    "causes": lambda a: analytics.causes(a.calls),
     "changes": lambda a: analytics.changes(a.calls, a.leads),
     "classify": lambda a: analytics.classify(a.calls),
     "cohorts": lambda a: analytics.cohorts(a.calls, a.leads),
     "compare": lambda a: analytics.compare(a.calls, a.leads, **dict(zip("ab", _two(a), strict=True))),
     "completeness": lambda a: analytics.completeness(a.calls, a.leads, events=a.events),
-    "conflicts": lambda a: analytics.conflicts(a.calls),
-    "dayparts": lambda a: analytics.dayparts(a.calls, a.leads),
     "dispositions": lambda a: analytics.dispositions(a.calls),
     "duplicates": lambda a: analytics.duplicates(a.calls, a.leads),
-    "durations": lambda a: analytics.durations(a.calls),
     "funnel": lambda a: analytics.funnel(a.calls, a.leads, appointments=a.appointments),
     "hours": lambda a: analytics.hours(a.calls, a.leads),
-    "import_outcomes": lambda a: analytics.import_outcomes(imports=a.imports),
-    "late_dispositions": lambda a: analytics.late_dispositions(a.calls, events=a.events),
-    "local_presence": lambda a: analytics.local_presence(a.calls, a.leads),
     "machines": lambda a: analytics.machines(a.calls),
     "match": lambda a: analytics.match(a.calls, a.leads, events=a.events),
-    "metrics": lambda a: analytics.metrics.compute(
-        a.calls, a.leads, appointments=a.appointments, callbacks=a.callbacks,
-        report=a.report, imports=a.imports,
-    ),
-    "missing_dispositions": lambda a: analytics.missing_dispositions(a.calls),
-    "outcome_flows": lambda a: analytics.outcome_flows(a.calls, a.leads),
-    "outcome_mix": lambda a: analytics.outcome_mix(a.calls),
-    "penetration": lambda a: analytics.penetration(a.calls, a.leads),
+    "metrics": lambda a: analytics.metrics(a.calls, a.leads),
     "reconcile": lambda a: analytics.reconcile(a.calls, report=a.report),
     "recycle": lambda a: analytics.recycle(a.calls, a.leads),
-    "return_calls": lambda a: analytics.return_calls(a.calls),
-    "ring_times": lambda a: analytics.ring_times(a.calls),
-    "running_rates": lambda a: analytics.running_rates(
-        a.calls, campaigns=a.campaigns
-    ),
     "scorecard": lambda a: analytics.scorecard(a.calls, a.leads, by="campaign_id"),
     "speed_to_lead": lambda a: analytics.speed_to_lead(a.calls, a.leads),
     "summary": lambda a: analytics.summary(a.calls),
-    "taxonomy_effect": lambda a: analytics.taxonomy_effect(
-        a.calls, a.leads, before=analytics.DEFAULT, after=analytics.DEFAULT.with_codes({"ZZTOP": "callback"})
-    ),
     "time_to_contact": lambda a: analytics.time_to_contact(a.calls, a.leads),
-    "unmapped": lambda a: analytics.unmapped(a.calls),
 }  # fmt: skip

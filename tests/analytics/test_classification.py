@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analytics.made import call, calls
 from dialframe import frames
-from dialframe.analytics import DEFAULT, OUTCOMES, classify, unmapped
+from dialframe.analytics import DEFAULT, OUTCOMES, classify, completeness
 from rows import every_row
 
 CASES = [
@@ -166,7 +166,7 @@ def test_unmapped_codes_are_counted() -> None:
         call(5, disposition=" "),
         call(6, disposition="NI"),
     )
-    found = unmapped(frame).table
+    found = completeness(frame).tables["unmapped"]
     assert found[["field", "code", "calls"]].to_numpy().tolist() == [
         ["disposition", "ZZTOP", 2],
         ["disposition", "it's", 1],
@@ -178,6 +178,11 @@ def test_unmapped_codes_are_counted() -> None:
 
 def test_a_stub_can_be_pasted() -> None:
     """The lines make a mapping as soon as the question marks are replaced."""
-    found = unmapped(calls(call(1, disposition="it's"), call(2, disposition="ZZTOP"))).table
+    found = completeness(calls(call(1, disposition="it's"), call(2, disposition="ZZTOP"))).tables[
+        "unmapped"
+    ]
     mine = DEFAULT.with_toml(found.attrs["stub"].replace('"?"', '"busy"'))
-    assert len(unmapped(calls(call(1, disposition="it's")), taxonomy=mine).table) == 0
+    assert (
+        len(completeness(calls(call(1, disposition="it's")), taxonomy=mine).tables["unmapped"])
+        == 0
+    )

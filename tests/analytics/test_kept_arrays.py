@@ -10,20 +10,19 @@ import pyarrow as pa
 import pytest
 
 from analytics.synthetic import account
-from claims.worlds import Switches, made
 from dialframe import analytics
-from dialframe.analytics import rate_ratios, wilson
 from dialframe.analytics.attempt import frames_to_arrays
 from dialframe.analytics.attempt.frames_to_arrays import NO_TIME
 from dialframe.analytics.attempt.local_clock import local
 from dialframe.analytics.claims_and_tables import rated_calls
+from dialframe.analytics.inference import wilson
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:
     return {
         "funnel": analytics.funnel(calls, leads).table.to_dict(),
         "attempts": analytics.attempts(calls, leads).table.to_dict(),
-        "caller_load": analytics.caller_load(calls, leads).table.to_dict(),
+        "caller_ids": analytics.caller_ids(calls, leads).tables["load"].to_dict(),
     }
 
 
@@ -210,33 +209,3 @@ def test_what_is_shared_cannot_be_written() -> None:
     code, _ = frames_to_arrays.encoded(pd.Series(["a", "b"], dtype="str"))
     with pytest.raises(ValueError, match="read-only"):
         code[0] = 1
-
-
-def test_another_taxonomy_judges_every_metric_anew() -> None:
-    """What was worked out under one taxonomy is not taken for the answer under another."""
-    world = made(5, Switches(leads=1500, callers=4, sick=0.25, sick_keeps=0.2))
-    other = analytics.DEFAULT.with_codes({"NI": "machine"})
-    effect = analytics.taxonomy_effect(
-        world.calls, world.leads, before=analytics.DEFAULT, after=other
-    ).table.set_index("metric")
-    for place, taxonomy in (("before", analytics.DEFAULT), ("after", other)):
-        frames_to_arrays._KEPT.clear()
-        alone = analytics.metrics.compute(world.calls, world.leads, taxonomy=taxonomy).table
-        alone = alone.set_index("metric")["value"]
-        assert effect[place].equals(alone.reindex(effect.index).rename(place))
-    assert "local_presence_lift" in effect.index
-
-
-def test_a_model_is_fitted_once_to_the_same_numbers() -> None:
-    """And anew to any other: the claims of hours and the table of best_time are of one model."""
-    world = made(6, Switches(leads=400))
-    rate_ratios._FITTED.clear()
-    assert analytics.best_time(world.calls, world.leads).claims
-    fitted = len(rate_ratios._FITTED)
-    assert fitted
-    again = world.calls.copy()
-    assert analytics.hours(again, world.leads).claims
-    assert len(rate_ratios._FITTED) == fitted
-    again.loc[again.index[:40], "disposition"] = "NI"
-    assert analytics.hours(again, world.leads).claims
-    assert len(rate_ratios._FITTED) == 2 * fitted

@@ -16,7 +16,6 @@ import pytest
 from analytics.everything import Account, beside
 from claims.worlds import Switches, made
 from dialframe import analytics, frames
-from dialframe.analytics import metrics
 from dialframe.errors import ConfigError
 from rows import every_row
 
@@ -90,18 +89,14 @@ class Asked:
 #: What an analysis must be told beside frames.
 _FIXED: dict[str, dict[str, Any]] = {
     "compare": {"a": "cmp_0", "b": "cmp_1"},
-    "taxonomy_effect": {"before": analytics.DEFAULT,
-                        "after": analytics.DEFAULT.with_codes({"NI": "callback"})},
     "caller_ids": {"min_calls": 20},
-    "metrics.compute": {"choices": metrics.Choices(min_calls=20)},
 }  # fmt: skip
 
 
 def _public() -> Iterator[Asked]:
-    """Every function of the face that takes calls, and the computing of all metrics."""
+    """Every function of the face that takes calls."""
     functions = {name: getattr(analytics, name) for name in analytics.__all__}
     found = {n: f for n, f in functions.items() if inspect.isfunction(f)}
-    found["metrics.compute"] = metrics.compute
     for name, function in found.items():
         takes = frozenset(inspect.signature(function).parameters)
         if "calls" in takes:
@@ -116,11 +111,6 @@ def _parts(found: Any) -> dict[str, Any]:
     """All that a result says, by part."""
     if isinstance(found, pd.DataFrame):
         return {"frame": found.reset_index(drop=True)}
-    if isinstance(found, metrics.Metrics):
-        return {
-            m.name: (m.value, m.numerator, m.denominator, m.low, m.high, m.why_null)
-            for m in found.metrics
-        } | {"not_computed": found.not_computed, "cells": found.cells}
     aside = found.excluded[found.excluded["reason"] != "after_as_of"].reset_index(drop=True)
     return {"table": found.table, "answer": found.answer, "excluded": aside, **found.tables}
 
@@ -141,8 +131,8 @@ def _same(one: Any, other: Any) -> bool:
 def test_the_list_is_the_whole_face() -> None:
     """Nothing public escapes these tests: what takes no calls is told by name."""
     functions = {n for n in analytics.__all__ if inspect.isfunction(getattr(analytics, n))}
-    assert functions - EVERY.keys() == {"capabilities", "rates", "wilson"}
-    assert len(DATED) >= 38
+    assert functions <= EVERY.keys()
+    assert len(DATED) >= 18
 
 
 @every_row("name", sorted(DATED))
@@ -211,8 +201,6 @@ def test_the_same_calls_are_outside_a_window_everywhere() -> None:
         found = EVERY[name](WORLD, since=FIRST, until=DAY)
         if isinstance(found, pd.DataFrame):
             count = found.attrs["set_aside"]["outside_window"]
-        elif isinstance(found, metrics.Metrics):
-            count = found["human_contact_rate"].excluded["outside_window"]
         else:
             count = found.excluded.set_index("reason")["count"]["outside_window"]
         assert count == wanted, name
@@ -221,13 +209,10 @@ def test_the_same_calls_are_outside_a_window_everywhere() -> None:
 @pytest.mark.parametrize("period", ["day", "week", "month"])
 def test_a_period_begins_on_the_same_day_everywhere(period: Any) -> None:
     """Days, weeks from Monday and months of UTC."""
-    mix = set(analytics.outcome_mix(WORLD.calls, period=period).table["start"])
-    cells = metrics.compute(WORLD.calls, period=period, names="human_contact_rate").cells
-    assert set(cells["start"]) == mix
     arrived = WORLD.leads["created_at"].dt.tz_localize(None)
     if period == "week":
         arrived -= pd.to_timedelta(arrived.dt.day_of_week, unit="D")
     wanted = set(arrived.dt.strftime("%Y-%m-01" if period == "month" else "%Y-%m-%d"))
     cohorts = analytics.cohorts(WORLD.calls, WORLD.leads, period=period).table["cohort"]
     assert set(cohorts) == wanted
-    assert all(date.fromisoformat(start).weekday() == 0 for start in mix) or period != "week"
+    assert all(date.fromisoformat(start).weekday() == 0 for start in cohorts) or period != "week"

@@ -37,23 +37,15 @@ def test_a_best_time_is_seldom_found_where_there_is_none() -> None:
     """Hour and weekday are two questions, and share one chance of a false alarm."""
     rng = np.random.default_rng(11)
     found = [
-        analytics.best_time(_calls(rng, 300)).tables["tests"]["differs"].any()
-        for _ in range(ACCOUNTS)
+        analytics.hours(_calls(rng, 300)).tables["tests"]["differs"].any() for _ in range(ACCOUNTS)
     ]
     # Two tests at 5 % each would be wrong in 10 %: of 40 accounts more than 6 once in 1,000.
     assert sum(found) <= 6
-
-
-def test_tests_share_their_level() -> None:
-    """What decides is the p of both tests together."""
-    tests = analytics.best_time(_calls(np.random.default_rng(2), 300)).tables["tests"]
-    assert (tests["p_adjusted"] >= tests["p"]).all()
-    assert tests["p_adjusted"].max() <= 2 * tests["p"].max()
 
 
 def test_calls_that_go_by_the_clock_are_no_fault() -> None:
     """Attempt, hour and lead in step, and each lead always with the same end: no crash, no warning."""
     made = [call(1 + i % 30, i * 7 / 60, disposition=("NA", "ZZTOP", "NI")[i % 3],
                  answered=i % 3 > 0) for i in range(150)]  # fmt: skip
-    found = analytics.best_time(calls(*made), leads(*(lead(n) for n in range(1, 31))))
+    found = analytics.hours(calls(*made), leads(*(lead(n) for n in range(1, 31))))
     assert found.answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -155,14 +154,16 @@ def of_attempts_frame(t: Totals, found: Any) -> Pairs:
     )
 
 
-def of_best_time(t: Totals, found: Any) -> Pairs:
+def of_hours(t: Totals, found: Any) -> Pairs:
     sure = [c for c in t.b.calls if clock(t.b, c)[0] < 24]
     hours = Counter(f"{clock(t.b, c)[0]}:00" for c in sure)
     table = found.table
     yield column(table[table["dimension"] == "hour"], "level", "denominator"), dict(hours)
     yield table.groupby("dimension")["denominator"].sum().tolist(), [len(sure)] * 2
     yield table.groupby("dimension")["numerator"].sum().tolist(), [sum(c.person for c in sure)] * 2
-    yield note(found, "no_certain_hour"), t.attempts - len(sure)
+    cells = found.tables["cells"]
+    assert cells["denominator"].sum() == len(sure)
+    yield len(sure) + note(found, "unclear_hour") + note(found, "no_zone"), t.attempts
 
 
 def of_caller_ids(t: Totals, found: Any) -> Pairs:
@@ -171,31 +172,9 @@ def of_caller_ids(t: Totals, found: Any) -> Pairs:
     yield found.tables["series"]["denominator"].sum(), t.attempts
 
 
-def of_caller_load(t: Totals, found: Any) -> Pairs:
-    yield column(found.table, "from_number", "dials"), t.of(lambda c: c.ours)
-
-
-def of_caller_ages(t: Totals, found: Any) -> Pairs:
-    yield found.table["denominator"].sum() + note(found, "age_unknown"), t.attempts
-
-
-def of_callbacks_kept(t: Totals, found: Any) -> Pairs:
-    yield found.table["callbacks"].sum(), len(t.b.world.tables["callbacks"])
-
-
-def of_appointments_kept(t: Totals, found: Any) -> Pairs:
-    rows = t.b.world.tables["appointments"]
-    yield column(found.table, "status", "appointments"), dict(Counter(r["status"] for r in rows))
-
-
 def of_carriers(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "campaign_id", "attempts"), t.of(campaign_of)
     yield column(found.table, "campaign_id", "answered"), t.of(campaign_of, "connected")
-
-
-def of_causes(t: Totals, found: Any) -> Pairs:
-    yield column(found.table, "hangup_cause", "numerator"), t.of(lambda c: c.cause)
-    yield found.table["answered"].sum(), sum(t.of(campaign_of, "connected").values())
 
 
 def of_changes(t: Totals, found: Any) -> Pairs:
@@ -226,15 +205,6 @@ def of_completeness(t: Totals, found: Any) -> Pairs:
     yield rows.loc["repeated_id", "count"], t.b.sorted_out[1]["duplicate"]
 
 
-def of_conflicts(t: Totals, found: Any) -> Pairs:
-    yield set(found.table["denominator"]) | {t.attempts}, {t.attempts}
-    yield note(found, "conflict"), found.table["calls"].sum()
-
-
-def of_dayparts(t: Totals, found: Any) -> Pairs:
-    yield found.table["leads"].sum(), len(found.tables["each"])
-
-
 def of_dispositions(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "disposition", "calls"), t.of(lambda c: c.logged)
     yield set(found.table["denominator"]), {t.attempts}
@@ -248,43 +218,12 @@ def of_duplicates(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "phone", "attempts"), meant
 
 
-def of_durations(t: Totals, found: Any) -> Pairs:
-    told = [c for c in t.everywhere.calls
-            if c.talk is not None and c.duration is not None and (c.ring or 0) > 1_500]  # fmt: skip
-    yield (
-        column(found.table, "campaign_id", "calls"),
-        dict(Counter(c.campaign or "(none)" for c in told)),
-    )
-
-
 def of_funnel(t: Totals, found: Any) -> Pairs:
     counts = dict(zip(found.table["stage"], found.table["count"], strict=True))
     for stage in ("attempted", "connected", "human", "right_party", "positive"):
         yield counts[stage], t.leads[stage]
     yield counts["loaded"], t.loaded
     yield note(found, "counted"), t.attempts - t.orphans
-
-
-def of_hours(t: Totals, found: Any) -> Pairs:
-    days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-    shown = Counter((days[w], h) for h, w in (clock(t.b, c) for c in t.b.calls) if h < 24)
-    table = found.table[found.table["denominator"] > 0]
-    cells = {(r["weekday"], r["hour"]): r["denominator"] for r in table.to_dict("records")}
-    yield cells, dict(shown)
-    known = table["denominator"].sum() + note(found, "unclear_hour") + note(found, "no_zone")
-    yield known, t.attempts
-
-
-def of_import_outcomes(t: Totals, found: Any) -> Pairs:
-    yield column(found.table, "status", "records"), {"accepted": t.loaded, "invalid": 1, None: 1}
-
-
-def of_local_presence(t: Totals, found: Any) -> Pairs:
-    row = found.table.iloc[0]
-    yield row["matched_dials"] + row["other_dials"], t.attempts
-    yield row["matched"] + row["other"], t.people
-    near = t.of(lambda c: c.ours[:5] == c.theirs[:5])
-    yield row["matched_dials"], near[True]
 
 
 def of_machines(t: Totals, found: Any) -> Pairs:
@@ -306,52 +245,15 @@ def of_match(t: Totals, found: Any) -> Pairs:
 
 
 def of_metrics(t: Totals, found: Any) -> Pairs:
-    per_attempt = ("connection_rate", "network_effectiveness", "human_contact_rate",
-                   "right_party_rate", "conversion_per_dial", "machine_share", "bad_number_ratio")  # fmt: skip
-    per_lead = ("list_penetration", "list_saturation", "inventory_penetration",
-                "completed_penetration", "contact_rate", "right_party_per_lead",
-                "conversion_per_lead", "pass_contact_rate")  # fmt: skip
-    for name in per_attempt:
-        yield found[name].denominator, t.attempts
-    for name in per_lead:
-        yield found[name].denominator, t.loaded
-    yield found["human_contact_rate"].numerator, t.people
-    yield found["contact_rate"].numerator, t.leads["human"]
-
-
-def of_missing_dispositions(t: Totals, found: Any) -> Pairs:
-    long = [c for c in t.b.calls if c.talk is not None and c.talk >= 30_000]
-    yield found.table["denominator"].sum() + note(found, "not_due"), len(long)
-    yield found.tables["ages"]["calls"].sum(), sum(not c.logged for c in long)
-
-
-def of_outcome_flows(t: Totals, found: Any) -> Pairs:
-    yield found.table["leads"].sum(), t.loaded
-    yield found.table["attempts"].sum(), t.attempts - t.orphans
-    first = Counter(outcome(calls[0]) for calls in t.b.by_lead.values())
-    last = Counter(outcome(calls[-1]) for calls in t.b.by_lead.values())
-    idle = {"not_dialed": t.loaded - t.leads["attempted"]}
-    yield column(found.table, "first", "leads"), first | idle
-    yield column(found.table, "last", "leads"), last | idle
-
-
-def of_outcome_mix(t: Totals, found: Any) -> Pairs:
-    yield column(found.table, "outcome", "numerator"), t.of(outcome)
-    yield column(found.tables["pareto"], "outcome", "calls"), t.of(outcome)
-    once = found.table.drop_duplicates("start")
-    yield column(once, "start", "denominator"), t.of(lambda c: str(_monday(c)))
-
-
-def _monday(call: Call) -> dt.date:
-    day = dt.datetime.fromtimestamp((call.created or 0) / 1_000, dt.UTC).date()
-    return day - dt.timedelta(days=day.weekday())
-
-
-def of_penetration(t: Totals, found: Any) -> Pairs:
-    rows = found.table.set_index("variant")
-    yield rows.loc["list_saturation", "numerator"], t.attempts - t.orphans
-    yield rows.loc["list_penetration", "numerator"], t.leads["attempted"]
-    yield rows.loc["contact_ratio", "numerator"], t.leads["human"]
+    rows = found.table.set_index("metric")
+    yield (
+        rows.loc["human_contact_rate", ["numerator", "denominator"]].tolist(),
+        [t.people, t.attempts],
+    )
+    yield (
+        rows.loc["contact_rate", ["numerator", "denominator"]].tolist(),
+        [t.leads["human"], t.loaded],
+    )
 
 
 def of_recycle(t: Totals, found: Any) -> Pairs:
@@ -360,24 +262,6 @@ def of_recycle(t: Totals, found: Any) -> Pairs:
     yield column(found.table, "outcome", "denominator"), dict(+pairs)
     yield found.tables["after_attempt"]["denominator"].sum(), t.attempts - len(t.b.tries)
     yield found.table["numerator"].sum(), sum(c.person for calls in t.b.tries for c in calls[1:])
-
-
-def of_return_calls(t: Totals, found: Any) -> Pairs:
-    base = found.table["denominator"].sum() + note(found, "too_recent")
-    yield base, t.attempts - t.people
-    yield found.tables["lags"]["returned"].sum(), found.table["numerator"].sum()
-
-
-def of_ring_times(t: Totals, found: Any) -> Pairs:
-    medians = found.tables["medians"]
-    odd = sum(note(found, n) for n in ("ring_unknown", "ring_negative", "ring_long"))
-    yield medians["calls"].sum() + odd, t.attempts
-    yield found.table["calls"].sum(), medians["calls"].sum()
-
-
-def of_running_rates(t: Totals, found: Any) -> Pairs:
-    both = found.table.assign(n=found.table["denominator"] + found.table["outside"])
-    yield column(both, "campaign_id", "n"), t.of(campaign_of)
 
 
 def of_scorecard(t: Totals, found: Any) -> Pairs:
@@ -418,10 +302,6 @@ def of_time_to_contact(t: Totals, found: Any) -> Pairs:
     yield ends, entered
 
 
-def of_unmapped(t: Totals, found: Any) -> Pairs:
-    yield found.table["calls"].sum(), sum(c.logged == "ZZTOP" for c in t.b.world.calls)
-
-
 def of_classify(t: Totals, found: Any) -> Pairs:
     yield len(found.table), t.given
     counted = {c.id for c in t.b.calls}
@@ -435,29 +315,18 @@ def of_classify(t: Totals, found: Any) -> Pairs:
     yield dict(said), t.of(outcome)
 
 
-def of_late_dispositions(t: Totals, found: Any) -> Pairs:
-    yield found.table["calls"].sum(), len(found.tables["each"])
-
-
 def of_reconcile(t: Totals, found: Any) -> Pairs:
     yield found.table["calls"].sum(), found.parameters["difference"]
-
-
-def _only_the_balance(t: Totals, found: Any) -> Pairs:
-    yield note(found, "counted"), t.attempts
 
 
 #: By what is counted: the functions above, each with the name of an analysis behind `of_`.
 TOTALS: dict[str, Callable[[Totals, Any], Pairs]] = {
     name.removeprefix("of_"): function for name, function in list(globals().items())
     if name.startswith("of_")
-} | {"ai_agreement": _only_the_balance, "taxonomy_effect": _only_the_balance}  # fmt: skip
+}  # fmt: skip
 
 #: Analyses that count calls outside campaigns too, because promises and lengths are kept there.
-EVERYWHERE = {"appointments_kept", "callbacks_kept", "completeness", "duplicates", "durations",
-              "late_dispositions", "reconcile"}  # fmt: skip
-#: Of records, not of calls.
-NOT_OF_CALLS = {"import_outcomes"}
+EVERYWHERE = {"completeness", "duplicates", "reconcile"}
 
 
 def test_every_public_function_is_counted() -> None:
@@ -467,7 +336,7 @@ def test_every_public_function_is_counted() -> None:
         if inspect.isfunction(found := getattr(analytics, name))
         and {"calls", "leads", "imports"} & set(inspect.signature(found).parameters)
     }  # fmt: skip
-    assert public | {"metrics"} == set(TOTALS) == set(EVERYTHING)
+    assert public == set(TOTALS) == set(EVERYTHING)
 
 
 @every_row("name", TOTALS)
@@ -481,10 +350,10 @@ def test_a_function_counts_what_all_others_count(kind: str, name: str) -> None:
 
 
 #: These say something of each call, also of one that came in.
-OF_EVERY_CALL = {"classify", "match", "unmapped"}
+OF_EVERY_CALL = {"classify", "match"}
 
 
-@every_row("name", sorted(set(TOTALS) - NOT_OF_CALLS))
+@every_row("name", TOTALS)
 @every_row("kind", ACCOUNTS)
 def test_what_is_counted_and_set_aside_is_all(kind: str, name: str) -> None:
     """Every call given is counted or has one reason, the same one in every function."""

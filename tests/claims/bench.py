@@ -1,19 +1,23 @@
-"""The bench: every claiming analysis on worlds without an effect and on worlds with one.
+"""The bench: every claiming analysis on worlds of two authors, without an effect and with one.
 
-A row names an analysis, the worlds in which nothing is there to be found, a world with an effect, and
-what is true of it. False claims are counted per account; the effect that is stated is held to the
-truth; the power is measured at the effect that the negative answers say would have been seen.
+A claim is held to three things: how often it is made where nothing is there, whether the interval that it
+states holds the truth and how the stated size compares with it, and how often an effect is seen that
+negative answers say would have been.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
-from claims.worlds import AS_OF, Switches, World, made
+import numpy as np
+
+from claims import other_worlds, worlds
+from claims.other_worlds import Dialer
+from claims.worlds import Switches
 from dialframe import analytics
 from dialframe.analytics import Claim, Result
 
@@ -28,212 +32,214 @@ PAUSED: Final = Switches(
 )  # fmt: skip
 #: Sixty small campaigns: strata of a lead or two.
 MANY: Final = Switches(
-    campaigns=60, leads=2400, frailty=0.8, shifts=True, ladders=True, source_spread=0.4,
-    campaign_spread=0.4,
+    campaigns=60, leads=2400, frailty=0.8, shifts=True, ladders=True, source_spread=0.4, campaign_spread=0.4,
 )  # fmt: skip
-#: Rate of a call in a plain world: 0.14 of the leads whose number is in service.
-BASE: Final = 0.14 * 0.96
+#: Worlds without an effect, by name.
+NULLS: Final[dict[str, Switches | Dialer]] = {
+    "plain": Switches(), "confounded": CONFOUNDED, "paused": PAUSED, "sixty campaigns": MANY,
+    "other: plain": Dialer(),
+    "other: common days, sd .15": Dialer(shared=0.15),
+    "other: common days, sd .35": Dialer(shared=0.35),
+    "other: common days that resemble their neighbors": Dialer(shared=0.35, shared_memory=0.8),
+    "other: a campaign's days that do": Dialer(own=0.35, own_memory=0.8),
+    "other: half days": Dialer(halves=0.4),
+    "other: lists of unlike quality": Dialer(lists=0.4, shared=0.2),
+    "other: callers bound to lists": Dialer(bound=True, lists=0.4, shared=0.35),
+    "other: callers that rotate": Dialer(rotate=True, shared=0.35),
+    "other: late outcomes": Dialer(late=2.0, shared=0.2),
+    "other: a season": Dialer(season=0.6, own=0.2),
+    "other: sparse retries": Dialer(sparse=True, shared=0.2),
+}  # fmt: skip
 CLAIMING: Final = frozenset({"difference", "best", "advice", "alarm"})
+#: Trends are changes: a season is no null of `changes`; lists of unlike quality are none of sources.
+_NOT_NULL: Final = {
+    "changes": {"confounded", "other: a season"},
+    "scorecard": {"confounded", "paused", "sixty campaigns", "other: lists of unlike quality",
+                  "other: callers bound to lists"},
+    "compare": {"confounded", "sixty campaigns"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claiming analysis on the bench.
+    """One claim on the bench.
 
     Attributes:
-        name: The claim.
-        ask: What gives a result of a world.
-        nulls: Worlds without the effect.
+        name: The analysis.
+        ask: What gives a result of an account.
+        about: Whether a claim is about what was planted.
         effect: A world with it.
-        truth: What the claim should state of it, or None where only a name can be right.
-        subject: Whether a claim is about the effect.
-        right: Whether what is named is right, of a world with the effect.
-        kind: Kind of the claim whose effect is held to the truth.
-        limit: A world with an effect of so many points, where negative answers can be held to theirs.
+        truth: What it really does there, a difference of rates.
+        level: False claims that are promised.
     """
 
     name: str
-    ask: Callable[[World], Result]
-    nulls: tuple[Switches, ...]
-    effect: Switches
-    truth: Callable[[World], float] | None = None
-    subject: Callable[[Claim], bool] = lambda claim: True
-    right: Callable[[Claim, World], bool] | None = None
-    kind: str = "difference"
-    limit: Callable[[float], Switches] | None = None
+    ask: Callable[[Any], Result]
+    about: Callable[[Claim], bool]
+    effect: Switches | Dialer | None = None
+    truth: Callable[[Any], float] | None = None
+    level: float = 0.05
 
 
+def account(seed: int, world: Switches | Dialer) -> Any:
+    """An account of either author."""
+    return (
+        worlds.made(seed, world)
+        if isinstance(world, Switches)
+        else other_worlds.played(seed, world)
+    )
+
+
+def nulls_of(row: Row) -> list[str]:
+    """Names of the worlds in which the row's claim is false."""
+    return [name for name in NULLS if name not in _NOT_NULL.get(row.name.split(":")[0], ())]
+
+
+def claimed(row: Row, given: Any) -> list[Claim]:
+    """The claims of a row about an account."""
+    return [c for c in row.ask(given).claims if c.kind in CLAIMING and row.about(c)]
+
+
+@dataclass
 class Tally:
-    """What came of a row, account by account.
+    """What came of a row: accounts asked and claims by world; and of the effect, what was stated."""
 
-    Attributes:
-        row: The row.
-        counts: Accounts and claims of each kind of world, and sums of sizes; those of two tallies add up.
-    """
+    asked: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    claims: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    effects: list[tuple[float, float, bool] | None] = field(default_factory=list)
+    detectable: list[float] = field(default_factory=list)
 
-    def __init__(self, row: Row, counts: Mapping[str, float] | None = None) -> None:
-        self.row, self.counts = row, Counter[str](counts)
+    def null(self, row: Row, name: str, seed: int) -> None:
+        """Ask of one account without the effect."""
+        result = row.ask(account(seed, NULLS[name]))
+        mine = [c for c in result.claims if row.about(c)]
+        self.asked[name] += 1
+        self.claims[name] += any(c.kind in CLAIMING for c in mine)
+        for claim in mine:
+            check(claim)
 
-    def null(self, seed: int, switches: Switches) -> None:
-        """Ask of one account of a world without the effect."""
-        i, claims = self.row.nulls.index(switches), _claims(self.row, made(seed, switches))
-        negative = [c for c in claims if c.kind == "none"]
-        sizes = [c.detectable for c in negative if c.detectable is not None]
-        self.counts += Counter({
-            f"null {i}": 1, f"claimed {i}": any(c.kind in CLAIMING for c in claims),
-            # Of sixty small campaigns it may be that nothing can be judged, which has no size.
-            "without size": (switches.campaigns < MANY.campaigns) * (len(negative) - len(sizes)),
-            **({"sizes": len(sizes), "size": sum(sizes)} if i == 0 else {}),
-        })  # fmt: skip
-
-    def effect(self, seed: int) -> None:
-        """Ask of one account with the effect."""
-        row, world = self.row, made(seed, self.row.effect)
-        positive = [c for c in _claims(row, world) if c.kind in CLAIMING]
-        right = row.right or (lambda claim, world: True)
-        mine = [c for c in positive if c.kind == row.kind and c.effect is not None]
-        self.counts += Counter({
-            "effect": 1, "seen": bool(positive), "wrong": any(not right(c, world) for c in positive),
-        })  # fmt: skip
-        if mine and row.truth is not None:
-            size, truth = abs(float(mine[0].effect or 0)), abs(row.truth(world))
-            self.counts += Counter({"stated": size, "true": truth})
-
-    def limit(self, seed: int) -> None:
-        """Ask of one account with the effect that negative answers say would have been seen."""
-        if self.row.limit is not None and self.counts["sizes"]:
-            claims = _claims(self.row, made(seed, self.row.limit(self.detectable)))
-            self.counts += Counter({
-                "at limit": 1, "seen at limit": any(c.kind in CLAIMING for c in claims),
-            })  # fmt: skip
+    def effect(self, row: Row, seed: int) -> None:
+        """Ask of one account with it."""
+        if row.effect is None or row.truth is None:
+            return
+        given = account(seed, row.effect)
+        truth, mine = row.truth(given), claimed(row, given)
+        # A negative answer and a positive one say alike what would have been seen.
+        self.detectable += [
+            c.detectable for c in row.ask(given).claims if row.about(c) and c.detectable
+        ][:1]
+        if not mine:
+            self.effects.append(None)
+            return
+        claim = mine[0]
+        check(claim)
+        assert claim.effect is not None
+        # A part less the rest, or the rest less it: either says the same.
+        effect, low, high = float(claim.effect), float(claim.low or 0), float(claim.high or 0)
+        if effect * truth < 0:
+            effect, low, high = -effect, -high, -low
+        self.effects.append((effect, truth, low <= truth <= high))
 
     @property
-    def falsely(self) -> tuple[int, int]:
-        """Of all worlds without the effect together, how many were asked and in how many it was claimed."""
-        return sum(asked for asked, _ in self.accounts), sum(hits for _, hits in self.accounts)
+    def worst(self) -> float:
+        """Part of the accounts with a false claim, in the worst world."""
+        return max(self.claims[name] / n for name, n in self.asked.items())
 
     @property
-    def null_rate(self) -> float:
-        """Part of the accounts without the effect in which it is claimed, the worst world."""
-        return max(hits / max(asked, 1) for asked, hits in self.accounts)
-
-    @property
-    def accounts(self) -> list[tuple[int, int]]:
-        """Of each world without the effect, how many were asked and in how many it was claimed."""
-        counts = self.counts
-        return [(counts[f"null {i}"], counts[f"claimed {i}"]) for i in range(len(self.row.nulls))]
+    def false(self) -> tuple[int, int]:
+        """False claims, and accounts asked."""
+        return sum(self.claims.values()), sum(self.asked.values())
 
     @property
     def power(self) -> float:
-        """Part of the accounts with the effect in which it is claimed."""
-        return self.counts["seen"] / max(self.counts["effect"], 1)
-
-    @property
-    def wrong(self) -> float:
-        """Part of the accounts with the effect in which something false is claimed."""
-        return self.counts["wrong"] / max(self.counts["effect"], 1)
+        """Part of the accounts with the effect in which it is seen."""
+        return sum(e is not None for e in self.effects) / max(len(self.effects), 1)
 
     @property
     def stated(self) -> float:
-        """Mean effect stated over the true one; NaN without a truth."""
-        return self.counts["stated"] / self.counts["true"] if self.counts["true"] else float("nan")
+        """Mean effect stated over the true one; NaN without."""
+        seen = [e for e in self.effects if e is not None]
+        return (
+            float(np.mean([abs(e[0]) for e in seen]) / np.mean([abs(e[1]) for e in seen]))
+            if seen
+            else np.nan
+        )
 
     @property
-    def detectable(self) -> float:
-        """Mean of what would have been seen in the first world without the effect."""
-        return self.counts["size"] / self.counts["sizes"] if self.counts["sizes"] else float("nan")
+    def covers(self) -> float:
+        """Part of the stated intervals that hold the truth; NaN without."""
+        seen = [e for e in self.effects if e is not None]
+        return float(np.mean([e[2] for e in seen])) if seen else np.nan
 
 
-def ask_nulls(tallies: Sequence[Tally], seed: int) -> None:
-    """Ask of one account of each world without an effect, world by world: what is counted of one is kept for all rows."""
-    for switches in dict.fromkeys(world for tally in tallies for world in tally.row.nulls):
-        for tally in tallies:
-            if switches in tally.row.nulls:
-                tally.null(seed, switches)
+def check(claim: Claim) -> None:
+    """What every claim keeps: bounds around its point and inside 100 points, words that agree with its p."""
+    if claim.low is not None and claim.high is not None and not np.isnan(claim.low):
+        assert -1 <= claim.low <= (claim.effect or 0) + 1e-9 <= claim.high + 2e-9 <= 1 + 2e-9, (
+            claim
+        )
+    if "no difference" in claim.text or "no certain difference" in claim.text:
+        assert not claim.low or not claim.high or claim.low <= 0 <= claim.high, claim
 
 
-def _claims(row: Row, world: World) -> list[Claim]:
-    return [claim for claim in row.ask(world).claims if row.subject(claim)]
+def _evening(account: Any) -> float:
+    local = _local(account)
+    return _planted(account, local.hour >= 17, 1.7)
 
 
-def _evening(claim: Claim, world: World) -> bool:
-    return claim.kind != "best" or claim.subject in {"17:00", "18:00", "19:00", "20:00"}
+def _local(account: Any) -> Any:
+    behind = account.calls["to_number"].str[2:5].astype(int).map(other_worlds.ZONES).to_numpy()
+    return account.calls["created_at"].dt.tz_localize(None).to_numpy() - behind.astype(
+        "timedelta64[h]"
+    )
 
 
-def _long_gap(claim: Claim, world: World) -> bool:
-    """Advised is a day or more, and of shorter and longer gaps the longer ones are better."""
-    if claim.kind == "difference":
-        return (claim.effect or 0) < 0
-    return any(name in claim.subject for name in ("24 h", "2 d", "4 d"))
+def _planted(account: Any, on: Any, factor: float) -> float:
+    plain = account.chance / np.where(on, factor, 1)
+    return float(plain.mean() * (factor - 1))
 
 
-ROWS: Final[tuple[Row, ...]] = (
-    Row(
-        "hours: the hour", lambda w: analytics.hours(w.calls, w.leads),
-        (Switches(), CONFOUNDED, PAUSED, MANY), replace(CONFOUNDED, hour=1.7), lambda w: w.truth["hour"],
-        lambda c: c.subject == "hour" or ":" in c.subject, _evening,
-        limit=lambda points: Switches(hour=1 + points / BASE),
-    ),
-    Row(
-        "best_time: the weekday", lambda w: analytics.best_time(w.calls, w.leads),
-        (Switches(), CONFOUNDED, PAUSED, MANY), Switches(weekday=1.8), lambda w: w.truth["weekday"],
-        lambda c: c.subject == "weekday" or len(c.subject) == 3,
-        lambda c, w: c.kind != "best" or c.subject == "Sat",
-        limit=lambda points: Switches(weekday=1 + points / BASE),
-    ),
-    Row(
-        "recycle: the gap", lambda w: analytics.recycle(w.calls, w.leads),
-        (Switches(), CONFOUNDED, PAUSED, MANY), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
-        right=_long_gap, kind="advice",
-        limit=lambda points: Switches(gap=1 + points / BASE, gap_until=48),
-    ),
-    Row(
-        "speed_to_lead: the wait",
-        lambda w: analytics.speed_to_lead(w.calls, w.leads, goal="human"),
-        (Switches(), replace(CONFOUNDED, web_first=True), PAUSED, MANY), Switches(wait=0.55, leads=3200),
-        lambda w: w.truth["wait"], lambda c: c.subject == "wait",
-        limit=lambda points: Switches(wait=1 - points / BASE),
-    ),
-    Row(
-        "local_presence", lambda w: analytics.local_presence(w.calls, w.leads),
-        (Switches(), replace(CONFOUNDED, sick=0.1), PAUSED, MANY), replace(CONFOUNDED, local=1.4, sick=0.1),
-        lambda w: w.truth["local"], limit=lambda points: Switches(local=1 + points / BASE),
-    ),
-    Row(
-        "caller_ids", lambda w: analytics.caller_ids(w.calls, w.leads, min_calls=100),
-        (Switches(), replace(CONFOUNDED, bound=True), PAUSED, MANY),
-        replace(CONFOUNDED, sick=0.5, leads=3000), lambda w: w.truth["sick"],
-        right=lambda c, w: c.subject in w.sick, kind="alarm",
-        limit=lambda part: Switches(sick=0.1, sick_keeps=1 - part, sick_from=0),
-    ),
-    Row(
-        "scorecard, 60 sources", lambda w: analytics.scorecard(w.calls, w.leads),
-        (Switches(sources=60, leads=3000), *(
-            replace(world, sources=60, leads=3000, source_spread=0)
-            for world in (CONFOUNDED, PAUSED, MANY)
-        )),
-        Switches(sources=6, source_effect=1.7), lambda w: w.truth["source"],
-        right=lambda c, w: c.subject == "source 00" or (c.effect or 0) < 0,
-        limit=lambda points: Switches(sources=60, leads=3000, source_effect=1 + points / BASE),
-    ),
-    Row(
-        "compare", lambda w: analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1"),
-        (
-            Switches(), replace(CONFOUNDED, campaign_spread=0, staggered=False, hour=1.5), PAUSED,
-            replace(MANY, leads=6000, campaign_spread=0),
-        ),
-        Switches(campaign_effect=1.5), lambda w: w.truth["campaign"],
-        limit=lambda points: Switches(campaign_effect=1 + points / BASE),
-    ),
-    Row(
-        "changes", lambda w: analytics.changes(
-            w.calls, w.leads, alpha=0.05, as_of=AS_OF, recent=timedelta(days=14), min_calls=60
-        ),
-        (
-            Switches(), Switches(shifts=True, ladders=True, frailty=0.8, hour=1.5, source_spread=0.4),
-            PAUSED, replace(MANY, leads=6000),
-        ),
-        Switches(season=3.0), kind="alarm",
-        limit=lambda points: Switches(lately=1 + points / BASE),
-    ),
+def _hours(account: Any) -> Any:
+    return _local(account).astype("datetime64[h]").astype(int) % 24
+
+
+def _saturday(account: Any) -> Any:
+    return (_local(account).astype("datetime64[D]").astype(int) + 3) % 7 == 5
+
+
+def _source(account: Any) -> Any:
+    first = dict(
+        zip(account.leads["phone"], account.leads["custom_fields"].str.contains("s0"), strict=True)
+    )
+    return account.calls["to_number"].map(first).to_numpy(bool)
+
+
+_DAYS: Final = {"shared": 0.2, "own": 0.15}
+_WIDE: Final = Dialer(campaigns=4, lines=60, fresh=120, lists=0.2, **_DAYS)
+ROWS: Final = (
+    Row("hours: the hour", lambda a: analytics.hours(a.calls, a.leads), lambda c: c.subject == "hour",
+        Dialer(evening=1.7, lists=0.2, **_DAYS), lambda a: _planted(a, _hours(a) >= 17, 1.7)),
+    Row("hours: the weekday", lambda a: analytics.hours(a.calls, a.leads), lambda c: c.subject == "weekday",
+        Dialer(saturday=1.8, lists=0.2, **_DAYS), lambda a: _planted(a, _saturday(a), 1.8)),
+    Row("recycle: the gap", lambda a: analytics.recycle(a.calls, a.leads), lambda c: True,
+        replace(CONFOUNDED, gap=2.2, leads=3000), lambda a: a.truth["gap"]),
+    Row("speed_to_lead: the wait", lambda a: analytics.speed_to_lead(a.calls, a.leads, goal="human"),
+        lambda c: c.subject == "wait", Switches(wait=0.55, leads=3200), lambda a: -a.truth["wait"]),
+    Row("caller_ids: local presence", lambda a: analytics.caller_ids(a.calls, a.leads, min_calls=100),
+        lambda c: c.subject == "local presence", Dialer(near=1.4, lists=0.2, **_DAYS),
+        lambda a: _planted(a, (a.calls["from_number"].str[2:5] == a.calls["to_number"].str[2:5]).to_numpy(), 1.4)),
+    Row("caller_ids: the alarm", lambda a: analytics.caller_ids(a.calls, a.leads, min_calls=100),
+        lambda c: c.kind == "alarm", level=0.01),
+    Row("scorecard", lambda a: analytics.scorecard(a.calls, a.leads), lambda c: True,
+        Dialer(source=1.6, **_DAYS), lambda a: _planted(a, _source(a), 1.6)),
+    Row("compare", lambda a: analytics.compare(a.calls, a.leads, **_two(a)), lambda c: True,
+        replace(_WIDE, first=1.5), lambda a: _planted(a, (a.calls["campaign_id"] == "k0").to_numpy(), 1.5)),
+    Row("changes", lambda a: analytics.changes(
+            a.calls, a.leads, alpha=0.05, recent=timedelta(days=14), min_calls=60), lambda c: True,
+        replace(_WIDE, lately=2.2, lists=0), lambda a: _planted(a, (a.calls["campaign_id"] == "k0").to_numpy(), 2.2)),
 )  # fmt: skip
+
+
+def _two(account: Any) -> dict[str, str]:
+    first, second = sorted(account.calls["campaign_id"].dropna().unique())[:2]
+    return {"a": str(first), "b": str(second)}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dialframe
-from dialframe import analytics, compliance, sandbox
+from dialframe import compliance, sandbox
 from dialframe.account import Account, connect
 from dialframe.assistant import analysis_tools
 from dialframe.reports.audit_findings import headlines
@@ -53,11 +53,10 @@ def asked(
 
 
 def test_every_face_gives_one_number(asked: Asked) -> None:
-    """Numbers and fresh ones: audit, coverage, headline, assistant, metric."""
+    """Numbers and fresh ones: audit, coverage, headline, assistant."""
     account, now = asked.account, asked.now
     leads, calls = account.leads(), account.calls()
     covered = compliance.dnc.coverage(leads, calls, account.dnc_checks(), now=now)
-    metric = analytics.metrics.dnc_coverage(calls, leads, audit=asked.audit)
 
     _, _, fresh = headlines(asked.audit)
     said = {
@@ -65,7 +64,6 @@ def test_every_face_gives_one_number(asked: Asked) -> None:
         "coverage": _whole(covered.summary),
         "headline": (int(fresh.value or 0), fresh.of),
         "pack": _added(_of_campaigns(asked.audit.parts["coverage_by"])),
-        "metric": (metric.numerator, metric.denominator),
     }  # fmt: skip
     if asked.seed in SOME:
         tool = analysis_tools.BY_NAME["dnc_coverage"].run(analysis_tools.Asked(account, {}, now))
@@ -73,24 +71,6 @@ def test_every_face_gives_one_number(asked: Asked) -> None:
         said["assistant"] = _added(pd.DataFrame(tool["groups"]))
     assert len(set(said.values())) == 1, said
     assert 0 < said["audit"][0] < said["audit"][1]
-
-
-def test_a_metric_of_the_law_is_the_count_of_its_check(asked: Asked) -> None:
-    """Violations and requests honored, of all that the audit looked at."""
-    calls, leads = asked.account.calls(), asked.account.leads()
-    checks = asked.audit.checks.set_index("check")
-    found = analytics.metrics.compute(calls, leads, audit=asked.audit)
-    for name, check, grade in (
-        ("dnc_risk_calls", "listed_number", "violation"),
-        ("dnc_honor", "internal_dnc", "pass"),
-        ("calling_hours_breach", "calling_hours", "violation"),
-        ("frequency_breach", "attempt_caps", "violation"),
-    ):
-        if check in checks.index:
-            row = checks.loc[check]
-            assert (found[name].numerator, found[name].denominator) == (row[grade], row["checked"])
-            assert found[name].as_of == asked.now
-    assert checks.loc["calling_hours", "violation"] > 0
 
 
 def _whole(summary: pd.DataFrame) -> tuple[int, int]:

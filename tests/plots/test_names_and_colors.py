@@ -87,10 +87,10 @@ def test_odds_are_drawn_to_the_logarithm_under_their_dimension() -> None:
                       created_at=account.calls["created_at"] + pd.Timedelta(hours=25 * d),
                       answered_at=account.calls["answered_at"] + pd.Timedelta(hours=25 * d),
                       ended_at=account.calls["ended_at"] + pd.Timedelta(hours=25 * d))
-                      for d in range(6)], ignore_index=True)  # fmt: skip
-    picture = plots.best_time(analytics.best_time(many, account.leads))
+                      for d in range(12)], ignore_index=True)  # fmt: skip
+    picture = plots.hours(analytics.hours(many, account.leads))
 
-    assert {"Local hour", "Weekday"} <= set(words(picture).splitlines())
+    assert {"Local hour"} <= set(words(picture).splitlines())
     (axes,) = picture.axes
     assert axes.get_xscale() == "log"
     low, high = axes.get_xlim()
@@ -112,14 +112,5 @@ def test_no_share_is_drawn_beyond_what_there_can_be(share: int) -> None:
 def test_too_few_is_not_none() -> None:
     """Calls that are too few for an answer are not said to be none."""
     account = _account(("web",))
-    picture = plots.best_time(analytics.best_time(account.calls[:4], account.leads))
+    picture = plots.hours(analytics.hours(account.calls[:4], account.leads))
     assert "There are too few calls to show." in words(picture)
-
-
-def test_thin_cells_have_no_share() -> None:
-    """Cells with too few calls are hatched and have their count alone."""
-    account = _account(("web",))
-    picture = plots.hours(analytics.hours(account.calls[:20], account.leads))
-    assert "Hatched: under 30 calls" in words(picture).replace("\n", " ")
-    lines = words(picture).splitlines()
-    assert not any(line.endswith(" %") and line[:-2].isdigit() for line in lines)

@@ -38,14 +38,14 @@ def test_names_tell_campaigns_apart() -> None:
 
 def test_a_result_has_names_in_words_and_tables() -> None:
     """Answer, table and picture have names; numbers and the result that was given stay as they are."""
-    result = analytics.penetration(CALLS, PEOPLE, by="campaign_id")
+    result = analytics.carriers(CALLS, PEOPLE, by="campaign_id")
     shown = result.named(CAMPAIGNS)
 
-    assert set(shown.table["group"]) == {"Spring", "Autumn <b>"}
-    assert set(result.table["group"]) == {ONE, TWO}
+    assert set(shown.table["campaign_id"]) == {"Spring", "Autumn <b>"}
+    assert set(result.table["campaign_id"]) == {ONE, TWO}
     assert ONE not in shown.answer
-    assert list(shown.table["value"]) == list(result.table["value"])
-    assert "Spring" in plots.penetration(shown).alt
+    assert list(shown.table["attempts"]) == list(result.table["attempts"])
+    assert "Spring" in plots.carriers(shown).alt
 
 
 def test_a_funnel_has_names() -> None:
@@ -63,10 +63,10 @@ def test_the_page_is_for_people_who_write_no_code() -> None:
     """Stages and headings in words, codes named without a file to write, long tables folded, names escaped."""
     names = campaign_names(CAMPAIGNS)
     split = analytics.funnel(CALLS, PEOPLE, by="campaign_id").renamed(names)
-    causes = analytics.causes(CALLS)
-    told = [result_sections.Finding("Hangup causes", causes, plots.causes(causes))]
+    carriers = analytics.carriers(CALLS)
+    told = [result_sections.Finding("Carriers", carriers, plots.carriers(carriers))]
     whole = analytics.funnel(CALLS, PEOPLE)
-    measured = analytics.metrics.compute(CALLS, PEOPLE)
+    measured = analytics.metrics(CALLS, PEOPLE)
     page = result_sections.page(
         whole, split, analytics.dispositions(CALLS).table, measured, told, facts={}
     )

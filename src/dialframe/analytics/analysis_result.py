@@ -177,8 +177,20 @@ class Result:
         return f"<Result {self.name}: {self.answer}>"
 
     def _repr_html_(self) -> str:
+        # A notebook leads with what was found and its picture; the numbers and their notes follow.
         heads, rows, texts = self._cells()
-        return html_table(self.answer, heads, rows, texts, [*self.warnings, *self._notes()])
+        return self._picture_html() + html_table(
+            self.answer, heads, rows, texts, [*self.warnings, *self._notes()]
+        )
+
+    def _picture_html(self) -> str:
+        """The picture as a part of the page; nothing where there is none, or a page cannot draw."""
+        try:
+            picture = self.plot()
+        except (ConfigError, ImportError):
+            return ""
+        inside: str = picture._repr_html_()
+        return inside
 
     def _cells(self) -> tuple[list[str], list[list[str]], int]:
         """Headings, cells and how many columns of text lead."""
@@ -394,7 +406,8 @@ def _text(value: object) -> str | None:
 
 def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:
     """Headings, cells and how many columns of text lead."""
-    shown = table.drop(columns="definition", errors="ignore").head(_MOST_ROWS)
+    table = with_data(table)
+    shown = table.drop(columns=["definition", "source"], errors="ignore").head(_MOST_ROWS)
     # Leading columns of text are names and stand to the left; all that follows are numbers to be compared.
     texts = 0
     for name in shown.columns:
@@ -406,6 +419,14 @@ def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:
         rest = f"... {len(table) - _MOST_ROWS} more"
         rows.append([rest, *[""] * (len(shown.columns) - 1)])
     return [str(name).replace("_", " ") for name in shown.columns], rows, texts
+
+
+def with_data(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of which there is something: those without a denominator say nothing."""
+    if "denominator" not in table.columns or not len(table):
+        return table
+    used = table["denominator"].fillna(0).to_numpy(float) > 0
+    return table[used] if used.any() else table
 
 
 def _cell(value: object) -> str:

@@ -45,6 +45,8 @@ class Claim:
         detectable: The effect that such data would have shown four times out of five.
         adjusted_for: What was held still.
         text: The statement in a sentence without its full stop.
+        diagnostics: How the fit behind it went: `converged`, `steps`, `days`, `effective_days`,
+            `pooled_levels`, `why_not`; None of a plain count.
     """
 
     kind: Kind
@@ -55,6 +57,7 @@ class Claim:
     detectable: float | None = None
     adjusted_for: tuple[str, ...] = ()
     text: str = ""
+    diagnostics: Mapping[str, object] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The claim in plain values."""

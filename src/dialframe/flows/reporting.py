@@ -189,11 +189,9 @@ def report(
         result = ask().named(tables.campaigns)
         sentences.append(result_sections.Finding(title, result, result.plot()))
     on_progress(Progress("analyses", len(asked), len(asked)))
-    metrics = analytics.metrics.compute(
-        tables.calls, tables.leads, appointments=tables.appointments, callbacks=tables.callbacks,
-        report=tables.dispositions, events=tables.events, campaign=scope.campaign,
-        taxonomy=scope.taxonomy,
-    )  # fmt: skip
+    metrics = analytics.metrics(
+        tables.calls, tables.leads, campaign=scope.campaign, taxonomy=scope.taxonomy
+    )
     # Names for people, in every part alike.
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
@@ -208,33 +206,19 @@ def report(
 def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, Callable[[], Result]]]:
     """The analyses of the page in their order: title and question."""
     a, c, campaign, taxonomy = analytics, t.calls, scope.campaign, scope.taxonomy
-    of_source = SOURCE if by == SOURCE else "campaign_id"
     return [
-        ("From first to last outcome", lambda: a.outcome_flows(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("Leads by the week of their import", lambda: a.cohorts(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("Time to the first conversation", lambda: a.time_to_contact(c, t.leads, by=by, campaigns=t.campaigns, campaign=campaign, taxonomy=taxonomy)),
-        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=campaign, taxonomy=taxonomy)),
-        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
-        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
+        ("When people answer", lambda: a.hours(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("How often to try", lambda: a.attempts(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("When to try again", lambda: a.recycle(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
-        ("Load of each caller ID", lambda: a.caller_load(c, campaign=campaign, taxonomy=taxonomy)),
-        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
         ("Carriers", lambda: a.carriers(c, campaign=campaign, taxonomy=taxonomy)),
-        ("Hangup causes", lambda: a.causes(c, campaign=campaign, taxonomy=taxonomy)),
-        ("Ringing", lambda: a.ring_times(c, campaign=campaign, taxonomy=taxonomy)),
         ("Machines", lambda: a.machines(c, taxonomy=taxonomy)),
         ("Sources", lambda: a.scorecard(c, t.leads, by=by, campaign=campaign, taxonomy=taxonomy)),
-        ("How far the lists are worked", lambda: a.penetration(c, t.leads, by=of_source, campaign=campaign, taxonomy=taxonomy)),
         ("Speed to lead", lambda: a.speed_to_lead(c, t.leads, campaign=campaign, taxonomy=taxonomy)),
-        ("Callbacks", lambda: a.callbacks_kept(c, t.leads, callbacks=t.callbacks, campaign=campaign, taxonomy=taxonomy)),
-        ("Appointments", lambda: a.appointments_kept(c, t.leads, appointments=t.appointments, taxonomy=taxonomy)),
         ("Numbers in several campaigns", lambda: a.duplicates(c, t.leads, taxonomy=taxonomy)),
         ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events, taxonomy=taxonomy)),
-        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=campaign, taxonomy=taxonomy)),
-        ("Contradictions", lambda: a.conflicts(c, campaign=campaign, taxonomy=taxonomy)),
-        ("What a duration means", lambda: a.durations(c, taxonomy=taxonomy)),
         ("The service's report and this one", lambda: a.reconcile(c, report=t.dispositions, taxonomy=taxonomy)),
     ]  # fmt: skip
 

@@ -10,18 +10,17 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Rectangle
 
-from dialframe.analytics import Result, wilson
+from dialframe.analytics import Result
 from dialframe.analytics.attempt.frames_to_arrays import require
-from dialframe.analytics.attempt.local_clock import WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import BY_NAME, GOAL_WORDS, Family
 from dialframe.analytics.claims_and_tables import compact, count, interval, plural, share
+from dialframe.analytics.inference import wilson
 from dialframe.plots.picture import Kind, Picture, draws, key, label, nothing, number
 from dialframe.plots.style import (
     BLUE,
     ORANGE,
-    SERIES,
     SKY,
     Look,
     Theme,
@@ -36,31 +35,6 @@ _MOST_TICKS: Final = 8
 
 
 @draws
-def causes(result: Result, *, look: Look = "light") -> Picture:
-    """Hangup causes by frequency, with the class that each means."""
-    return _bars(
-        result, look, what="attempts", subtitle="Attempts by hangup cause, and what it means",
-        bar_of=lambda r: (
-            _text(r["hangup_cause"]), r["numerator"],
-            f"{share(r['rate'])}  {str(r['class']).replace('_', ' ')}", r["class"] == "unmapped",
-        ),
-    )  # fmt: skip
-
-
-@draws
-def conflicts(result: Result, *, look: Look = "light") -> Picture:
-    """Where network and agent contradict each other."""
-    return _bars(
-        result, look, what="contradictions",
-        subtitle="Calls by disposition and what the network says",
-        bar_of=lambda r: (
-            f"{_text(r['disposition'])} on {str(r['telephony']).replace('_', ' ')}", r["calls"],
-            share(r["share"]), True,
-        ),
-    )  # fmt: skip
-
-
-@draws
 def reconcile(result: Result, *, look: Look = "light") -> Picture:
     """Why the service's report and the calls differ."""
     if not result.parameters["difference"]:
@@ -70,43 +44,6 @@ def reconcile(result: Result, *, look: Look = "light") -> Picture:
         result, look, what="differences", keep_zero=True,
         subtitle="Units of difference by reason; together they are the whole difference",
         bar_of=lambda r: (str(r["reason"]).replace("_", " "), r["calls"], share(r["share"]), False),
-    )  # fmt: skip
-
-
-@draws
-def callbacks_kept(result: Result, *, look: Look = "light") -> Picture:
-    """What became of the callbacks."""
-    if not int(result.table["callbacks"].sum()):
-        return nothing("callbacks", "Callbacks by what became of them", look, result.table)
-    return _bars(
-        result, look, what="callbacks", keep_zero=True,
-        subtitle="Callbacks by what became of them; shares of those due, 95 %",
-        bar_of=lambda r: (
-            str(r["fate"]).replace("_", " "), r["callbacks"], _rate(r), r["fate"] in ("late", "lost"),
-        ),
-    )  # fmt: skip
-
-
-@draws
-def appointments_kept(result: Result, *, look: Look = "light") -> Picture:
-    """What became of the appointments."""
-    return _bars(
-        result, look, what="appointments",
-        subtitle="Appointments by status; shares of those that are over, 95 %",
-        bar_of=lambda r: (_text(r["status"]), r["appointments"], _rate(r), r["status"] == "no-show"),
-    )  # fmt: skip
-
-
-@draws
-def caller_load(result: Result, *, look: Look = "light") -> Picture:
-    """How many calls each caller ID carried on its busiest day."""
-    return _bars(
-        result, look, what="calls", subtitle="Calls on the busiest day of each caller ID",
-        table=result.table.sort_values("most_per_day", ascending=False, kind="stable"),
-        bar_of=lambda r: (
-            str(r["from_number"]), r["most_per_day"],
-            f"on one day; {count(r['dials'])} calls in {count(r['days'])} days", r["days_over"],
-        ),
     )  # fmt: skip
 
 
@@ -135,69 +72,6 @@ def duplicates(result: Result, *, look: Look = "light") -> Picture:
             "number" if r["numbers"] == 1 else "numbers", True,
         ),
     )  # fmt: skip
-
-
-@draws
-def durations(result: Result, *, look: Look = "light") -> Picture:
-    """What the duration counts, by group: diamonds of one kind among the other stand out."""
-    kinds = [str(k) for k in result.table["means"] if k != "unclear"]
-    most = max(set(kinds), key=kinds.count) if kinds else ""
-    return _bars(
-        result, look, what="answered calls",
-        subtitle="Answered calls by group, and what their duration counts",
-        bar_of=lambda r: (
-            _text(r[result.table.columns[0]]), r["calls"], f"calls: {r['means']}",
-            r["means"] not in (most, "unclear"),
-        ),
-    )  # fmt: skip
-
-
-@draws
-def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
-    """The mix of outcomes over time, the most frequent five and the rest; unmapped is always shown."""
-    about = f"Share of attempts by {result.parameters['period']} and outcome"
-    pareto = result.tables["pareto"]
-    if not len(result.table) or not int(pareto["calls"].sum()):
-        return nothing("attempts", about, look, result.table)
-    top = [str(n) for n in pareto["outcome"] if n != "unmapped"][:5]
-    shown = [*top, "unmapped"]
-    wide = result.table.pivot_table(
-        index="start", columns="outcome", values="numerator", aggfunc="sum"
-    )
-    total = result.table.groupby("start")["denominator"].first()
-    parts = pd.DataFrame({n: wide[n].astype(float) for n in shown if n in wide})
-    parts["others"] = total.astype(float) - parts.sum(axis=1)
-    shares = parts.div(total.astype(float), axis=0)
-    colors = [*SERIES, "#8C959F"]
-    hatches = ("", "//", "..", "xx", "\\\\", "||", "")
-    details = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
-    note = (
-        f"Bars from the bottom in the order of the legend; shares there are of all "
-        f"{int(total.sum()):,} attempts. Taxonomy {result.taxonomy_version}."
-    )
-    with context(look) as theme:
-        kinds = [
-            Patch(facecolor=colors[i], hatch=hatches[i], edgecolor=theme.background,
-                  label=f"{name.replace('_', ' ')} {share(float(parts[name].sum() / total.sum()))}")
-            for i, name in enumerate(shares.columns)
-        ]  # fmt: skip
-        figure = canvas(theme, 3.8, result.answer, f"{about}; below: attempts", note, kinds)
-        axes = figure.subplots()
-        bottom = [0.0] * len(shares)
-        for i, name in enumerate(shares.columns):
-            heights = shares[name].to_numpy(float)
-            axes.bar(range(len(shares)), heights, 0.92, bottom, color=colors[i], hatch=hatches[i],
-                     edgecolor=theme.background, lw=0.4)  # fmt: skip
-            bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
-        # Every few periods has its label, or they would stand on each other.
-        step = -(-len(shares) // _MOST_TICKS)
-        axes.set_xticks(
-            range(0, len(shares), step),
-            [f"{start}\n{compact(total[start])}" for start in shares.index[::step]],
-            size=8.5,
-        )
-        axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
 def _bars(
@@ -349,28 +223,6 @@ _Floats = npt.NDArray[np.float64]
 _MOST_COHORTS: Final = 20
 #: Contrast from which words in the color of the ground read on a cell.
 _READS: Final = 3.5
-
-
-@draws
-def hours(result: Result, *, look: Look = "light") -> Picture:
-    """How often a person answers by local hour and weekday; thin cells have their count alone."""
-    table = result.table
-    used = sorted({int(h) for h, n in zip(table["hour"], table["denominator"], strict=True) if n})
-    if not used:
-        return nothing(
-            "calls", "Calls that a person answered by local hour and weekday", look, result.table
-        )
-    across = list(range(used[0], used[-1] + 1))
-    grid = table.set_index(["weekday", "hour"])
-    cells = [[grid.loc[(day, hour)] for day in WEEKDAYS] for hour in across]
-    return _grid(
-        result, look, cells, [f"{h}:00" for h in across], list(WEEKDAYS), value="shrunk",
-        subtitle="Calls that a person answered, by the clock of the person called; below: calls",
-        footer="Color and number: rate shrunk to the mean; the darker, the higher. Hatched: under "
-        f"{result.parameters['min_calls']} calls, too "
-        "few for a share.",
-        alt="",
-    )  # fmt: skip
 
 
 @draws

@@ -16,7 +16,7 @@ from dialframe.analytics import Result
 from dialframe.analytics.attempt.frames_to_arrays import require
 from dialframe.analytics.claims_and_tables import compact, interval, plural, share
 from dialframe.plots.picture import Picture, draws, label, nothing, number
-from dialframe.plots.style import BLUE, ORANGE, SERIES, SKY, Look, Theme, canvas, context, settle
+from dialframe.plots.style import SERIES, Look, Theme, canvas, context, settle
 
 _Record = dict[Any, Any]
 _DIMENSIONS: Final = {"hour": "Local hour", "weekday": "Weekday"}
@@ -30,13 +30,14 @@ _FEW: Final = 30
 
 
 @draws
-def best_time(result: Result, *, look: Look = "light") -> Picture:
-    """Rate ratio of a person by hour and weekday, everything else held still."""
+def hours(result: Result, *, look: Look = "light") -> Picture:
+    """How often a person answers by local hour and weekday, everything else held still."""
     rows = []
     for row in result.table.to_dict("records"):
+        if pd.isna(row["rate_ratio"]):
+            continue
         odds, low, high = (number(row[n]) for n in ("rate_ratio", "ratio_low", "ratio_high"))
-        adjusted = "not" if pd.isna(row["adjusted"]) else f"{100 * row['adjusted']:.1f} %"
-        words = f"{compact(row['denominator'])} calls, {adjusted} adjusted"
+        words = f"{compact(row['denominator'])} calls, {100 * row['adjusted']:.1f} % adjusted"
         rows.append(Row(str(row["level"]), odds, low, high, words,
                         group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
     return forest(
@@ -45,15 +46,6 @@ def best_time(result: Result, *, look: Look = "light") -> Picture:
         "source, attempt and the other clock held still",
         footer="Times with too few calls stand in the table only.",
     )  # fmt: skip
-
-
-@draws
-def caller_ages(result: Result, *, look: Look = "light") -> Picture:
-    """How often a person answers by days since a caller ID's first use."""
-    rows = of_table(result, "age_days", mark="expected")
-    return forest(result, rows, look, what="calls from caller IDs of a known age",
-                  subtitle="Calls that a person answered, by days since the number's first use",
-                  footer="Upright mark: what the mix of the calls gives reason for.")  # fmt: skip
 
 
 @draws
@@ -117,19 +109,6 @@ def compare(result: Result, *, look: Look = "light") -> Picture:
 
 
 @draws
-def local_presence(result: Result, *, look: Look = "light") -> Picture:
-    """The lift of a local caller ID by way of comparing."""
-    rows = [
-        Row(str(row["compared"]), number(row["lift"]), number(row["low"]), number(row["high"]),
-            f"{compact(row['matched_dials'])} / {compact(row['other_dials'])} calls")
-        for row in result.table.to_dict("records")
-    ]  # fmt: skip
-    return forest(result, rows, look, what="calls", zero=True, unit="points",
-                  subtitle="Rate of a person with a local caller ID less the rate with another, in points",
-                  footer="Calls: local and other.")  # fmt: skip
-
-
-@draws
 def machines(result: Result, *, look: Look = "light") -> Picture:
     """Machines among the answers of each group; diamonds hide more of them."""
     rows = of_table(
@@ -138,34 +117,6 @@ def machines(result: Result, *, look: Look = "light") -> Picture:
     )  # fmt: skip
     return forest(result, rows, look, what="answered calls", by_value=True,
                   subtitle="Answers that were machines; diamonds: most unknown answers sound like machines")  # fmt: skip
-
-
-@draws
-def missing_dispositions(result: Result, *, look: Look = "light") -> Picture:
-    """Conversations without a disposition, by campaign."""
-    return forest(result, of_table(result, "campaign_id"), look, what="conversations", by_value=True,
-                  subtitle=result.definition)  # fmt: skip
-
-
-@draws
-def penetration(result: Result, *, look: Look = "light") -> Picture:
-    """Every variant of penetration of each list; saturation stands in the table."""
-    rows = [
-        Row(str(row["variant"]).replace("_", " "), number(row["value"]), number(row["low"]),
-            number(row["high"]), f"of {compact(row['denominator'])}",
-            group=str(row["group"]) if result.parameters["by"] else "")
-        for row in result.table.to_dict("records") if row["variant"] != "list_saturation"
-    ]  # fmt: skip
-    return forest(result, rows, look, what="leads", subtitle=result.definition,
-                  footer="The variants divide different things: see the table.")  # fmt: skip
-
-
-@draws
-def return_calls(result: Result, *, look: Look = "light") -> Picture:
-    """Dials that were called back, by caller ID."""
-    rows = of_table(result, "from_number", "dials")
-    return forest(result, rows, look, what="dials", by_value=True,
-                  subtitle="Dials without a person that were called back")  # fmt: skip
 
 
 @draws
@@ -275,43 +226,6 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
         axes.set_xlim(0, max(axes.get_xlim()[1], 1.0))
         axes.grid(axis="y")
         return Picture(settle(figure), f"{result.answer}. {'; '.join(ends)}.", look, result.table)
-
-
-@draws
-def ring_times(result: Result, *, look: Look = "light") -> Picture:
-    """How long it rang, by who answered, one row of bars each."""
-    about = "Seconds of ringing, by who answered"
-    medians = result.tables["medians"]
-    kinds = [r for r in medians.to_dict("records") if r["calls"]]
-    if not kinds:
-        return nothing("calls", about, look, result.table)
-    note = f"The area of a bar is its share of the calls of its row. Taxonomy {result.taxonomy_version}."
-    colors = {"person": BLUE, "machine": SKY, "unknown": ORANGE, "nobody": "#8C959F"}
-    with context(look) as theme:
-        figure = canvas(theme, 0.6 + 1.15 * len(kinds), result.answer, about, note)
-        grid = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, kind in zip(grid, kinds, strict=True):
-            rows = result.table[result.table["who"] == kind["who"]]
-            left = rows["from_s"].to_numpy(float)
-            # Bands grow with the seconds, so that the height is a density and the area a share.
-            width = np.append(left[1:] - left[:-1], 10.0)
-            axes.bar(left, rows["share"].to_numpy(float) / width, width, align="edge",
-                     color=colors[str(kind["who"])], edgecolor=theme.background)  # fmt: skip
-            heading = (
-                f"{kind['who']}: {compact(kind['calls'])} calls, median {kind['median_s']:.0f} s"
-            )
-            axes.axvline(float(kind["median_s"]), color=theme.text, lw=1.2, ls=":")
-            axes.set_title(heading, loc="right", size=9, pad=1)
-            axes.set_yticks([])
-            axes.spines["left"].set_visible(False)
-        rung = result.table.loc[result.table["calls"] > 0, "from_s"].max()
-        edges = sorted({0.0, *result.table["from_s"].astype(float)})
-        grid[-1].set_xlim(0, next((e for e in edges if e > rung), edges[-1] + 10))
-        grid[-1].set_xlabel("seconds; dotted: median")
-        alt = "; ".join(
-            f"{k['who']} {compact(k['calls'])} calls, median {k['median_s']:.0f} s" for k in kinds
-        )
-        return Picture(settle(figure), f"{result.answer}. {alt}.", look, result.table)
 
 
 #: Rows drawn at most; the rest stands in the table.

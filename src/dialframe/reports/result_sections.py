@@ -10,7 +10,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import plots
-from dialframe.analytics import STAGES, Funnel, Result, metrics
+from dialframe.analytics import NOT_AVAILABLE, STAGES, Funnel, Result
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask
@@ -204,7 +204,7 @@ def page(
     whole: Funnel,
     split: Funnel,
     mix: pd.DataFrame,
-    measured: metrics.Metrics,
+    measured: Result,
     findings: Sequence[Finding],
     *,
     facts: Mapping[str, str],
@@ -287,7 +287,7 @@ def _headings(names: Iterable[str]) -> dict[str, str]:
     return {n: _HEADINGS.get(n, words(n)) for n in map(str, names)}
 
 
-def _measures(measured: metrics.Metrics) -> Section:
+def _measures(measured: Result) -> Section:
     """Every metric with numerator, denominator, interval and definition."""
     rows = measured.table
     names = ["metric", "unit", "value", "numerator", "denominator", "low", "high", "why_null", "definition"]  # fmt: skip
@@ -295,8 +295,9 @@ def _measures(measured: metrics.Metrics) -> Section:
         columns={"definition": "counted"}
     )
     # Asked for often, and not to be had: the page says why, so that nobody looks further.
-    missing = metrics.not_available()
-    lacking = [f"{name}: {why}" for name, why in measured.not_computed.items()]
+    missing = pd.DataFrame(
+        {"metric": list(NOT_AVAILABLE), "reason": list(NOT_AVAILABLE.values())}, dtype="str"
+    )
     return Section(
         title="Every metric with its definition",
         finding=f"{len(rows)} metrics of the same counted calls; a rate without a denominator is empty, not 0.",
@@ -304,7 +305,6 @@ def _measures(measured: metrics.Metrics) -> Section:
             Sheet("Metrics", shown, _headings(shown.columns), rows=len(shown)),
             Sheet("What this API cannot give", missing, _headings(missing.columns), folded=True),
         ),
-        counted=tuple(lacking),
     )
 
 

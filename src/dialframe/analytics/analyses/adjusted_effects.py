@@ -1,15 +1,14 @@
 """What a level of something does to the chance of a person, with the rest held still, as claims.
 
 Every analysis that says better, best, worse, advised or no difference asks here. The comparison is
-made inside campaign, week and source, with the attempt and what else is passed as factors; what the
+made inside campaign and week, with source, attempt and what else is passed as factors; what the
 answer cannot say is a part of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypedDict, Unpack
 
 import numpy as np
 
@@ -25,43 +24,33 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
-from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask, digest
+from dialframe.analytics.attempt.frames_to_arrays import HOUR_US, Floats, Ints, Mask
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.claims_and_tables import Claim, Kind, points, seen, share, sums
-from dialframe.analytics.inference import (
-    Effects,
-    detectable_effect,
-    holm,
-    needed_noncentrality,
-    normal_quantile,
-    tested_level,
-)
-from dialframe.analytics.rate_ratios import (
-    RateRatios,
-    day_variance,
-    effects_of,
+from dialframe.analytics.attempt.taxonomy import CONNECTED_UNKNOWN
+from dialframe.analytics.claims_and_tables import Claim, Kind, points, seen, share
+from dialframe.analytics.effects import (
+    LEAST_HITS,
+    LEAST_TRIALS,
+    Family,
+    Levels,
+    Model,
+    Verdict,
+    between_days,
+    dense,
+    fit,
+    inside_days,
     joined,
-    rate_ratios,
+    judge,
 )
-
-#: Log ratio from which on a difference is beyond everything that calls show.
-_MOST_LOG: Final = 6.0
-_WEEK_US: Final = 7 * 24 * HOUR_US
-#: 1970 began on a Thursday: weeks are counted from a Monday.
-_MONDAY_US: Final = 3 * 24 * HOUR_US
-
-#: What a difference between levels may look like, where its detectable size is stated.
-Shape = Literal["halves", "third", "one", "named"]
-
-#: Why levels cannot be judged, where nothing else is known of it.
-TOO_LITTLE: Final = "the calls differ too little in it, or too few reached a person"
+from dialframe.analytics.inference import t_quantile
 
 #: What claims take for granted, in every result that makes them.
 ASSUMPTIONS: Final = (
     "what was held still multiplies the chance of a person, alike in every campaign",
     "what is in no column (who a lead is, what was said) does not go with what is compared",
-    "attempts on one lead are one cluster, calls of one day of a campaign may be better or worse than "
-    "those of another, and leads are otherwise independent of each other",
+    "a day may be better or worse than another for all calls together, and attempts on one lead are "
+    "one cluster; leads are otherwise independent of each other",
+    "fewer than ten independent days carry no claim",
 )
 
 
@@ -77,9 +66,15 @@ def one_look(otherwise: str) -> str:
     )
 
 
+def local_day(attempts: Attempts) -> Ints:
+    """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
+    return (attempts.when // HOUR_US + ahead_h(attempts)) // 24
+
+
 def week_code(attempts: Attempts) -> Ints:
-    """Week of each attempt (from Monday, UTC), from 0 up."""
-    week = (attempts.when + _MONDAY_US) // _WEEK_US
+    """Week of each attempt's local day (from Monday), from 0 up."""
+    # 1970 began on a Thursday.
+    week = (local_day(attempts) + 3) // 7
     return week - int(week.min(initial=0)) if len(week) else week
 
 
@@ -88,29 +83,39 @@ def campaign_code(attempts: Attempts) -> Ints:
     return attempts.text("campaign_id")[0]
 
 
-def local_day(attempts: Attempts) -> Ints:
-    """Local day of each attempt since 1970 (that of UTC where it is not certain)."""
-    return (attempts.when // HOUR_US + ahead_h(attempts)) // 24
-
-
 def day_code(attempts: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up."""
     day = local_day(attempts)
-    # A good day of one campaign says nothing of another: a day is one of its campaign.
-    day -= int(day.min(initial=0))
-    return joined([campaign_code(attempts), day], len(attempts))
+    return joined([campaign_code(attempts), day - int(day.min(initial=0))], len(attempts))
 
 
-def usual_strata(attempts: Attempts, source: str = SOURCE) -> list[Ints]:
-    """Campaign, week and source: inside these everything is compared."""
-    return [campaign_code(attempts), week_code(attempts), source_level(attempts, source)[0]]
+def thick_strata(coarse: Ints, fine: Ints, hit: Mask) -> Ints:
+    """Coarse by fine, where that has enough trials and hits; else the coarse stratum, or what is left over.
+
+    In a stratum of a few leads a lead is compared with itself, of whose attempts it is the last that
+    hits: later would always seem the better.
+
+    Args:
+        coarse: Campaign of each trial.
+        fine: Week of each trial.
+        hit: Whether each trial hit.
+    """
+
+    def thin(code: Ints) -> Mask:
+        trials, hits = np.bincount(code), np.bincount(code, hit)
+        return np.asarray((trials < 3 * LEAST_TRIALS) | (hits < LEAST_HITS))[code]
+
+    pair = joined([coarse, fine], len(hit))
+    pair = np.where(thin(pair), int(pair.max(initial=0)) + 1 + coarse, pair)
+    return dense(np.where(thin(pair), int(pair.max(initial=0)) + 1, pair))
 
 
-def usual_factors(attempts: Attempts, *without: str) -> dict[str, Ints]:
-    """Attempt, local hour, weekday and time zone, but for those that are under study themselves."""
+def usual_factors(attempts: Attempts, *without: str, source: str = SOURCE) -> dict[str, Ints]:
+    """Source, attempt, local hour, weekday and time zone, but for those that are under study themselves."""
     clock = clock_of(attempts)
     # The zone is a factor beside the local hour: where people live is known to change who answers.
     factors = {
+        "source": source_level(attempts, source)[0],
         "attempt": attempt_level(attempts),
         "hour": hour_level(clock),
         "weekday": weekday_level(clock),
@@ -119,38 +124,26 @@ def usual_factors(attempts: Attempts, *without: str) -> dict[str, Ints]:
     return {name: code for name, code in factors.items() if name not in without}
 
 
-def caller_model(attempts: Attempts, *, weekly: bool = True) -> RateRatios:
-    """The chance of a person that campaign, week, source, attempt, hour and presence give a call.
+def caller_model(attempts: Attempts, *, weekly: bool = True) -> Model:
+    """The chance of a person that campaign, week, source, attempt, hour, day and presence give a call.
 
     Args:
         attempts: The attempts.
-        weekly: Inside the week, or over the whole time, for who compares a number with its own past.
+        weekly: Inside the week and day, or over the whole time, for who compares a number with its own past.
     """
-    return rate_ratios(
-        attempts.flag("human"), [campaign_code(attempts), *([week_code(attempts)] if weekly else [])],
-        {"source": source_level(attempts)[0], **usual_factors(attempts),
-         "local": local_match(attempts).astype(np.int64)},
-        attempts.cluster, wanted=[],
-    )  # fmt: skip
+    hit, campaign = attempts.flag("human"), campaign_code(attempts)
+    factors = usual_factors(attempts) | {"local": local_match(attempts).astype(np.int64)}
+    if not weekly:
+        return fit(hit, campaign, factors)
+    # A day on which everything goes worse is no fault of the numbers that dialed on it.
+    days = local_day(attempts)
+    factors = {n: c for n, c in factors.items() if n != "weekday"} | {
+        "day": days - int(days.min(initial=0))
+    }
+    return fit(hit, thick_strata(campaign, week_code(attempts), hit), factors)
 
 
-def day_spread(attempts: Attempts) -> float:
-    """Variance of what a day multiplies all chances of its campaign by, from all attempts.
-
-    Of some attempts alone, first ones for instance, strata and factors take up what days differ by, and
-    the variance seems to be nothing.
-    """
-    # Kept for all who count the same calls: the model behind it is the dearest part of a claim.
-    key = f"day spread {digest(source_level(attempts)[0]).hex()}"
-    if key not in attempts.arrays:
-        model = caller_model(attempts)
-        attempts.arrays[key] = day_variance(
-            attempts.flag("human"), model.stratum, model.expected, day_code(attempts)
-        )
-    return float(attempts.arrays[key])
-
-
-def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
+def tried_level(attempts: Attempts, hit: Mask, strata: Ints) -> Ints:
     """Attempt, and within it how good the hours of the lead's earlier attempts were, in quarters.
 
     Who was tried at good hours and not reached is harder to reach than who was tried at poor ones.
@@ -162,9 +155,7 @@ def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
         strata: What hours and weekdays are compared inside of, the groups among it.
     """
     attempt = attempt_level(attempts)
-    chance = rate_ratios(
-        hit, strata, usual_factors(attempts), attempts.cluster, wanted=[]
-    ).relative
+    chance = fit(hit, strata, usual_factors(attempts)).relative
     order = attempts.order
     total = np.cumsum(chance[order])
     first = np.flatnonzero(attempts.opens)
@@ -184,11 +175,12 @@ def tried_level(attempts: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
 
 def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
     """Levels with too few trials as one level behind the others, and which levels have enough."""
-    # A level with few trials has errors that cannot be relied on (Vittinghoff and McCulloch, 2007): it is
-    # held still with others like it, and never named.
-    count = sums(level, size)
+    # A level with few trials has errors that cannot be relied on (Vittinghoff and McCulloch, Am. J.
+    # Epidemiol. 165 (2007) 710-718): it is held still with others like it, and never named.
+    count = np.bincount(level, minlength=size + 1)[:size]
     enough = count >= max(least, 1)
-    return np.where(enough[level], level, size), enough
+    # Who has pooled some already has given them the level behind the others.
+    return np.where(np.append(enough, False)[level], level, size), enough
 
 
 class Inside(TypedDict, total=False):
@@ -196,367 +188,252 @@ class Inside(TypedDict, total=False):
 
     Attributes:
         rows: Which attempts; by default all.
-        strata: What to compare inside of; by default campaign, week and source.
-        factors: What else is held still; by default attempt, local hour, weekday and time zone.
+        coarse: What to compare inside of, with the week; by default the campaign.
+        factors: What else is held still; by default source, attempt, local hour and time zone.
         hit: What the chance is of; by default that a person answered.
     """
 
     rows: Ints
-    strata: Sequence[Ints]
+    coarse: Ints
     factors: Mapping[str, Ints]
     hit: Mask
 
 
-def people_by(
-    attempts: Attempts, levels: Mapping[str, Ints], **inside: Unpack[Inside]
-) -> Mapping[str, Effects]:
-    """The effects of levels on the chance of a person, or of what else is to hit.
-
-    Only attempts that are old enough for their outcome to be known have a say.
+def levels_inside_days(
+    attempts: Attempts, level: Ints, *, name: str = "level", **inside: Unpack[Inside]
+) -> Levels:
+    """The effects of levels that vary inside days; only attempts whose outcome is in have a say.
 
     Args:
         attempts: The attempts.
-        levels: Level of each attempt (of `rows`, where given) from 0 up, by what they are of: `hour`.
+        level: Level of each of the `rows`, from 0 up.
+        name: What the levels are of.
         inside: What it is of and inside of.
     """
     rows = inside.get("rows", np.arange(len(attempts)))
-    # Answered calls without an outcome yet would count as no person, and as the fault of the last level.
     mature = attempts.mature[rows]
-    rows = rows[mature]
-    strata = inside["strata"] if "strata" in inside else usual_strata(attempts)
-    factors = inside["factors"] if "factors" in inside else usual_factors(attempts, *levels)
-    return effects_of(
-        inside.get("hit", attempts.flag("human"))[rows],
-        [code[rows] for code in strata],
-        {
-            **{name: code[rows] for name, code in factors.items()},
-            **{name: level[mature] for name, level in levels.items()},
-        },
-        attempts.cluster[rows],
-        wanted=list(levels),
-        day=day_code(attempts)[rows],
-        day_spread=day_spread(attempts.ever),
+    rows, level = rows[mature], level[mature]
+    hit = inside.get("hit", attempts.flag("human"))[rows]
+    day = local_day(attempts)[rows]
+    day = day - int(day.min(initial=0))
+    factors = inside.get("factors", usual_factors(attempts))
+    held = {n: code[rows] for n, code in factors.items() if n not in ("weekday", name)}
+    strata = thick_strata(
+        inside.get("coarse", campaign_code(attempts))[rows], week_code(attempts)[rows], hit
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """What can be said of the levels of one thing.
-
-    Attributes:
-        effects: Their effects.
-        p: Of the test that none differs; NaN where nothing can be compared.
-        differs: Whether they do.
-        best: Level with the highest shrunk rate, -1 without.
-        worst: Level with the lowest.
-        best_stands_out: Whether the best one is certainly above all others together.
-        effect: Difference of the shrunk rates of best and worst.
-        low: Lower bound of the difference of the two.
-        high: Upper bound.
-        detectable: Difference that would have been seen four times out of five, of the shape that was
-            asked for; NaN where nothing can be compared.
-    """
-
-    effects: Effects
-    p: float
-    differs: bool
-    best: int
-    worst: int
-    best_stands_out: bool
-    effect: float
-    low: float
-    high: float
-    detectable: float
-
-
-def judged(
-    effects: Effects, keep: Mask, alpha: float, *, min_points: float = 0.0, tests: int = 1,
-    shape: Shape = "halves",
-) -> Judged:  # fmt: skip
-    """Whether levels differ, which is best, and what would have been seen.
-
-    Args:
-        effects: Of the levels, and perhaps of a last one where thin ones are pooled.
-        keep: Levels that may be named.
-        alpha: Chance of a difference where there is none, over all `tests`.
-        min_points: Difference in points below which a difference is not worth a word.
-        tests: How many such questions are asked together.
-        shape: The difference whose detectable size is stated: between the two halves of levels in an
-            order, of a third of the trials in a row from the others, of one level from the others, or of
-            one level that is also known to be the one.
-    """
-    # Bonferroni over the questions of one analysis; within one, Holm names the best level.
-    level = tested_level(alpha) / tests
-    _, df, p = effects.test()
-    known = min(len(effects.compared), len(keep))
-    named = np.flatnonzero(effects.compared[:known] & keep[:known])
-    nan = float("nan")
-    nothing = Judged(
-        effects, nan, differs=False, best=-1, worst=-1, best_stands_out=False, effect=0.0,
-        low=nan, high=nan, detectable=nan,
-    )  # fmt: skip
-    if df < 1 or len(named) < 2 or np.isnan(p) or not 0 < effects.base < 1:
-        return nothing
-    rates = effects.rates(shrink=True)
-    best = int(named[np.argmax(rates[named])])
-    worst = int(named[np.argmin(rates[named])])
-    # The bounds are of the difference of the two, whose errors are not independent of each other.
-    error, gap = effects.between(best, worst)
-    z = normal_quantile(1 - alpha / 2)
-    scale = float(rates[worst])
-    bounds = [scale * (np.exp(gap + sign * z * error) - 1) for sign in (-1, 1)]
-    effect = float(rates[best] - rates[worst])
-    ratio, _ = effects.against_rest()
-    # To be the best is one of several questions, of which the first to be seen is the one that looks best.
-    above = holm(np.nan_to_num(effects.rest_p()[named], nan=1.0))
-    best_index = int(np.flatnonzero(named == best)[0])
-    # Certain and of use are two things: with many calls a tenth of a point is certain.
-    differs = bool(p < level and 100 * effect >= min_points)
-    return Judged(
-        effects, p, differs, best, worst,
-        bool(differs and above[best_index] < tested_level(alpha) and ratio[best] > 0), effect,
-        min(bounds[0], effect), max(bounds[1], effect),
-        max(
-            _named_detectable(effects, df, level, named) if shape == "named"
-            else _halves_detectable(effects, df, level) if shape == "halves"
-            else _part_detectable(effects, df, level, shape),
-            min_points / 100,
-        ),
-    )  # fmt: skip
+    model = fit(hit, strata, {**held, "day": day, name: level}, studied=[name])
+    return inside_days(model, name, hit, attempts.cluster[rows], day)
 
 
 def levels_judged(
-    attempts: Attempts, levels: Mapping[str, Ints], size: int, least: int, alpha: float, *,
-    tests: int = 1, shape: Shape = "halves", **inside: Unpack[Inside],
-) -> Judged | None:  # fmt: skip
+    attempts: Attempts, level: Ints, size: int, least: int, alpha: float, *,
+    name: str = "level", tests: int = 1, family: Family = "each", min_points: float = 0.0,
+    **inside: Unpack[Inside],
+) -> Verdict | None:  # fmt: skip
     """What can be said of the levels of one thing, where some trials hit and some do not.
 
     Args:
         attempts: The attempts.
-        levels: As `people_by` takes them, of one thing.
+        level: Level of each of the `rows`, from 0 up.
         size: How many levels there are.
         least: Trials below which a level is pooled with others, and not named.
-        alpha: As `judged` takes it, like `tests` and `shape`.
+        alpha: As `judge` takes it, like `tests`, `family` and `min_points`.
+        name: What the levels are of.
         tests: How many such questions are asked together.
-        shape: The difference whose detectable size is stated.
+        family: Contrasts asked about.
+        min_points: Difference in points below which a difference is not worth a word.
         inside: What it is of and inside of.
     """
-    ((name, level),) = levels.items()
     hits = inside.get("hit", attempts.flag("human"))[inside.get("rows", slice(None))]
     if not 0 < int(hits.sum()) < len(hits):
         return None
     thin, enough = pooled(level, size, least)
-    effects = people_by(attempts, {name: thin}, **inside)[name]
-    return judged(effects, enough, alpha, tests=tests, shape=shape)
+    levels = levels_inside_days(attempts, thin, **inside)
+    return judge(levels, alpha, family=family, named=enough, tests=tests, min_points=min_points)
 
 
-class Compared(NamedTuple):
-    """What can be said of two levels: the second less the first as a difference of rates, with its bounds."""
-
-    verdict: Judged
-    difference: float
-    low: float
-    high: float
-
-    def claim(self, subject: str, adjusted_for: tuple[str, ...], so: str, not_so: str) -> Claim:
-        """The claim that they differ, or that it is not certain, with what would have been seen."""
-        kind: Kind = "difference" if self.verdict.differs else "none"
-        text = so if self.verdict.differs else f"{not_so}{seen(self.verdict.detectable)}"
-        return Claim(kind, subject, *self[1:], self.verdict.detectable, adjusted_for, text)
-
-
-def two_compared(
-    attempts: Attempts, levels: Mapping[str, Mask], alpha: float, *,
-    tests: int = 1, z: float = 1.96, **inside: Unpack[Inside],
-) -> Compared | None:  # fmt: skip
-    """What can be said of the attempts of a level against all others, with bounds `z` errors away.
+def weekdays_judged(
+    attempts: Attempts, level: Ints, enough: Mask, alpha: float, *, tests: int, min_points: float,
+    source: str = SOURCE,
+) -> Verdict | None:  # fmt: skip
+    """What can be said of weekdays: the day is the observation, inside its week.
 
     Args:
         attempts: The attempts.
-        levels: Which of them are of the second level, by what it is of.
-        alpha: As `judged` takes it, like `tests`.
+        level: Weekday of each, thin ones pooled.
+        enough: Weekdays that may be named.
+        alpha: As `judge` takes it, like `tests` and `min_points`.
         tests: How many such questions are asked together.
-        z: How many errors the bounds are away.
+        min_points: Difference in points below which a difference is not worth a word.
+        source: Custom field with the source.
+    """
+    rows = np.flatnonzero(attempts.mature)
+    hit, level = attempts.flag("human")[rows], level[rows]
+    if not 0 < int(hit.sum()) < len(hit):
+        return None
+    week = week_code(attempts)[rows]
+    factors = {n: c[rows] for n, c in usual_factors(attempts, "weekday", source=source).items()}
+    strata = thick_strata(campaign_code(attempts)[rows], week, hit)
+    model = fit(hit, strata, {**factors, "week": week, "weekday": level}, studied=["weekday"])
+    levels = between_days(
+        model, "weekday", hit, attempts.cluster[rows], local_day(attempts)[rows] - int(local_day(attempts).min()),
+        week=week,
+    )  # fmt: skip
+    return judge(levels, alpha, family="runs", named=enough, tests=tests, min_points=min_points)
+
+
+def two_groups_judged(
+    attempts: Attempts,
+    second: Mask,
+    alpha: float,
+    *,
+    paired: bool,
+    tests: int = 1,
+    **inside: Unpack[Inside],
+) -> Verdict | None:
+    """What can be said of one group of attempts, or one period, against all others.
+
+    Args:
+        attempts: The attempts.
+        second: Which of them are of the group.
+        alpha: As `judge` takes it, like `tests`.
+        paired: The groups share their days, and each day's difference counts; else days are compared.
+        tests: How many such questions are asked together.
         inside: What it is of and inside of.
     """
-    ((name, second),) = levels.items()
-    verdict = (
-        levels_judged(attempts, {name: second.astype(np.int64)}, 2, 1, alpha, tests=tests, **inside)
-        if 0 < int(second.sum()) < len(second) else None
-    )  # fmt: skip
-    if verdict is None or np.isnan(verdict.p):
+    rows = np.flatnonzero(attempts.mature)
+    hit, level = inside.get("hit", attempts.flag("human"))[rows], second[rows].astype(np.int64)
+    if not 0 < int(level.sum()) < len(level) or not 0 < int(hit.sum()) < len(hit):
         return None
-    return Compared(verdict, *second_less_first(verdict.effects, z))
-
-
-def second_less_first(effects: Effects, z: float = 1.96) -> tuple[float, float, float]:
-    """Rate of the second of two levels less that of the first, and its bounds `z` errors away."""
-    error, gap = effects.between(1, 0)
-    # The bounds of a ratio are carried over to the rate of the first, which is taken for known.
-    rate = float(effects.rates()[0])
-    difference, low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (0, -1, 1))
-    return difference, low, high
-
-
-def _halves_detectable(effects: Effects, df: int, alpha: float) -> float:
-    """The difference between two halves of the levels, or from one level to another, that is seen so often."""
-    precision = effects.precision(effects.half())
-    if precision <= 0:
-        return float("inf")
-    if df == 1:
-        return effects.base * float(np.expm1(detectable_effect(precision**-0.5, alpha)))
-    # Half a step up and half a step down from the mean are a difference of two sinh of half a step.
-    step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
-    return 2 * effects.base * float(np.sinh(step / 2))
-
-
-def _part_detectable(effects: Effects, df: int, alpha: float, shape: Shape) -> float:
-    """How far above the others a part of the levels is where that is seen so often.
-
-    The typical level; of thirds of the day the one that is seen least well, since shifts show some of
-    them to a part of the campaigns alone.
-
-    The part hits more often than it did where nothing differs, which makes its own error smaller: the
-    noncentrality of a step x is not `precision` times x squared but as much more as the variance
-    1 / hits of the part is less.
-    """
-    parts = (
-        effects.thirds()
-        if shape == "third"
-        else [[int(i)] for i in np.flatnonzero(effects.compared)]
+    factors = {n: c[rows] for n, c in inside.get("factors", usual_factors(attempts)).items()}
+    coarse = inside.get("coarse", np.zeros(len(attempts), dtype=np.int64))[rows]
+    fine = week_code(attempts)[rows] if paired else np.zeros(len(rows), dtype=np.int64)
+    model = fit(
+        hit, thick_strata(coarse, fine, hit), {**factors, "second": level}, studied=["second"]
     )
-    # Hotelling's correction of the test is one of what it needs to see, too.
-    few = max(effects.clusters - df, 1) / (effects.clusters + df)
-    needed = needed_noncentrality(df, alpha) / few
-    trials = np.where(effects.compared, effects.trials, 0)
-    steps = []
-    for part in parts:
-        precision, share_of = effects.precision(part), float(trials[part].sum() / trials.sum())
-        low, high = 0.0, _MOST_LOG
-        for _ in range(40):
-            step = (low + high) / 2
-            widened = (1 / share_of + 1 / (1 - share_of)) / (
-                np.exp(-step) / share_of + 1 / (1 - share_of)
-            )
-            low, high = (step, high) if precision * widened * step**2 < needed else (low, step)
-        steps.append(high)
-    step = float(max(steps) if shape == "third" else np.median(steps)) if steps else _MOST_LOG
-    return effects.base * float(np.expm1(step)) if step < 0.99 * _MOST_LOG else float("inf")
-
-
-def _named_detectable(effects: Effects, df: int, alpha: float, named: Ints) -> float:
-    """How far the typical level is from the others together where it is seen so often."""
-    _, error = effects.against_rest()
-    # That some level differs has to be seen, and that it is this one.
-    alone = [detectable_effect(float(e), alpha / len(named)) for e in error[named]]
-    together = [
-        float(np.sqrt(needed_noncentrality(df, alpha) / max(effects.precision([i]), 1e-12)))
-        for i in named
-    ]
-    ratio = float(np.median(np.maximum(alone, together)))
-    if not ratio < _MOST_LOG:
-        return float("inf")
-    at = int(named[np.argsort(error[named])[len(named) // 2]])
-    return effects.rest_difference(at, ratio)
+    day = local_day(attempts)[rows]
+    day = day - int(day.min(initial=0))
+    levels = between_days(
+        model, "second", hit, attempts.cluster[rows], day, paired=paired, alike=True
+    )
+    if paired and levels.why_not:
+        # Groups that hardly share a day are compared by the days of each.
+        levels = between_days(model, "second", hit, attempts.cluster[rows], day, alike=True)
+    return judge(levels, alpha, tests=tests)
 
 
 def level_claims(
-    j: Judged,
+    v: Verdict,
     subject: str,
-    labels: Sequence[str],
     adjusted_for: tuple[str, ...],
     *,
     what: str,
-    why_not: str = TOO_LITTLE,
+    words: Callable[[tuple[int, ...]], str],
+    others: str,
     one: str | None = None,
+    why_not: str | None = None,
+    min_points: float = 0.0,
 ) -> tuple[Claim, ...]:
-    """The claims on the levels of one thing: a difference and what is best, or none.
+    """The claim on the levels of one thing: the part that stands out, or none.
 
     Args:
-        j: What was found.
+        v: What was found.
         subject: `hour`.
-        labels: Names of the levels.
         adjusted_for: What was held still.
         what: Words for it at the beginning of a sentence: `the hour`.
-        why_not: Why it cannot be judged, where it cannot.
-        one: Words for one level, where the levels have no order: `a weekday`.
+        words: Words for a part: `17:00 to 20:59`.
+        others: Words for the rest: `the other hours`.
+        one: Words for what would have been seen: `a third of the calling day`.
+        why_not: Words for why it cannot be judged, beside the engine's own.
+        min_points: Difference that was asked to be worth a word.
     """
     start = what[0].upper() + what[1:]
-    if np.isnan(j.p):
-        return (Claim("none", subject, text=f"{start} cannot be judged, because {why_not}"),)
-    detectable = float(j.detectable) if np.isfinite(j.detectable) else None
-    common = {"detectable": detectable, "adjusted_for": adjusted_for}
-    if not j.differs:
+    if np.isnan(v.p):
+        return (cannot_judge(subject, start, why_not or v.why_not, v),)
+    detectable = float(v.detectable) if np.isfinite(v.detectable) else None
+    common = (v.effect, v.low, v.high, detectable, adjusted_for)
+    if v.differs:
+        word = "above" if v.effect > 0 else "below"
         text = (
-            f"{start} makes no difference that can be seen (p = {j.p:.2g}){seen(detectable, one)}"
+            f"{start} makes a difference: {words(v.part)} reaches {share(v.rate)}, {points(abs(v.effect))} "
+            f"{word} {others} ({bounds(v.low, v.high)}, p = {v.p:.2g})"
         )
-        return (Claim("none", subject, j.effect, text=text, **common),)  # type: ignore[arg-type]
-    rates = j.effects.rates(shrink=True)
-    text = (
-        f"{start} makes a difference: {labels[j.best]} reaches {share(rates[j.best])}, "
-        f"{points(j.effect)} above {labels[j.worst]} ({points(j.low)} to {points(j.high)}, "
-        f"p = {j.p:.2g})"
-    )
-    claims = [Claim("difference", subject, j.effect, j.low, j.high, text=text, **common)]  # type: ignore[arg-type]
-    if j.best_stands_out:
-        ratio, error = j.effects.against_rest()
-        z, at = normal_quantile(0.975), j.best
-        gain = j.effects.rest_difference(at)
-        low, high = (
-            j.effects.rest_difference(at, float(ratio[at] + s * z * error[at])) for s in (-1, 1)
+        return (Claim("difference", subject, *common, text, v.diagnostics),)
+    if abs(100 * v.effect) < min_points and (v.low > 0 or v.high < 0):
+        # Certain and of use are two things: with many calls a tenth of a point is certain.
+        text = f"{start} makes a difference of less than {min_points:g} points (p = {v.p:.2g})"
+    else:
+        text = (
+            f"{start} makes no difference that can be seen (p = {v.p:.2g}){seen(detectable, one)}"
         )
-        claims.append(
-            Claim("best", labels[j.best], gain, low, high, detectable, adjusted_for,
-                  f"{labels[j.best]} is above the others together by {points(gain)}")
-        )  # fmt: skip
-    return tuple(claims)
+    return (Claim("none", subject, *common, text, v.diagnostics),)
 
 
-def best_cut(effects: Effects, size: int) -> tuple[int, float, float, float]:
-    """The cut in the order of the levels that parts them most, and the difference of the two parts.
+def cannot_judge(subject: str, start: str, why: str, v: Verdict | None = None) -> Claim:
+    """The claim that nothing can be said, and why."""
+    return Claim("none", subject, text=f"{start} cannot be judged, because {why}",
+                 diagnostics=None if v is None else v.diagnostics)  # fmt: skip
+
+
+def why_nobody(attempts: Attempts) -> str:
+    """Why nothing can be compared where all attempts, or none, reached a person."""
+    human, answered = attempts.flag("human"), attempts.flag("answered")
+    unknown = int((answered & attempts.is_class(CONNECTED_UNKNOWN)).sum())
+    if unknown:
+        return f"of {unknown:,} of {int(answered.sum()):,} answered calls nothing says by whom"
+    return "everybody answers" if human.any() else "nobody answers"
+
+
+def bounds(low: float, high: float) -> str:
+    """Bounds of a difference by their size: `3.9 to 8.4`."""
+    low, high = sorted((low, high), key=abs) if low * high > 0 else (low, high)
+    low, high = (abs(low), abs(high)) if low * high > 0 else (low, high)
+    return f"{100 * low:.1f} to {100 * high:.1f} points"
+
+
+def run_words(
+    labels: Sequence[str], ends: Sequence[str] | None = None
+) -> Callable[[tuple[int, ...]], str]:
+    """Words for a run of levels: its first and last label.
 
     Args:
-        effects: Of levels with an order.
-        size: How many levels there are.
-
-    Returns:
-        The last level before the cut; rate before less rate after, each level weighed by its
-        trials; the bounds of the size of that difference.
+        labels: Names of the levels.
+        ends: Names of the levels where they end a run, if those are others.
     """
-    places = np.flatnonzero(effects.compared[:size])
-    trials = effects.trials[places].astype(float)
-    values = effects.log_ratio[places]
-    covariance = effects.covariance[: len(places), : len(places)]
-    best: tuple[float, int, float, float] = (-1.0, 0, 0.0, 1.0)
-    # Where levels have an order, a cut says more than a best level: of two neighbors either may be it.
-    for cut in range(len(places) - 1):
-        weights = np.append(trials[: cut + 1] / trials[: cut + 1].sum(),
-                            -trials[cut + 1 :] / trials[cut + 1 :].sum())  # fmt: skip
-        gap, error = float(weights @ values), float(np.sqrt(weights @ covariance @ weights))
-        if error > 0 and abs(gap) / error > best[0]:
-            best = (abs(gap) / error, int(places[cut]), gap, error)
-    _, place, gap, error = best
-    share = float(trials[places <= place].sum() / trials.sum())
+    last = labels if ends is None else ends
 
-    def apart(log_ratio: float) -> float:
-        """Rate before the cut less the rate after it, for a ratio of the two."""
-        before = (1 - share) * log_ratio
-        return float(effects.base * (np.exp(before) - np.exp(before - log_ratio)))
+    def words(part: tuple[int, ...]) -> str:
+        return labels[part[0]] if len(part) == 1 else f"{labels[part[0]]} to {last[part[-1]]}"
 
-    size_of = abs(apart(gap))
-    low, high = sorted(abs(apart(gap + s * 1.96 * error)) for s in (-1, 1))
-    return place, float(np.copysign(size_of, gap)), low, high
+    return words
 
 
-def adjusted_rates(j: Judged, size: int) -> tuple[Floats, Floats, Floats, Floats]:
+def second_claim(
+    v: Verdict,
+    subject: str,
+    adjusted_for: tuple[str, ...],
+    so: str,
+    not_so: str,
+    kind: Kind = "difference",
+) -> Claim:
+    """The claim that two groups differ, or that it is not certain, with what would have been seen."""
+    detectable = float(v.detectable) if np.isfinite(v.detectable) else None
+    text = so if v.differs else f"{not_so}{seen(detectable)}"
+    return Claim(kind if v.differs else "none", subject, v.effect, v.low, v.high, detectable, adjusted_for, text,
+                 v.diagnostics)  # fmt: skip
+
+
+def adjusted_rates(v: Verdict | None, size: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Shrunk rate of each level, its rate ratio to the mean, and the bounds of that; NaN without."""
     ratio, low, high, rate = (np.full(size, np.nan) for _ in range(4))
-    effects = j.effects
-    keep, error = np.flatnonzero(effects.compared), effects.error
+    if v is None or not v.levels.compared.any():
+        return rate, ratio, low, high
+    levels = v.levels
+    keep, error = np.flatnonzero(levels.compared), levels.error
     keep = keep[keep < size]
-    # A rate of the model may be above 1 where a level hits nearly always: the model multiplies chances.
-    rate[keep] = np.clip(effects.rates(shrink=True)[keep], 0, 1)
-    ratio[keep] = np.exp(effects.log_ratio[keep])
-    low[keep] = np.exp(effects.log_ratio[keep] - 1.96 * error[keep])
-    high[keep] = np.exp(effects.log_ratio[keep] + 1.96 * error[keep])
+    z = t_quantile(0.05, levels.df or max(levels.effective_days - 1, 1.0))
+    rate[keep] = levels.rates(shrink=True)[keep]
+    ratio[keep] = np.exp(levels.log_ratio[keep])
+    low[keep] = np.exp(levels.log_ratio[keep] - z * error[keep])
+    high[keep] = np.exp(levels.log_ratio[keep] + z * error[keep])
     return rate, ratio, low, high

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Unpack
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +12,20 @@ import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Judged,
     adjusted_rates,
-    best_cut,
+    bounds,
+    cannot_judge,
     levels_judged,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.lead_match import SOURCE
-from dialframe.analytics.attempt.taxonomy import OUTCOMES
+from dialframe.analytics.attempt.taxonomy import DEFAULT, OUTCOMES, Taxonomy
 from dialframe.analytics.claims_and_tables import (
     Claim,
+    Kind,
     bands,
     plural,
     points,
@@ -35,6 +38,8 @@ from dialframe.analytics.claims_and_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.effects import Verdict
+from dialframe.instants import When
 
 #: Hours between two attempts at which a new band begins.
 GAPS_H: Final = (0, 1, 4, 12, 24, 48, 96, 168)
@@ -47,9 +52,14 @@ def attempts(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
+    by: str | Sequence[str] | None = None,
     most: int = 12,
     source: str = SOURCE,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """What each further attempt is worth.
 
@@ -58,9 +68,16 @@ def attempts(
     `adjusted` weighs the sources as they are at the first attempt.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table; without it numbers stand for leads.
+        by: Columns of the attempts or of the leads, or custom fields, to answer for each group of; one or several.
         most: Attempts from this one on are one row.
         source: Custom field with the source.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per attempt: `attempt`, `attempts` (all), `people` (all reached, `rate_all` of
@@ -68,8 +85,13 @@ def attempts(
         (waiting), `rate` (the hazard), `low`, `high`, `adjusted`; `cumulative` (share of all leads
         reached by then), `appointments` (first ones, of all attempts) and
         `appointments_per_1000` attempts.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     # Late attempts are few, and one row: a row of three leads would say anything.
     number = np.minimum(attempts.attempt, np.int32(most)) - np.int32(1)
     human, first = attempts.flag("human"), attempts.first_ever("human")
@@ -108,21 +130,33 @@ def recycle(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
+    by: str | Sequence[str] | None = None,
     min_calls: int = 50,
     alpha: float = 0.05,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """How long to wait after which outcome: the chance that the next attempt reaches a person.
 
-    Gaps are compared inside campaign, week and source, with attempt, local hour, weekday and time zone of the
-    next attempt held still, so that a ladder of attempts is not taken for a good gap. A gap is advised
-    where gaps differ and one of them is certainly above the others together; what would have been
-    seen is said otherwise. `simulated` is what the same retries would have reached at that gap.
+    Gaps are compared inside campaign, week and day, with source, attempt, local hour and time zone of the
+    next attempt held still, so that a ladder of attempts is not taken for a good gap. A run of gaps is advised
+    where it is certainly above the other ones; what would have been seen is said otherwise. `simulated` is
+    what the same retries would have reached at these gaps.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table; without it numbers stand for leads.
+        by: Columns of the attempts or of the leads, or custom fields, to answer for each group of; one or several.
         min_calls: Pairs of attempts below which a gap is not compared.
         alpha: Chance of any advice where gaps make no difference, over all outcomes.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per outcome and gap: `outcome`, `gap`, `numerator` (people on the next attempt),
@@ -130,8 +164,13 @@ def recycle(
         outcome `final`, `advised_gap` (null without), `retries`, `people`, `rate`, `simulated`,
         `p`, `detectable_points`, `why`; table `after_attempt` the rate after each attempt and
         outcome.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     order = attempts.order
     # Neighbors in the order of leads and time are an attempt and the next one on the same lead.
     same = attempts.cluster[order[1:]] == attempts.cluster[order[:-1]]
@@ -147,13 +186,13 @@ def recycle(
     seen_outcomes = [i for i in range(len(OUTCOMES)) if n[i].any()]
     open_outcomes = [i for i in range(len(OUTCOMES))
                      if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
-    verdicts: dict[int, Judged] = {}
+    verdicts: dict[int, Verdict] = {}
     adjusted = np.full((len(OUTCOMES), size), np.nan)
     for i in open_outcomes:
         # One question for each outcome that is tried again: they share one level.
         verdict = levels_judged(
-            attempts, {"gap": band[outcome == i]}, size, min_calls, alpha,
-            rows=after[outcome == i], tests=len(open_outcomes), shape="one",
+            attempts, band[outcome == i], size, min_calls, alpha, name="gap",
+            rows=after[outcome == i], tests=len(open_outcomes), family="runs",
         )  # fmt: skip
         if verdict is not None:
             verdicts[i] = verdict
@@ -187,61 +226,76 @@ def recycle(
 GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "weekday", "time zone")
 
 
-def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tuple[Claim, ...]:
+def _gap_words(part: tuple[int, ...]) -> str:
+    """`24 h to 96 h` for a run of gaps."""
+    if part[-1] == len(GAPS_H) - 1:
+        return f"{_GAP_EDGES[part[0]]} or more"
+    return f"{_GAP_EDGES[part[0]]} to {_GAP_EDGES[part[-1] + 1]}"
+
+
+def _turned(v: Verdict) -> Verdict:
+    """The same said of the better side, where short or long gaps all are worse."""
+    rest = tuple(
+        i for i in range(len(GAPS_H)) if i not in v.part and v.levels.trials[i : i + 1].sum()
+    )
+    ends = v.part[0] == 0 or v.part[-1] == len(GAPS_H) - 1 or v.part[-1] > max(rest, default=0)
+    if v.effect > 0 or not ends or not rest:
+        return v
+    return replace(
+        v, part=rest, effect=-v.effect, low=-v.high, high=-v.low, rate=v.rate - v.effect
+    )
+
+
+def _gap_claims(verdicts: dict[int, Verdict], pairs: npt.NDArray[np.int64]) -> tuple[Claim, ...]:
     claims = []
     for i, verdict in verdicts.items():
         if not verdict.differs:
             continue
-        if not verdict.best_stands_out:
-            # Where gaps differ and none is certainly the best: the shorter against the longer ones.
-            cut, effect, low, high = best_cut(verdict.effects, len(GAPS_H))
-            name, word = OUTCOMES[i].name, "fewer" if effect > 0 else "more"
-            claims.append(Claim(
-                "difference", f"{name}: gap", effect, low, high, verdict.detectable, GAP_ADJUSTED_FOR,
-                f"After {name}, gaps of {_GAP_EDGES[cut + 1]} or more reach {points(abs(effect))} {word} "
-                f"({points(low)} to {points(high)}, p = {verdict.p:.2g}), and none alone is certainly the best",
-            ))  # fmt: skip
-            continue
-        rates = verdict.effects.rates(shrink=True)
+        v = _turned(verdict)
+        kind: Kind = "advice" if v.effect > 0 else "difference"
+        word = "above" if v.effect > 0 else "below"
         claims.append(Claim(
-            "advice", f"{OUTCOMES[i].name}: {_GAPS[verdict.best]}", verdict.effect, verdict.low,
-            verdict.high, verdict.detectable, GAP_ADJUSTED_FOR,
-            f"After {OUTCOMES[i].name}, {_GAPS[verdict.best]} reaches "
-            f"{share(rates[verdict.best])}, {points(verdict.effect)} above {_GAPS[verdict.worst]}",
+            kind, f"{OUTCOMES[i].name}: {_gap_words(v.part)}", v.effect, v.low, v.high, v.detectable,
+            GAP_ADJUSTED_FOR,
+            f"After {OUTCOMES[i].name}, gaps of {_gap_words(v.part)} reach {share(v.rate)}, "
+            f"{points(abs(v.effect))} {word} the other gaps ({bounds(v.low, v.high)}, p = {v.p:.2g})",
+            v.diagnostics,
         ))  # fmt: skip
     if claims:
         return tuple(claims)
     # A negative answer names what it would have seen, of the outcome that is tried again most.
     known = {i: v for i, v in verdicts.items() if np.isfinite(v.detectable)}
     if not known:
-        return (Claim("none", "gap", text="There are too few retries to compare gaps"),)
+        why = next(
+            (v.why_not for v in verdicts.values() if v.why_not), "there are too few retries"
+        )
+        return (cannot_judge("gap", "The gap", why),)
     most = max(known, key=lambda i: int(pairs[i].sum()))
     detectable = float(known[most].detectable)
     return (Claim(
         "none", "gap", detectable=detectable, adjusted_for=GAP_ADJUSTED_FOR,
         text=f"No gap is certainly better than another after {plural(int(pairs.sum()), 'retry', 'retries')}"
-        f"{seen(detectable, 'a gap')} after {OUTCOMES[most].name}",
+        f"{seen(detectable, 'a third of the retries')} after {OUTCOMES[most].name}",
+        diagnostics=known[most].diagnostics,
     ),)  # fmt: skip
 
 
 def _advice(
     n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], seen_outcomes: list[int],
-    verdicts: dict[int, Judged],
+    verdicts: dict[int, Verdict],
 ) -> pd.DataFrame:  # fmt: skip
     rows = []
     for i in seen_outcomes:
         pairs, people, verdict = int(n[i].sum()), int(k[i].sum()), verdicts.get(i)
-        # No advice is the usual answer: a gap is named where it is certainly above all others together.
+        # No advice is the usual answer: gaps are named where they are certainly above the others together.
         gap, gain, why = None, np.nan, "no gap is certainly better than the rest"
         if OUTCOMES[i].final:
             why = "final: the taxonomy says not to call again"
         elif verdict is None or np.isnan(verdict.p):
-            why = "too few retries to compare"
-        elif verdict.best_stands_out:
-            gap = _GAPS[verdict.best]
-            rates = verdict.effects.rates(shrink=True)
-            gain = float(rates[verdict.best]) * pairs
-            why = f"{share(rates[verdict.best])} against {share(people / pairs)} over all gaps, adjusted"
+            why = (verdict and verdict.why_not) or "too few retries to compare"
+        elif verdict.differs and (verdict := _turned(verdict)).effect > 0:
+            gap, gain = _gap_words(verdict.part), verdict.rate * pairs
+            why = f"{share(verdict.rate)} against {share(people / pairs)} over all gaps, adjusted"
         rows.append((
             OUTCOMES[i].name, OUTCOMES[i].final, gap, pairs, people, people / pairs, gain,
             np.nan if verdict is None else verdict.p,

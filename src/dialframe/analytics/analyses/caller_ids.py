@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Unpack
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analyses import caller_id_parts as parts
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     caller_model,
@@ -17,17 +20,16 @@ from dialframe.analytics.analyses.adjusted_effects import (
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
+from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     Floats,
     Ints,
     Mask,
-    digest,
     instants,
 )
-from dialframe.analytics.attempt.taxonomy import NO_GROUP
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
@@ -37,8 +39,9 @@ from dialframe.analytics.claims_and_tables import (
     sums,
     table,
 )
-from dialframe.analytics.inference import POWER, holm
-from dialframe.analytics.rate_ratios import day_variance, joined
+from dialframe.analytics.effects import POWER, dense, joined
+from dialframe.analytics.inference import holm
+from dialframe.instants import When
 
 #: The drop that the test is tuned to: half as many people answer.
 _HALF: Final = 0.5
@@ -70,10 +73,17 @@ def caller_ids(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
+    by: str | Sequence[str] | None = None,
     min_calls: int = 200,
     alpha: float = ALARM,
     looks: int = 1,
-    **selection: Unpack[Selection],
+    most_per_day: int = 100,
+    local_alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """Which caller IDs people stopped answering, against the other numbers of the same campaign and week.
 
@@ -87,32 +97,53 @@ def caller_ids(
     false alarm is shared between the numbers (Holm).
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, for source and attempt.
+        by: Columns of the attempts or of the leads, or custom fields, to answer for each group of; one or several.
         min_calls: Calls below which a number is not judged.
         alpha: Chance of a false alarm over all numbers and looks together.
         looks: How often this is looked at, for instance 30 for every day of a month; the looks
             together keep `alpha`.
+        most_per_day: Calls a day (UTC) above which a number is over its load.
+        local_alpha: Chance that local caller IDs are said to make a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per caller ID: `from_number`, `numerator` (people), `denominator` (dials), `rate`,
         `low`, `high`, `expected` (rate that the others give), `ratio`, `p`, `p_adjusted`, `alert`,
         `changed_at` (start of the stretch, where alerted), `rate_before`, `rate_after`,
         `ratio_before`, `ratio_after`, `blocked` calls, `first_at`, `last_at`, `judged`. Table
-        `series` has people, dials and expected people by number and week.
+        `series` has people, dials and expected people by number and week; `ages` rates by the days that
+        numbers have been in use; `load` dials by number and day; `local_presence` what a caller ID of the
+        called area does.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection)
-    return of_attempts(attempts, min_calls, alpha, looks)
-
-
-def of_attempts(
-    attempts: Attempts, min_calls: int, alpha: float = ALARM, looks: int = 1
-) -> Result:
-    """The same of attempts that are counted already; worked out once for each of them."""
-    key = f"caller ids {min_calls} {alpha} {looks} {attempts.as_of} {digest(source_level(attempts)[0]).hex()}"
-    if key not in attempts.arrays:
-        attempts.arrays[key] = _judged_numbers(attempts, min_calls, alpha, looks)
-    result: Result = attempts.arrays[key]
-    return result
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    result = _judged_numbers(attempts, min_calls, alpha, looks)
+    sick = sick_calls(attempts, result.table)
+    claim, local = parts.local_presence(attempts, sick, local_alpha)
+    by_day, gini = parts.load(attempts, most_per_day)
+    over = int((by_day["days_over"] > 0).sum())
+    words = f"{over} of {plural(len(by_day), 'caller ID')} had days with more than {most_per_day} calls"
+    return replace(
+        result,
+        stated=(*result.claims, claim, Claim("none", "load", text=words)),
+        tables={
+            **result.tables,
+            "ages": parts.ages(attempts),
+            "load": by_day,
+            "local_presence": local,
+        },
+        parameters={**result.parameters, "most_per_day": most_per_day, "gini": gini},
+    )
 
 
 def _judged_numbers(attempts: Attempts, min_calls: int, alpha: float, looks: int) -> Result:
@@ -182,9 +213,8 @@ def _alarmed(
     )
 
 
-def sick_calls(attempts: Attempts, min_calls: int = 200) -> Mask:
+def sick_calls(attempts: Attempts, table: pd.DataFrame) -> Mask:
     """The attempts from caller IDs that lost their answers, from the day on which they did."""
-    table = of_attempts(attempts, min_calls).table
     code, names = attempts.text("from_number")
     alerted = table[table["alert"].to_numpy(bool)]
     # A number was well before it was flagged: its calls until then stay.
@@ -550,3 +580,31 @@ def _alarm_claims(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
         "none", "caller ID", 0.0, None, None, drop, ADJUSTED_FOR,
         f"None of {plural(judged, 'caller ID')} with enough calls lost its answers{lost}",
     ),)  # fmt: skip
+
+
+def day_variance(hit: Mask, stratum: Ints, expected: Floats, day: Ints) -> float:
+    """Variance of what each day multiplies all its chances by, beyond chance, by moments.
+
+    A day's hits less those meant have the variance of its trials and that of the day itself, both less
+    what the strata that it lies in took for theirs.
+
+    Args:
+        hit: Whether each trial hit.
+        stratum: Stratum of each trial, whose hits were taken for those meant.
+        expected: Chance of each trial.
+        day: Day of each trial, from 0 up.
+    """
+    day = dense(day)
+    pair = joined([stratum, day], len(hit))
+    size = int(pair.max(initial=-1)) + 1
+    first = np.zeros(size, dtype=np.int64)
+    first[pair] = np.arange(len(hit))
+    of_day, of_stratum = day[first], stratum[first]
+    meant = np.bincount(pair, expected, size)
+    part = meant / np.maximum(np.bincount(of_stratum, meant)[of_stratum], 1e-12)
+    together = np.bincount(of_stratum, part**2)[of_stratum]
+    residual = hit - expected
+    noise = np.bincount(of_day, np.bincount(pair, residual**2, size) * (1 - part))
+    spread = np.bincount(of_day, meant * np.sqrt(np.maximum(1 - 2 * part + together, 0.0))) ** 2
+    excess = np.bincount(day, residual) ** 2 - noise
+    return max(float(excess.sum() / max(spread.sum(), 1e-12)), 0.0)

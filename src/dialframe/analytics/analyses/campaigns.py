@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final, Unpack
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Compared,
+    cannot_judge,
     one_look,
+    second_claim,
+    thick_strata,
     tried_level,
-    two_compared,
+    two_groups_judged,
     usual_factors,
     week_code,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Known, Window, analysis
+from dialframe.analytics.attempt.argument_checks import analysis, one_name
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     attempt_level,
@@ -29,16 +31,12 @@ from dialframe.analytics.attempt.attempt_table import (
     source_level,
 )
 from dialframe.analytics.attempt.frames_to_arrays import (
-    NO_TIME,
     Floats,
     Ints,
     Mask,
-    is_word,
-    micros,
-    require,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, known_campaign
-from dialframe.analytics.attempt.taxonomy import BY_NAME, DEFAULT, RATES, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, RATES, Taxonomy
 from dialframe.analytics.claims_and_tables import (
     Claim,
     plural,
@@ -51,14 +49,10 @@ from dialframe.analytics.claims_and_tables import (
     table,
     table_of_rows,
 )
-from dialframe.analytics.inference import (
-    POWER,
-    holm,
-    normal_quantile,
-    sequential_level,
-    tested_level,
-)
+from dialframe.analytics.effects import POWER, Verdict
+from dialframe.analytics.inference import normal_quantile, sequential_level
 from dialframe.errors import ConfigError
+from dialframe.instants import When
 
 #: What campaigns can be compared by.
 COMPARED: Final = {name: rate for name, rate in RATES.items() if rate.compared}
@@ -75,7 +69,10 @@ def compare(
     alpha: float = 0.05,
     planned_calls: int | None = None,
     source: str = SOURCE,
-    **selection: Unpack[Window],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """Whether one campaign is better than another by a rate, with the mix of its calls held still.
 
@@ -87,6 +84,7 @@ def compare(
     `alpha`.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, for clusters and mix.
         a: Campaign id.
         b: Campaign id.
@@ -94,10 +92,14 @@ def compare(
         alpha: Level of the test, over all looks.
         planned_calls: Attempts of both campaigns at which the comparison will end; None for one look.
         source: Custom field with the source.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row: `a`, `b`, `metric`, `numerator_a`, `denominator_a`, `rate_a`, `numerator_b`,
-        `denominator_b`, `rate_b`, `difference` (b less a, crude), `low`, `high`, `adjusted`
+        `denominator_b`, `rate_b`, `difference` (a less b, crude), `low`, `high`, `adjusted`
         (with the mix held still), `adjusted_low`, `adjusted_high`, `p` (of the adjusted one),
         `minimum_detectable`, `standardized` (difference at the mix of a), `verdict`. Table `mix`
         has shares by attempt, source and local hour; table `groups` one row per campaign.
@@ -116,7 +118,7 @@ def compare(
         raise ConfigError(f"campaign {a!r} is compared with itself; name two")
     for campaign in (a, b):
         known_campaign(campaign, calls, leads)
-    whole = count_attempts(calls, leads, **selection)
+    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
     code, names = whole.numbered("campaign_id")
     side = np.full(len(names) + 1, -1)
     for index, name in enumerate((a, b)):
@@ -128,22 +130,24 @@ def compare(
     group, hit = side[code][base], attempts.flag(above)
     n, k = sums(group, 2), sums(group, 2, hit)
     rate = ratio(k, n)
-    difference = float(rate[1] - rate[0])
+    difference = float(rate[0] - rate[1])
     error = _error(hit, group, attempts.cluster, rate, n)
     # Who looks before the end spends a part of the level for it (Lan and DeMets, 1983).
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
-    z = normal_quantile(1 - tested_level(level) / 2)
+    z = normal_quantile(1 - level / 2)
     mix, standard = _mix(attempts, group, hit, source)
     compared = _held_still(attempts, group, hit, source, level)
-    adjusted = compared or (None, np.nan, np.nan, np.nan)
+    nothing = compared is None or np.isnan(compared.p)
     values: dict[str, object] = {
         "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
         "rate_a": rate[0], "numerator_b": k[1], "denominator_b": n[1], "rate_b": rate[1],
         "difference": difference, "low": difference - z * error, "high": difference + z * error,
-        "adjusted": adjusted[1], "adjusted_low": adjusted[2], "adjusted_high": adjusted[3],
-        "p": np.nan if compared is None else compared.verdict.p,
-        "minimum_detectable": np.nan if compared is None else compared.verdict.detectable,
-        "standardized": standard, "verdict": _verdict(compared),
+        "adjusted": np.nan if compared is None else compared.effect,
+        "adjusted_low": np.nan if compared is None else compared.low,
+        "adjusted_high": np.nan if compared is None else compared.high,
+        "p": np.nan if compared is None else compared.p,
+        "minimum_detectable": np.nan if compared is None else compared.detectable,
+        "standardized": standard, "verdict": "cannot be told" if nothing else _verdict(compared),
     }  # fmt: skip
     frame = table({name: [value] if isinstance(value, str) else np.array([value])
                    for name, value in values.items()})  # fmt: skip
@@ -171,18 +175,15 @@ COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", 
 
 def _held_still(
     attempts: Attempts, group: Ints, hit: Mask, source: str, level: float
-) -> Compared | None:
-    """What can be said of b against a with the mix held still."""
+) -> Verdict | None:
+    """What can be said of a against b with the mix held still: each day's difference is one observation."""
     if not 0 < int(hit.sum()) < len(hit):
         return None
-    strata = [week_code(attempts), source_level(attempts, source)[0]]
+    week = week_code(attempts)
     # The groups are dialed at hours of their own: who is left at an attempt differs by it.
-    tried = tried_level(attempts, hit, [*strata, group])
-    return two_compared(
-        attempts, {"campaign": group == 1}, level, hit=hit, strata=strata,
-        factors=usual_factors(attempts) | {"attempt": tried},
-        z=normal_quantile(1 - tested_level(level) / 2),
-    )  # fmt: skip
+    tried = tried_level(attempts, hit, thick_strata(group, week, hit))
+    factors = usual_factors(attempts, source=source) | {"attempt": tried}
+    return two_groups_judged(attempts, group == 0, level, paired=True, hit=hit, factors=factors)
 
 
 def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> float:
@@ -190,7 +191,7 @@ def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> floa
     if not n.all():
         return float("nan")
     # What each call adds to the difference; summed by lead, since calls of a lead are alike.
-    influence = np.where(group == 1, 1.0, -1.0) * (hit - rate[group]) / n[group]
+    influence = np.where(group == 0, 1.0, -1.0) * (hit - rate[group]) / n[group]
     _, code = np.unique(cluster, return_inverse=True)
     total = np.bincount(code, influence)
     m = len(total)
@@ -222,7 +223,7 @@ def _mix(attempts: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.Da
         return frame, float("nan")
     # Direct standardization to the mix of a, over the cells that both have.
     weight = n[0][both] / n[0][both].sum()
-    return frame, float((weight * (k[1][both] / n[1][both] - k[0][both] / n[0][both])).sum())
+    return frame, float((weight * (k[0][both] / n[0][both] - k[1][both] / n[1][both])).sum())
 
 
 def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
@@ -234,32 +235,30 @@ def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
     return (f"The campaigns differ in {', '.join(odd)}: see mix and standardized.",) if odd else ()
 
 
-def _verdict(compared: Compared | None) -> str:
-    if compared is None:
-        return "cannot be told"
-    if not compared.verdict.differs:
+def _verdict(compared: Verdict | None) -> str:
+    if compared is None or not compared.differs:
         return "no certain difference"
-    return "b is better" if compared.difference > 0 else "a is better"
+    return "a is better" if compared.effect > 0 else "b is better"
 
 
-def _compared_claim(row: dict[str, object], compared: Compared | None) -> Claim:
-    subject = f"{row['b']} against {row['a']}"
-    if compared is None:
+def _compared_claim(row: dict[str, object], compared: Verdict | None) -> Claim:
+    subject = f"{row['a']} against {row['b']}"
+    if compared is None or np.isnan(compared.p):
         few = row["numerator_a"] == row["numerator_b"] == 0 or not row["denominator_a"] or (
             not row["denominator_b"]
         )  # fmt: skip
-        why = "One of the campaigns has no calls to compare" if few else (
-            "Nothing can be told of the difference: with week, source, attempt and hour held still "
-            "there are too few calls of both"
-        )  # fmt: skip
-        return Claim("none", subject, text=why)
-    verdict, effect, low, high = compared
+        why = (
+            "one of the campaigns has no calls to compare"
+            if few or compared is None
+            else compared.why_not
+        )
+        return cannot_judge(subject, "The difference", why, compared)
+    effect, low, high = (100 * v for v in (compared.effect, compared.low, compared.high))
     words = (
-        f"{share(row['rate_a'])} against {share(row['rate_b'])}: {row['verdict']} with the mix held "
-        f"still ({100 * effect:+.1f} points, {100 * low:.1f} to {100 * high:.1f}; "
-        f"p = {verdict.p:.2g})"
+        f"{share(row['rate_a'])} against {share(row['rate_b'])}: {row['verdict']} with the mix held still "
+        f"(a less b {effect:+.1f} points, {low:.1f} to {high:.1f}; p = {compared.p:.2g})"
     )
-    return compared.claim(subject, COMPARED_ADJUSTED_FOR, words, words)
+    return second_claim(compared, subject, COMPARED_ADJUSTED_FOR, words, words)
 
 
 @analysis
@@ -269,11 +268,12 @@ def changes(
     *,
     metric: str = "human_contact_rate",
     recent: timedelta = timedelta(days=7),
-    by: str = "campaign_id",
+    by: str | Sequence[str] = "campaign_id",
     alpha: float = 0.01,
     looks: int = 1,
     min_calls: int = 100,
-    **selection: Unpack[Known],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
 ) -> Result:
     """Groups whose rate in the last days differs from their own rate before.
 
@@ -282,6 +282,7 @@ def changes(
     false alarm is shared between the groups (Holm) and the looks.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, for clusters and source.
         metric: Of `campaigns.COMPARED`, the names of `metrics`.
         recent: How long the last days are.
@@ -290,6 +291,8 @@ def changes(
         looks: How often this is looked at, for instance 30 for every day of a month; the looks
             together keep `alpha`.
         min_calls: Calls on either side below which a group is not judged.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         One row per group: the column `by`, `numerator_before`, `denominator_before`,
@@ -299,9 +302,10 @@ def changes(
     Raises:
         ConfigError: A column is missing, or the metric is unknown.
     """
+    by = one_name(by)
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
-    whole = count_attempts(calls, leads, **selection)
+    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
     above, below = COMPARED[metric].above, COMPARED[metric].below
     attempts = whole.only(whole.mature & (whole.flag(below) if below else True))
     # The last days whose outcomes are in: the very last ones always look like a fall.
@@ -311,21 +315,20 @@ def changes(
     n0, k0 = sums(code, size, ~new), sums(code, size, ~new & hit)
     n1, k1 = sums(code, size, new), sums(code, size, new & hit)
     enough = (n0 >= min_calls) & (n1 >= min_calls)
-    level = tested_level(alpha) / max(looks, 1)
+    level = alpha / max(looks, 1)
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
     groups = max(int(enough.sum()), 1)
     for i in np.flatnonzero(enough):
         mine = code == i
         part = attempts.only(mine)
-        compared = two_compared(
-            part, {"now": new[mine]}, alpha / max(looks, 1), hit=hit[mine], tests=groups,
-            strata=[source_level(part)[0]],
-        )  # fmt: skip
-        if compared is not None:
-            verdict, change[i], low[i], high[i] = compared
+        verdict = two_groups_judged(
+            part, new[mine], level, paired=False, hit=hit[mine], tests=groups
+        )
+        if verdict is not None:
+            change[i], low[i], high[i] = verdict.effect, verdict.low, verdict.high
             p[i], detectable[i] = verdict.p, verdict.detectable
-    # Of twenty campaigns one falls by chance: the groups share one level.
-    adjusted = holm(p)
+    # Of twenty campaigns one falls by chance: the groups share one level, which is in each p and its bounds.
+    adjusted = p
     alert = np.nan_to_num(adjusted, nan=1.0) < level
     frame = table(
         {
@@ -370,133 +373,7 @@ def _change_claims(
     judged_groups = int((~np.isnan(p)).sum())
     if not judged_groups:
         return (Claim("none", "change", text=f"No group has enough calls in the last {days}"),)
-    middle = float(np.nanmedian(detectable))
+    known = detectable[np.isfinite(detectable)]
+    middle = float(np.median(known)) if len(known) else None
     text = f"None of {plural(judged_groups, 'group')} changed in the last {days}{seen(middle)}"
     return (Claim("none", "change", None, None, None, middle, CHANGE_ADJUSTED_FOR, text),)
-
-
-@analysis
-def running_rates(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    campaigns: pd.DataFrame,
-    **selection: Unpack[Window],
-) -> Result:
-    """Rates over the time in which each campaign was seen to run.
-
-    Args:
-        leads: Frame of the leads table, so that calls to one lead count as one cluster.
-        campaigns: Readings of the campaigns table, one row per campaign and reading: `id`,
-            `status`, `_observed_at`. A campaign counts as running from a reading that says so until
-            the next reading.
-        since: Count calls from this instant on; hours are those of all readings.
-
-    Returns:
-        One row per campaign: `campaign_id`, `running_h`, `numerator` (people), `denominator`
-        (attempts while running), `rate`, `low`, `high`, `per_hour` (attempts), `outside` (attempts
-        while not seen to run).
-
-    Example:
-        result = analytics.running_rates(calls, campaigns=account.campaigns())
-    """
-    require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
-    attempts = count_attempts(calls, leads, **selection)
-    code, names = attempts.text("campaign_id")
-    ran, hours = np.zeros(len(attempts), dtype=bool), np.zeros(len(names))
-    for i, name in enumerate(names):
-        campaign_rows = campaigns[(campaigns["id"] == name).fillna(value=False)]
-        at = micros(campaign_rows["_observed_at"])
-        order = np.argsort(at, kind="stable")
-        at, runs = at[order], is_word(campaign_rows["status"], "running")[order]
-        # The contract gives a campaign's last instants alone: it ran where a reading saw it run.
-        later = np.append(at[1:], max(attempts.as_of_us, int(at.max(initial=NO_TIME))))
-        hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
-        calls_here = np.flatnonzero(code == i)
-        reading = np.searchsorted(at, attempts.when[calls_here], side="right") - 1
-        ran[calls_here] = (reading >= 0) & np.append(runs, False)[reading]
-    n = sums(code, len(names), ran)
-    frame = table(
-        {
-            "campaign_id": names,
-            "running_h": hours,
-            **rated_calls(
-                np.where(ran, code, -1), attempts.flag("human"), attempts.cluster, len(names)
-            ),
-            "per_hour": ratio(n, hours),
-            "outside": sums(code, len(names), ~ran),
-        }
-    )
-    return result_of(
-        attempts, "running_rates",
-        f"{plural(int(n.sum()), 'attempt')} fell into {hours.sum():,.0f} hours seen to run; "
-        f"{len(attempts) - int(n.sum()):,} did not",
-        frame, "Attempts while the last reading of the campaign said running; people of these",
-    )  # fmt: skip
-
-
-@analysis
-def ai_agreement(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    events: pd.DataFrame,
-    taxonomy: Taxonomy = DEFAULT,
-) -> Result:
-    """Whether the outcome that an AI agent's event gives agrees with the disposition of the call.
-
-    Args:
-        events: Frame of the events table.
-
-    Returns:
-        One row per pair of classes: `event`, `call` (`unmapped` where a code is not known), `calls`.
-        `parameters["kappa"]` is Cohen's agreement beyond chance, null under two classes.
-
-    Example:
-        result = analytics.ai_agreement(calls, events=events)
-    """
-    require(events, ("type", "data"), "events")
-    require(calls, ("id", "disposition"), "calls")
-    ai_outcome = {}
-    for cell in events.loc[is_word(events["type"], "ai_call.completed"), "data"]:
-        try:
-            data = json.loads(cell) if isinstance(cell, str) else cell
-        except ValueError:
-            continue
-        if isinstance(data, dict) and data.get("call_id") and data.get("disposition_code"):
-            ai_outcome[str(data["call_id"])] = str(data["disposition_code"])
-    # Only calls of which both have said something can agree or not.
-    judged_twice = calls[calls["id"].isin(ai_outcome) & calls["disposition"].notna()]
-    pairs = [
-        tuple(taxonomy.outcome("disposition", code) or "unmapped" for code in (ai_outcome[i], d))
-        for i, d in zip(judged_twice["id"], judged_twice["disposition"], strict=True)
-    ]
-    counts = pd.Series(pairs, dtype=object).value_counts()
-    frame = table(
-        {
-            "event": [pair[0] for pair in counts.index],
-            "call": [pair[1] for pair in counts.index],
-            "calls": counts.to_numpy(dtype=int),
-        }
-    )
-    kappa = _kappa(pairs)
-    same = sum(a == b for a, b in pairs)
-    attempts = count_attempts(calls, leads, taxonomy=taxonomy)
-    return result_of(
-        attempts, "ai_agreement", f"{same:,} of {plural(len(pairs), 'call')} agree", frame,
-        "Calls with an ai_call.completed event and a disposition, by the class of either",
-        parameters={"kappa": kappa},
-    )  # fmt: skip
-
-
-def _kappa(pairs: list[tuple[str, ...]]) -> float | None:
-    if len({name for pair in pairs for name in pair}) < 2:
-        return None
-    n = len(pairs)
-    agreed = sum(a == b for a, b in pairs) / n
-    names = [*BY_NAME, "unmapped"]
-    chance = sum(
-        sum(p[0] == name for p in pairs) * sum(p[1] == name for p in pairs) for name in names
-    ) / n**2  # fmt: skip
-    # Cohen, Educ. Psychol. Meas. 20 (1960) 37-46.
-    return None if chance == 1 else (agreed - chance) / (1 - chance)

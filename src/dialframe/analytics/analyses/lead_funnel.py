@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, Unpack
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Funnel
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import analysis, one_name
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import Notes, balance, latest
 from dialframe.analytics.attempt.frames_to_arrays import (
@@ -34,15 +35,17 @@ from dialframe.analytics.attempt.lead_match import (
     of_campaign,
 )
 from dialframe.analytics.attempt.taxonomy import (
+    DEFAULT,
     GOALS,
     LOADED,
     NO_GROUP,
     NOTES,
     STAGES,
+    Taxonomy,
 )
 from dialframe.analytics.inference import rates
 from dialframe.errors import ConfigError
-from dialframe.instants import instant
+from dialframe.instants import When, instant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,13 +200,17 @@ def funnel(
     *,
     appointments: pd.DataFrame | None = None,
     imports: pd.DataFrame | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     order: Literal["ordered", "strict", "any"] = "ordered",
     window: timedelta | None = None,
     entry: Literal["import", "first_dial"] = "import",
     include_no_campaign: bool = False,
     campaigns: pd.DataFrame | None = None,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Funnel:
     """How many leads were loaded, attempted, connected, reached, and won.
 
@@ -211,12 +218,13 @@ def funnel(
     stage is greater than the one before it. One call can carry a lead through several stages.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
         appointments: Frame of the appointments table, or None where only calls are to speak.
         imports: The import ledger: one row per record sent, with column `status` (`accepted`,
             `duplicate`, `on_dnc`, `invalid`, ...); `lead_id`, `campaign_id` and the column named
             by `by` are used where they are there. Without it refusals are unknown and `loaded`
             equals `accepted`.
-        campaign: Look at the leads of this campaign only.
         by: Split by a column of the leads frame, a custom field (`lead_source` for instance), or
             `region` (the area code).
         order: `ordered`: each stage at the time of the stage before or later, whatever is between;
@@ -225,9 +233,13 @@ def funnel(
         window: Time from the entry in which everything must happen. Leads whose time is not over
             by `as_of` are censored: left out whether they converted or not, and counted apart.
         entry: Where the window begins: `import` (the lead's `created_at`) or `first_dial`.
+        include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        campaigns: Frame of the campaigns table, so that a campaign without leads is known.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Look at the leads of this campaign only.
         since: Count calls and appointments from this instant on; attempts are numbered over the whole history.
         until: Count calls and appointments before this instant, and leads that were there; aware.
-        campaigns: Frame of the campaigns table, so that a campaign without leads is known.
 
     Returns:
         A `Funnel`; print it, or ask it to `explain()`.
@@ -236,23 +248,24 @@ def funnel(
         ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
             another word, or the window has no time zone.
     """
+    by = None if by is None else one_name(by)
     if window is not None and window <= timedelta(0):
         raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
-    campaign = selection.pop("campaign", None)
     # A draft campaign has neither leads nor calls: its own table knows it.
     known_campaign(campaign, leads, calls, campaigns, imports)
-    begin = instant("since", selection.get("since"))
-    end = instant("until", selection.get("until"))
+    begin = instant("since", since)
+    end = instant("until", until)
     require(leads, ("id", "phone", "campaign_id", "created_at"), "leads")
     wanted = of_campaign(leads, campaign)
     # A lead without an instant is not known to be newer.
     in_time = within(leads["created_at"], None, end) | ~present(leads["created_at"])
     is_in_funnel = wanted & in_time
     attempts = count_attempts(
-        calls, leads, **selection, include_no_campaign=include_no_campaign,
+        calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until,
+        include_no_campaign=include_no_campaign,
         further=lambda matched: _not_here(calls, matched, is_in_funnel, campaign),
     )  # fmt: skip
-    read_at = instant("as_of", selection.get("as_of")) or latest(calls, leads, appointments)
+    read_at = instant("as_of", as_of) or latest(calls, leads, appointments)
     booked = booked_of(appointments, attempts, begin, end)
     span = span_of(leads, is_in_funnel, attempts, window, entry, read_at)
     inside = stages_of(span, attempts, booked, order)

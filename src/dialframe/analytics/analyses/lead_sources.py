@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, Unpack
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    campaign_code,
-    people_by,
-    week_code,
+    Inside,
+    adjusted_rates,
+    bounds,
+    cannot_judge,
+    levels_judged,
+    usual_factors,
+    why_nobody,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import analysis, one_name
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.frames_to_arrays import (
@@ -28,7 +33,8 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import Claim, plural, points, ratio, seen, sums, table
-from dialframe.analytics.inference import Effects, false_discovery, rates, tested_level
+from dialframe.analytics.effects import Verdict
+from dialframe.analytics.inference import rates
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When
@@ -48,8 +54,11 @@ def duplicates(
 
     Args:
         calls: Frame of the calls table, for the attempts on each number.
+        leads: Frame of the leads table.
         campaigns: Frame of the campaigns table, for `running_only`.
         running_only: Only leads of campaigns that are running.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         One row per number: `phone`, `campaigns` (distinct), `leads`, `attempts` (counted calls, those
@@ -112,50 +121,6 @@ def duplicates(
     )  # fmt: skip
 
 
-@analysis
-def import_outcomes(
-    calls: pd.DataFrame | None = None,
-    leads: pd.DataFrame | None = None,
-    *,
-    imports: pd.DataFrame,
-    taxonomy: Taxonomy = DEFAULT,
-) -> Result:
-    """What imports accepted and why they refused the rest.
-
-    Args:
-        calls: Not needed.
-        leads: Not needed.
-        imports: The import ledger: `status`, and where it has them `reason` and `field`.
-        taxonomy: Not used, named in the result like everywhere.
-
-    Returns:
-        One row per status, reason and field: `status`, `reason`, `field`, `records`,
-        `denominator`, `share`, `fixable` (another try with a corrected record can be accepted).
-
-    Example:
-        result = analytics.import_outcomes(imports=imports)
-    """
-    status, accepted, _ = import_answers(imports)
-    keys = ["status", "reason", "field"]
-    plain = imports.reindex(columns=keys).astype(dict.fromkeys(keys, "str")).assign(status=status)
-    frame = plain.groupby(keys, dropna=False).size().reset_index(name="records")
-    frame = frame.astype({**dict.fromkeys(keys, "str"), "records": "Int64"})
-    frame = frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
-    frame["denominator"] = pd.array([len(imports)] * len(frame), dtype="Int64")
-    frame["share"] = frame["records"].astype("Float64") / max(len(imports), 1)
-    # Of the statuses (contract, Lead outcome objects) the two that another record can mend.
-    fixable = frame["status"].isin(["invalid", "failed"]).to_numpy(bool)
-    frame["fixable"] = pd.array(fixable, dtype="boolean")
-    again = int(frame["records"][fixable].sum())
-    none = count_attempts(empty(CALLS), None, taxonomy=taxonomy)
-    return Result(
-        "import_outcomes",
-        f"{int(accepted.sum()):,} of {plural(len(imports), 'record')} were accepted; {again:,} can be tried "
-        "again once corrected",
-        frame, "Records that imports sent, by the service's answer", none.balance(), taxonomy,
-    )  # fmt: skip
-
-
 #: Outcomes per lead that a source is judged by: column, flag or class.
 _JUDGED: Final = (
     ("reached", "human"), ("right_party", "right_party"), ("positive", "positive"),
@@ -168,20 +133,30 @@ def scorecard(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
     *,
-    by: str = SOURCE,
+    by: str | Sequence[str] = SOURCE,
     alpha: float = 0.05,
     min_leads: int = 30,
     imports: pd.DataFrame | None = None,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """What each source of leads is worth: bad numbers, requests not to be called, reach, appointments.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
         by: Column or custom field that names the source.
-        alpha: Share of false verdicts among all; where no source differs, the chance of any.
+        alpha: Chance of any false verdict, over all sources together.
         min_leads: Attempted leads below which a source is not judged.
         imports: The import ledger; with its column `by`, refusals are given to sources.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Leads and calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per source: the column `by`, `leads`, `attempted`, `attempts`, then leads with a bad
@@ -198,7 +173,10 @@ def scorecard(
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
     """
-    attempts = count_attempts(calls, leads, **selection)
+    by = one_name(by)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     in_campaign = of_campaign(leads, attempts.campaign)
     code, names = lead_groups(leads, by)
     code, size = np.where(in_campaign, code, -1), len(names)
@@ -213,11 +191,17 @@ def scorecard(
     loaded, attempted = sums(code, size), sums(code, size, tried)
     # A source is compared with the others together, of which there must be enough too.
     enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
-    effects, p, ratio_of = _sources_judged(attempts, by, code, size, enough)
-    adjusted = np.full(size, np.nan)
-    if effects is not None:
-        known_rates = np.clip(effects.rates(shrink=True)[:size], 0, 1)
-        adjusted[: len(known_rates)] = known_rates
+    verdict = _sources_judged(attempts, by, code, size, enough, alpha)
+    p, effect = np.full(size, np.nan), np.full(size, np.nan)
+    if verdict is not None:
+        for part, value, (difference, *_) in zip(
+            verdict.parts, verdict.each_p, verdict.effects, strict=True
+        ):
+            p[part[0]], effect[part[0]] = value, difference
+            if len(verdict.parts) == 1 and len(names) == 2:
+                # Of two sources one contrast says both.
+                p[1 - part[0]], effect[1 - part[0]] = value, -difference
+    adjusted = adjusted_rates(verdict, size)[0]
     reach, appt = rates(counts["reached"], attempted), rates(counts["appointments"], loaded)
     lead = attempts.lead
     frame = table(
@@ -237,13 +221,13 @@ def scorecard(
             "refused": _refused(imports, by, names),
             "adjusted": adjusted,
             "p_adjusted": p,
-            "verdict": _verdicts(p, ratio_of, enough, alpha),
+            "verdict": _verdicts(p, effect, enough, alpha),
         }
     )
     frame = frame.sort_values(["appointments_per_1000", "leads"], ascending=False, kind="stable",
                               ignore_index=True)  # fmt: skip
     return result_of(
-        attempts, "scorecard", _source_claims(effects, p, names, by, enough, alpha), frame,
+        attempts, "scorecard", _source_claims(attempts, verdict, names, by, enough, alpha), frame,
         "Leads by source, and of these the leads with at least one counted call of each outcome; "
         "rates of attempted leads, appointments of leads loaded",
         attempts.not_logged, parameters={"by": by, "alpha": alpha, "min_leads": min_leads},
@@ -261,94 +245,77 @@ def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
 
 
 def _sources_judged(
-    attempts: Attempts, by: str, code: Ints, size: int, enough: Mask
-) -> tuple[Effects | None, Floats, Floats]:
-    """Effects of the sources, and p of each against all others together, false ones held down.
+    attempts: Attempts, by: str, code: Ints, size: int, enough: Mask, alpha: float
+) -> Verdict | None:
+    """What can be said of each source against all others together.
 
-    They are compared inside campaign and week, with attempt, hour, weekday and time zone held still, so that a
+    They are compared inside campaign, week and day, with attempt, hour and time zone held still, so that a
     source is not praised for the campaign that dials it or for how often it was tried. Campaigns are
-    compared inside source and week, or each would be compared with itself.
+    compared inside source and day, or each would be compared with itself.
     """
-    nothing = np.full(size, np.nan)
-    human = attempts.flag("human")
     level = np.append(code, -1)[attempts.lead]
-    known = (attempts.lead >= 0) & (level >= 0)
-    if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
-        return None, nothing, nothing
-    # Campaigns inside campaigns would be compared with themselves alone.
-    inside = source_level(attempts)[0] if by == _CAMPAIGN else campaign_code(attempts)
-    effects = people_by(
-        attempts, {"source": level[known].astype(np.int64)}, rows=np.flatnonzero(known),
-        strata=[inside, week_code(attempts)],
-    )["source"]  # fmt: skip
-    p = nothing.copy()
-    if effects.df < 1:
-        return None, nothing, nothing
-    ratio, _ = effects.against_rest()
-    used = np.arange(min(size, len(ratio)))
-    p[used] = effects.rest_p()[used]
-    p[~enough] = np.nan
-    full = np.full(size, np.nan)
-    full[used] = ratio[used]
-    return effects, false_discovery(p), full
+    rows = np.flatnonzero((attempts.lead >= 0) & (level >= 0))
+    human = attempts.flag("human")[rows]
+    if not 0 < int(human.sum()) < len(rows):
+        return None
+    named = np.where(enough, np.arange(size), size)
+    asked: Inside = {"rows": rows, "factors": usual_factors(attempts, "source")}
+    if by == _CAMPAIGN:
+        asked["coarse"] = source_level(attempts)[0]
+    return levels_judged(attempts, named[level[rows]], size, 1, alpha, name="source", **asked)
 
 
-def _verdicts(p: Floats, ratio: Floats, enough: Mask, alpha: float) -> list[str]:
+def _verdicts(p: Floats, effect: Floats, enough: Mask, alpha: float) -> list[str]:
     words = []
-    for value, log_ratio, many in zip(p, ratio, enough, strict=True):
+    for value, difference, many in zip(p, effect, enough, strict=True):
         if np.isnan(value):
             words.append("not comparable" if many else "too few")
-        # The level of false discoveries (Benjamini and Hochberg, 1995): of many verdicts some may be false.
-        elif value >= tested_level(alpha):
+        elif value >= alpha:
             words.append("no certain difference")
         else:
-            words.append("better" if log_ratio > 0 else "worse")
+            words.append("better" if difference > 0 else "worse")
     return words
 
 
 def _source_claims(
-    effects: Effects | None, p: Floats, names: list[str], by: str, enough: Mask, alpha: float
+    attempts: Attempts,
+    verdict: Verdict | None,
+    names: list[str],
+    by: str,
+    enough: Mask,
+    alpha: float,
 ) -> tuple[Claim, ...]:
     noun, other = ("campaign", "source") if by == _CAMPAIGN else ("source", "campaign")
     if not enough.any():
         return (Claim("none", by, text=f"No {noun} has enough attempted leads to be judged"),)
-    if effects is None or np.isnan(p).all():
-        why = f"inside {other} and week too few people were reached for more than one {noun}"
-        return (Claim("none", by, text=f"Nothing tells one {noun} from another: {why}"),)
-    ratio, error = effects.against_rest()
-    base = effects.base
-    judged_at = np.flatnonzero(~np.isnan(p))
-    tests = len(judged_at)
-    # The source in the middle by its error stands for what a negative answer could have seen.
-    middle = int(judged_at[np.argsort(error[judged_at])[tests // 2]])
-    level = tested_level(alpha)
-    detectable = base * float(np.expm1(effects.rest_seen(middle, level / tests)))
+    if verdict is None or np.isnan(verdict.p):
+        why = why_nobody(attempts) if verdict is None else verdict.why_not
+        return (cannot_judge(by, f"What {noun}s are worth", why, verdict),)
+    detectable = float(verdict.detectable) if np.isfinite(verdict.detectable) else None
     adjusted_for = (other, *_ADJUSTED_FOR)
     claims = []
-    for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
-        # Shrunk: of many sources the one on top is there by luck as well. By half a standard error at most,
-        # since a source unlike all others is no sample of their spread (limited as by Efron and Morris, J. Am.
-        # Stat. Assoc. 67 (1972) 130-139).
-        raw = effects.log_ratio[i]
-        kept = effects.shrunk[i] / raw if raw else 0.0
-        pulled = np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i])
-        effect = effects.rest_difference(int(i), float(ratio[i] + pulled))
-        low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
-                     for s in (-1, 1))  # fmt: skip
-        word = "above" if effect > 0 else "below"
-        claims.append(Claim(
-            "difference", names[i], effect, low, high, detectable, adjusted_for,
-            f"{names[i]} reaches a person {points(abs(effect))} {word} the other {noun}s per attempt",
-        ))  # fmt: skip
+    for part, p, (effect, low, high) in sorted(
+        zip(verdict.parts, verdict.each_p, verdict.effects, strict=True), key=lambda row: row[1]
+    ):
+        if p < alpha:
+            word = "above" if effect > 0 else "below"
+            claims.append(Claim(
+                "difference", names[part[0]], effect, low, high, detectable, adjusted_for,
+                f"{names[part[0]]} reaches a person {points(abs(effect))} {word} the other {noun}s per attempt "
+                f"({bounds(low, high)})",
+                verdict.diagnostics,
+            ))  # fmt: skip
     if claims:
         return tuple(claims)
     text = (
-        f"None of {plural(tests, noun)} is certainly better or worse than the others{seen(detectable)} "
-        "in the typical one"
+        f"None of {plural(len(verdict.parts), noun)} is certainly better or worse than the others"
+        f"{seen(detectable)} in the typical one"
     )
-    return (Claim("none", by, 0.0, None, None, detectable, adjusted_for, text),)
+    return (
+        Claim("none", by, 0.0, None, None, detectable, adjusted_for, text, verdict.diagnostics),
+    )
 
 
 _CAMPAIGN: Final = "campaign_id"
 #: What sources are adjusted for beside campaigns, and campaigns beside sources.
-_ADJUSTED_FOR: Final = ("week", "attempt", "hour", "weekday", "time zone")
+_ADJUSTED_FOR: Final = ("week", "day", "attempt", "hour", "time zone")

@@ -8,25 +8,25 @@ on the complementary log-log scale (Lin, Stat. Med. 16 (1997) 901-910; Marubini 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Unpack
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
-    Judged,
     adjusted_rates,
-    best_cut,
+    bounds,
+    campaign_code,
     level_claims,
     levels_judged,
     usual_factors,
-    usual_strata,
 )
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import CampaignSelection, analysis
-from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.argument_checks import analysis, one_name
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts, source_level
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
     NEVER,
@@ -40,6 +40,7 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.lead_match import SOURCE, lead_groups, of_campaign
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.claims_and_tables import (
     Claim,
     bands,
@@ -53,7 +54,9 @@ from dialframe.analytics.claims_and_tables import (
     table,
     table_of_rows,
 )
+from dialframe.analytics.effects import Verdict, joined
 from dialframe.analytics.inference import Z_95
+from dialframe.instants import When
 
 #: Steps that a curve is drawn with at most; more are thinned out evenly.
 MOST_STEPS: Final = 400
@@ -154,12 +157,14 @@ def speed_to_lead(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
     *,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     goal: Literal["positive", "human", "right_party", "appointment", "conversion"] = "positive",
     source: str = SOURCE,
     min_calls: int = 30,
     alpha: float = 0.05,
-    **selection: Unpack[CampaignSelection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
 ) -> Result:
     """How long new leads wait for their first attempt, and what the wait costs.
 
@@ -169,6 +174,7 @@ def speed_to_lead(
     inside these, nothing can be said of them.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, with `created_at`.
         by: Column or custom field to split the table `groups` by.
         goal: What a lead should come to; for `human` on its first attempt, else at
@@ -176,6 +182,8 @@ def speed_to_lead(
         source: Column or custom field with the source.
         min_calls: Leads below which a band of waits is not compared.
         alpha: Chance of a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Leads and calls of this campaign only.
 
     Returns:
@@ -187,8 +195,9 @@ def speed_to_lead(
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or the goal is.
     """
+    by = None if by is None else one_name(by)
     require(leads, ("created_at",), "leads")
-    attempts = count_attempts(calls, leads, **selection)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     in_campaign = of_campaign(leads, attempts.campaign)
     first = earliest(attempts.lead, attempts.when, len(leads))
     created = micros(leads["created_at"])
@@ -207,14 +216,13 @@ def speed_to_lead(
     band_of = np.append(band, -1)[attempts.lead]
     rows = np.flatnonzero(opening & (band_of >= 0) & (band_of < size))
     verdict = levels_judged(
-        attempts, {"wait": band_of[rows]}, size, min_calls, alpha, rows=rows,
-        hit=np.append(won, False)[attempts.lead], strata=usual_strata(attempts, source),
-        factors=usual_factors(attempts, "attempt"),
+        attempts, band_of[rows], size, min_calls, alpha, rows=rows, name="wait", family="cuts",
+        hit=np.append(won, False)[attempts.lead], factors=usual_factors(attempts, "attempt", source=source),
+        coarse=joined([campaign_code(attempts), source_level(attempts, source)[0]], len(attempts)),
     )  # fmt: skip
     labels = [*_DELAYS, "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
-    if verdict is not None:
-        adjusted[:size] = adjusted_rates(verdict, size)[0]
+    adjusted[:size] = adjusted_rates(verdict, size)[0]
     frame = table(
         {
             "delay": labels,
@@ -246,23 +254,23 @@ def speed_to_lead(
 WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday", "time zone")
 
 
-def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
+def _wait_claims(verdict: Verdict) -> tuple[Claim, ...]:
     """What waiting does: the leads before and after the wait that parts them most."""
     if not verdict.differs:
         return level_claims(
-            verdict, "wait", _DELAYS, WAIT_ADJUSTED_FOR, what="the wait",
+            verdict, "wait", WAIT_ADJUSTED_FOR, what="the wait", words=lambda part: _DELAYS[part[-1]],
+            others="the others",
             why_not="each source is dialed after waits of its own, or too few leads were reached",
         )  # fmt: skip
     # Where a difference is certain, the cut that parts the leads most is what can be acted on.
-    cut, effect, low, high = best_cut(verdict.effects, len(DELAYS_MIN))
-    better, other = ("less", "more") if effect > 0 else ("more", "less")
+    better, other = ("less", "more") if verdict.effect > 0 else ("more", "less")
     text = (
-        f"The wait makes a difference: leads that wait {better} than {_DELAY_EDGES[cut + 1]} are better off "
-        f"by {points(abs(effect))} ({points(low)} to {points(high)}) than those that wait {other}, "
-        f"within campaign, week and source (p = {verdict.p:.2g})"
+        f"The wait makes a difference: leads that wait {better} than {_DELAY_EDGES[verdict.part[-1] + 1]} are "
+        f"better off by {points(abs(verdict.effect))} ({bounds(verdict.low, verdict.high)}) than those that "
+        f"wait {other}, within campaign, week and source (p = {verdict.p:.2g})"
     )
-    return (Claim("difference", "wait", effect, low, high, verdict.detectable, WAIT_ADJUSTED_FOR,
-                  text),)  # fmt: skip
+    return (Claim("difference", "wait", verdict.effect, verdict.low, verdict.high, verdict.detectable,
+                  WAIT_ADJUSTED_FOR, text, verdict.diagnostics),)  # fmt: skip
 
 
 def _group_waits(
@@ -288,11 +296,13 @@ def time_to_contact(
     calls: pd.DataFrame,
     leads: pd.DataFrame,
     *,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     entry: Literal["first_dial", "import"] = "first_dial",
     campaigns: pd.DataFrame | None = None,
     idle_days: float = 30.0,
-    **selection: Unpack[CampaignSelection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
 ) -> Result:
     """How long until a lead is reached, where numbers can prove dead and people can opt out first.
 
@@ -303,10 +313,14 @@ def time_to_contact(
     dead, which is more than what was.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
         by: Column or custom field to split by.
         entry: `first_dial` or `import`.
         campaigns: Frame of the campaigns table: leads of completed ones are no longer dialed.
         idle_days: Days without an attempt after which a lead counts as no longer dialed.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: Leads and calls of this campaign only.
 
     Returns:
@@ -319,8 +333,9 @@ def time_to_contact(
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
     """
+    by = None if by is None else one_name(by)
     require(leads, ("id", "created_at", "campaign_id"), "leads")
-    attempts = count_attempts(calls, leads, **selection)
+    attempts = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     days, ending, entered = _waits(attempts, leads, entry)
     over = (ending == 0) & _given_up(attempts, leads, campaigns, idle_days)
     code, names = lead_groups(leads, by)

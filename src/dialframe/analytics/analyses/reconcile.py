@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Unpack
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Known, analysis
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.frames_to_arrays import (
@@ -24,10 +24,10 @@ from dialframe.analytics.attempt.frames_to_arrays import (
     repeated,
     require,
 )
-from dialframe.analytics.attempt.taxonomy import NO_GROUP, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
 from dialframe.analytics.claims_and_tables import plural, table_of_rows
 from dialframe.errors import ConfigError
-from dialframe.instants import instant
+from dialframe.instants import When, instant
 
 #: Why a count differs, in the order in which it is looked for.
 BUCKETS: Final[dict[str, str]] = {
@@ -53,15 +53,17 @@ def reconcile(
     leads: pd.DataFrame | None = None,
     *,
     report: pd.DataFrame,
-    **selection: Unpack[Known],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
 ) -> Result:
     """The service's disposition report against the same counts made of the calls.
 
     Args:
-        report: Frame of the dispositions table: `date` (UTC day), `campaign_id`, `disposition`,
-            `calls`. Calls of days outside the report are left out.
         calls: Frame of the calls table, both directions.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        report: Frame of the dispositions table: `date` (UTC day), `campaign_id`, `disposition`,
+            `calls`. Calls of days outside the report are left out.
+        taxonomy: What the codes mean.
         as_of: What was known at this instant counts: calls and whole days until then.
 
     Returns:
@@ -72,13 +74,18 @@ def reconcile(
         `codes` the totals by code with `unmapped`. `parameters` say which directions and which hour
         of day fit the report best.
 
+    Raises:
+        ConfigError: A column is missing, or an instant is none.
+
     Example:
         result = analytics.reconcile(calls, report=account.dispositions())
     """
     require(report, (*_KEYS, "calls"), "dispositions report")
-    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    )
     # The contract does not show the report (Resources): its directions and its day are found out.
-    inside = _Counts(report, known_then(calls, instant("as_of", selection.get("as_of"))))
+    inside = _Counts(report, known_then(calls, instant("as_of", as_of)))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total
     # A report that fits better with inbound calls counts them.

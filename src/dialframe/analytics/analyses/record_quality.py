@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import datetime
-from typing import Final, Unpack
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Known, Selection, analysis
-from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.argument_checks import analysis
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import Scope, balance, known_then, latest
 from dialframe.analytics.attempt.classify import (
     Classes,
@@ -24,26 +23,19 @@ from dialframe.analytics.attempt.classify import (
 )
 from dialframe.analytics.attempt.frames_to_arrays import (
     DAY_US,
-    HOUR_US,
     NO_TIME,
     Mask,
     arrow,
-    in_order,
     micros,
     micros_of,
     repeated,
     require,
-    seconds,
     text,
 )
-from dialframe.analytics.attempt.lead_match import QUALITIES, logged, match_rows
+from dialframe.analytics.attempt.lead_match import QUALITIES, match_rows
 from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, NOTES, OUTCOMES, Taxonomy
-from dialframe.analytics.claims_and_tables import plural, rated, sums, table, table_of_rows
-from dialframe.errors import ConfigError
-from dialframe.instants import instant
-
-#: Hours since a call ended at which a new band begins.
-AGES_H: Final = (1, 24, 168)
+from dialframe.analytics.claims_and_tables import plural, sums, table, table_of_rows
+from dialframe.instants import When, instant
 
 
 @analysis
@@ -56,7 +48,9 @@ def classify(
     """The outcome of each call, in classes that rates are made of.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table; not needed.
+        taxonomy: What the codes mean.
 
     Returns:
         One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
@@ -68,6 +62,9 @@ def classify(
         true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
         layers that contradict each other, `unmapped` a code that would have decided the outcome
         and is not in the taxonomy.
+
+    Raises:
+        ConfigError: A column is missing.
     """
     del leads
     classified = classes(calls, taxonomy)
@@ -79,34 +76,6 @@ def classify(
         pd.DataFrame(class_table(classified), index=calls.index),
         "The outcome of each call by what the network and the agent said of it",
         calls, taxonomy, classified, mapping_warnings(calls, taxonomy, odd),
-    )  # fmt: skip
-
-
-@analysis
-def unmapped(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    taxonomy: Taxonomy = DEFAULT,
-) -> Result:
-    """The codes that the taxonomy does not have, most frequent first.
-
-    Args:
-        leads: Frame of the leads table; not needed.
-
-    Returns:
-        Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
-        your own. `.table.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?`
-        is replaced by a class.
-    """
-    del leads
-    codes = unmapped_codes(calls, taxonomy)
-    return _of_every_call(
-        "unmapped",
-        f"{plural(len(codes), 'code')} without a class, on {int(codes['calls'].sum()):,} of "
-        f"{plural(len(calls), 'call')}" if len(codes) else "Every code has a class",
-        codes, "Codes of calls that the taxonomy does not have, and how many calls carry each",
-        calls, taxonomy, classes(calls, taxonomy),
     )  # fmt: skip
 
 
@@ -127,6 +96,8 @@ def match(
     given.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
         events: Frame of the events table; `disposition.logged` names call and lead.
         started: Answers to click-to-call: columns `call_id`, `lead_id`.
         taxonomy: What the codes mean; it changes no match.
@@ -134,6 +105,9 @@ def match(
     Returns:
         One row per call on the index of `calls`: `lead_id` (null where none is given) and
         `match_quality`. Table `qualities` counts each: `match_quality`, `calls`.
+
+    Raises:
+        ConfigError: A column is missing.
     """
     matched = match_rows(calls, leads, events=events, started=started)
     ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
@@ -174,221 +148,13 @@ def _of_every_call(
 
 
 @analysis
-def conflicts(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    **selection: Unpack[Selection],
-) -> Result:
-    """Where network and agent contradict each other, as a matrix.
-
-    Returns:
-        One row per class by the network, disposition and class by it: `telephony`, `disposition`,
-        `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`
-        has the ids.
-    """
-    attempts = count_attempts(calls, leads, **selection)
-    odd = attempts.classes.conflict[attempts.rows]
-    # Ids, so that each contradiction can be looked up where the calls are.
-    rows = attempts.rows[odd]
-    names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
-    conflicting = table(
-        {
-            "id": attempts.column("id", rows).astype("str").array,
-            "telephony": list(names[attempts.classes.telephony[rows]]),
-            "disposition": attempts.column("disposition", rows).astype("str").array,
-            "business": list(names[attempts.classes.business[rows]]),
-        }
-    )
-    keys = ["telephony", "disposition", "business"]
-    frame = conflicting.groupby(keys, dropna=False).size().reset_index(name="calls")
-    frame = frame.astype({**dict.fromkeys(keys, "str"), "calls": "Int64"})
-    frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
-    frame["denominator"] = pd.array([len(attempts)] * len(frame), dtype="Int64")
-    frame["share"] = frame["calls"].astype("Float64") / max(len(attempts), 1)
-    return result_of(
-        attempts, "conflicts",
-        f"{plural(int(odd.sum()), 'call')} of {len(attempts):,} have a disposition or cause that "
-        "contradicts the call",
-        frame,
-        "Attempts whose disposition cannot have happened on such a call, or whose cause or status "
-        "contradicts answered_at; the network's word stands",
-        tables={"each": conflicting},
-    )  # fmt: skip
-
-
-@analysis
-def missing_dispositions(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    human_length_s: float = 30.0,
-    due_h: float = 1.0,
-    **selection: Unpack[Selection],
-) -> Result:
-    """Conversations that nobody logged an outcome of, by campaign and age.
-
-    Args:
-        leads: Frame of the leads table, so that calls to one lead count as one cluster.
-        human_length_s: Talk from which a call must have been a conversation, seconds.
-        due_h: Hours after its end at which a disposition is missing.
-
-    Returns:
-        One row per campaign: `campaign_id`, `numerator` (missing), `denominator` (answered and
-        long enough), `rate`, `low`, `high`. Table `ages` counts by hours since the end, `each` has
-        the ids.
-    """
-    attempts = count_attempts(calls, leads, **selection)
-    long = attempts.flag("answered") & (np.nan_to_num(attempts.talk_s) >= human_length_s)
-    blank = np.asarray(attempts.column("disposition").astype("str").fillna("").str.strip() == "")
-    ended = micros(attempts.calls["ended_at"])[attempts.rows]
-    ends = attempts.as_of_us
-    age_h = np.where(long, (ends - np.where(long, ended, 0)) / HOUR_US, 0.0)
-    due = long & (age_h > due_h)
-    missing = due & blank
-    code, names = attempts.text("campaign_id")
-    frame = table(
-        {
-            "campaign_id": names,
-            **rated(
-                sums(code, len(names), missing),
-                sums(code, len(names), due),
-            ),
-        }
-    ).sort_values("numerator", ascending=False, kind="stable", ignore_index=True)
-    band = np.searchsorted(np.array(AGES_H, float), age_h, side="right")
-    labels = [f"up to {AGES_H[0]} h", *(f"{a} to {b} h" for a, b in itertools.pairwise(AGES_H)),
-              f"over {AGES_H[-1]} h"]  # fmt: skip
-    ages = table({"age": labels, "calls": sums(band, len(labels), long & blank)})
-    rows = attempts.rows[missing]
-    missing_calls = table(
-        {"id": attempts.column("id", rows).astype("str").array, "talk_s": attempts.talk_s[missing]}
-    )
-    return result_of(
-        attempts, "missing_dispositions",
-        f"{plural(int(missing.sum()), 'conversation')} of {int(due.sum()):,} have no disposition",
-        frame,
-        f"Answered calls of {human_length_s:g} s or more without a disposition {due_h:g} h after "
-        "their end",
-        {("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"},
-        tables={"ages": ages, "each": missing_calls},
-        parameters={"human_length_s": human_length_s, "due_h": due_h},
-    )  # fmt: skip
-
-
-@analysis
-def late_dispositions(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    earlier: pd.DataFrame | None = None,
-    events: pd.DataFrame | None = None,
-    late_h: float = 1.0,
-    **selection: Unpack[Known],
-) -> Result:
-    """Dispositions that came or changed after the call, and what that moves.
-
-    The service's calls do not say when they changed, so this needs an earlier reading of the same
-    calls, the events `disposition.logged`, or both.
-
-    Args:
-        calls: Frame of the calls table as it is now.
-        leads: Frame of the leads table, so that calls to one lead count as one cluster.
-        earlier: The same calls as they were read before.
-        events: Frame of the events table.
-        late_h: Hours after the end of the call from which a logged disposition is late.
-
-    Returns:
-        One row per change: `was` (null: none), `now`, `calls`. Table `each` has `id`, `was`,
-        `now`, `seen_by` (`reading`, `event`) and `delay_h` where an event tells.
-
-    Raises:
-        ConfigError: A column is missing, or neither source is given.
-
-    Example:
-        result = analytics.late_dispositions(calls, leads, earlier=calls)
-    """
-    if earlier is None and events is None:
-        raise ConfigError(
-            "late dispositions need an earlier reading of the calls (earlier=) or the events "
-            "(events=): the calls themselves do not say when they changed"
-        )
-    require(calls, ("id",), "calls")
-    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
-    known = known_then(calls, instant("as_of", selection.get("as_of")))
-    # A reading sees the change itself; an event says when. Where both tell of a call the reading stands.
-    parts = [_reread(known, earlier), _told(known, events, late_h)]
-    late_calls = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
-    frame = late_calls.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
-    frame = frame.astype({"was": "str", "now": "str", "calls": "Int64"})
-    frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
-    return result_of(
-        attempts, "late_dispositions",
-        f"{plural(len(late_calls), 'disposition')} came or changed after the call", frame,
-        f"Calls whose disposition differs from an earlier reading, or was logged more than "
-        f"{late_h:g} h after the call ended",
-        tables={"each": late_calls}, parameters={"late_h": late_h},
-    )  # fmt: skip
-
-
-def _reread(calls: pd.DataFrame, earlier: pd.DataFrame | None) -> pd.DataFrame:
-    if earlier is None:
-        return _changes([], [], [], [], [])
-    require(earlier, ("id", "disposition"), "earlier")
-    # Of rows that repeat an id the first one counts, here as everywhere.
-    before = earlier.drop_duplicates("id", keep="first").set_index("id")["disposition"]
-    seen_before = calls[calls["id"].isin(before.index)]
-    was = before.reindex(seen_before["id"]).astype("str").fillna("").to_numpy(dtype=object)
-    now = seen_before["disposition"].astype("str").fillna("").to_numpy(dtype=object)
-    differs = was != now
-    ids = seen_before["id"].to_numpy(dtype=object)[differs]
-    return _changes(list(ids), list(was[differs]), list(now[differs]), ["reading"] * len(ids),
-                    [np.nan] * len(ids))  # fmt: skip
-
-
-def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd.DataFrame:
-    """Calls whose last logged disposition came late, or after another one."""
-    if events is None:
-        return _changes([], [], [], [], [])
-    logged_events = logged(events).dropna(subset=["call_id"])
-    code, names = in_order(logged_events["call_id"])
-    # Events are in the order of time, and stay so within their call.
-    order = np.argsort(code, kind="stable")
-    first = np.flatnonzero(np.diff(code[order], prepend=-1))
-    last = np.append(first[1:], len(order))[: len(first)] - 1
-    codes = logged_events["disposition"].fillna("").to_numpy(dtype=object)[order]
-    unlike = codes != codes[np.repeat(first, last - first + 1)]
-    several = np.bincount(code[order], unlike, len(names)) > 0
-    was = np.where(last > first, codes[last - 1], "")
-    ids = arrow(calls["id"])
-    event_of_call = np.asarray(pc.index_in(ids, value_set=pa.array(names, ids.type)).fill_null(-1))
-    # Of rows that repeat an id the first one counts: it is written last.
-    rows = np.flatnonzero(event_of_call >= 0)[::-1]
-    ended = np.full(len(names), NO_TIME)
-    ended[event_of_call[rows]] = micros(calls["ended_at"])[rows]
-    delay = seconds(micros(logged_events["logged_at"])[order[last]], ended) / 3_600
-    changed = several | (delay > late_h)
-    return _changes(
-        [name for name, hit in zip(names, changed, strict=True) if hit], list(was[changed]),
-        list(codes[last][changed]), ["event"] * int(changed.sum()), list(delay[changed]),
-    )  # fmt: skip
-
-
-def _changes(*columns: list[object]) -> pd.DataFrame:
-    names = ("id", "was", "now", "seen_by")
-    frame = {
-        name: [value or None for value in values]
-        for name, values in zip(names, columns, strict=False)
-    }
-    return table({**frame, "delay_h": np.array(columns[4], dtype=float)})
-
-
-@analysis
 def completeness(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
     events: pd.DataFrame | None = None,
-    **selection: Unpack[Known],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
 ) -> Result:
     """Whether everything is here, and whether each row can be true.
 
@@ -396,17 +162,26 @@ def completeness(
     in one reading; what can be seen is checked.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, or None.
         events: Frame of the events table: calls that they name must be here.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
 
     Returns:
         One row per check: `check`, `unit`, `count`, `of`, `share` (null where `of` is 0), `ok`,
-        `meaning`. Table `gaps` has the weekdays without a call between the first and the last.
+        `meaning`. Table `gaps` has the weekdays without a call between the first and the last,
+        `conflicts` the calls whose outcome cannot be true, `unmapped` the codes without a class.
+
+    Raises:
+        ConfigError: A column is missing, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
-    known = known_then(calls, instant("as_of", selection.get("as_of")))
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    )
+    known = known_then(calls, instant("as_of", as_of))
     lead_of_call = attempts.matched.lead if known is calls else count_attempts(
-        known, leads, **selection, include_no_campaign=True
+        known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
     ).matched.lead  # fmt: skip
     made = micros(known["created_at"])
     # Weekdays of UTC: calling days nearly everywhere, so that one without any call asks for a reason.
@@ -416,7 +191,8 @@ def completeness(
     gaps = table({"date": [str(day) for day in missing[np.is_busday(missing)]]})
     rows = [*_call_checks(known, attempts.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
-            *_event_checks(known, events), *_lead_checks(attempts.leads, lead_of_call)]  # fmt: skip
+            *_event_checks(known, events), *_lead_checks(attempts.leads, lead_of_call),
+            *_outcome_checks(attempts)]  # fmt: skip
     frame = table_of_rows(
         {"check": str, "unit": str, "count": int, "of": int, "share": float, "ok": bool,
          "meaning": str},
@@ -432,7 +208,7 @@ def completeness(
         else "There is nothing to check: no calls and no leads",
         frame,
         "Rows that cannot be true, rows that are missing, and rows that do not fit each other",
-        tables={"gaps": gaps},
+        tables={"gaps": gaps, "conflicts": _conflicts(attempts), "unmapped": unmapped_codes(known, attempts.taxonomy)},
         warnings=("The service does not say when a call changed: a row that was edited after it was read is "
             "seen only when it is read again.",),
     )  # fmt: skip
@@ -513,8 +289,58 @@ def _lead_checks(leads: pd.DataFrame, lead: np.ndarray) -> list[_Check]:
         "attempts" in leads.columns
     ) else np.zeros(len(leads), dtype=bool)  # fmt: skip
     lost = tried & ~seen[:-1]
+    # A field that nobody writes says none of every lead, and a rate made of it is 0.
+    unwritten = seen[:-1] & ~tried & ("attempts" in leads.columns)
     return [
         ("calls_without_lead", "calls", int((lead < 0).sum()), len(lead), "no lead, or several"),
         ("attempted_leads_without_calls", "leads", int(lost.sum()), len(leads),
          "the service counts attempts on them, and none of their calls is here"),
+        ("called_leads_without_attempts", "leads", int(unwritten.sum()), len(leads),
+         "calls of them are here, and their field attempts says none: it may never be written"),
     ]  # fmt: skip
+
+
+def _outcome_checks(attempts: Attempts) -> list[_Check]:
+    """What agents and network say of the counted calls: missing, unknown and contradicting."""
+    odd = attempts.classes.conflict[attempts.rows]
+    unmapped = attempts.classes.unmapped[attempts.rows]
+    rows = [
+        (
+            "contradictions",
+            int(odd.sum()),
+            len(attempts),
+            "disposition or cause cannot be true of such a call",
+        ),
+        (
+            "unmapped_codes",
+            int(unmapped.sum()),
+            len(attempts),
+            "the taxonomy does not have the code",
+        ),
+    ]
+    if "disposition" in attempts.calls.columns:
+        talk = attempts.flag("answered") & (np.nan_to_num(attempts.talk_s) >= _CONVERSATION_S)
+        blank = np.asarray(
+            attempts.column("disposition").astype("str").fillna("").str.strip() == ""
+        )
+        rows.append(("conversations_without_disposition", int((talk & blank).sum()), int(talk.sum()),
+                     f"answered, {_CONVERSATION_S:g} s or more, and no outcome logged"))  # fmt: skip
+    return [(name, "calls", count, of, why) for name, count, of, why in rows]
+
+
+#: Talk from which a call must have been a conversation, seconds.
+_CONVERSATION_S: Final = 30.0
+
+
+def _conflicts(attempts: Attempts) -> pd.DataFrame:
+    """Calls whose disposition cannot have happened on them, by id, with both classes."""
+    rows = attempts.rows[attempts.classes.conflict[attempts.rows]]
+    names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
+    return table(
+        {
+            "id": attempts.column("id", rows).astype("str").array,
+            "telephony": list(names[attempts.classes.telephony[rows]]),
+            "disposition": attempts.column("disposition", rows).astype("str").array,
+            "business": list(names[attempts.classes.business[rows]]),
+        }
+    )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Unpack
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analysis_result import Result, result_of
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import analysis, one_name
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
 from dialframe.analytics.attempt.frames_to_arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.taxonomy import (
     CONNECTED_UNKNOWN,
+    DEFAULT,
     Field,
+    Taxonomy,
     code_key,
 )
 from dialframe.analytics.claims_and_tables import (
-    bands,
     first_few,
-    median,
     plural,
     rated,
     rated_calls,
@@ -27,14 +28,12 @@ from dialframe.analytics.claims_and_tables import (
     share,
     sums,
     table,
-    table_of_rows,
 )
+from dialframe.instants import When
 
 #: Shares of short calls from which carriers charge extra or ask questions, as they publish them.
 SHORT_LIMITS: Final = (0.15, 0.20)
 _LEAST: Final = 30
-#: Seconds of ringing at which a new bar begins.
-RING_EDGES: Final = (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 40, 60)
 
 
 @analysis
@@ -42,26 +41,45 @@ def carriers(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
-    by: str = "campaign_id",
+    by: str | Sequence[str] = "campaign_id",
     short_s: float = 6.0,
     limits: tuple[float, float] = SHORT_LIMITS,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """Answer-seizure ratio, network effectiveness, length and share of short and blocked calls.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         by: `campaign_id`, `from_number`, `prefix` (area code called), or a column of the calls.
         short_s: Talk up to which an answered call is short, seconds.
         limits: Shares of short calls that carriers warn at and charge at.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per group: the column `by`, `attempts`, `answered`, `asr`, `asr_low`, `asr_high`
         (clustered by number), `ner`, `aloc_s` (mean talk), `short` (calls), `short_share` of
         answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
         `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
+        Table `causes` has one row per hangup cause as it was written: `hangup_cause` (null: none), `class`
+        (`unmapped` where the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
+        `answered`, `cumulative`.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection)
+    by = one_name(by)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     code, names = _groups(attempts, by)
     size = len(names)
 
@@ -121,24 +139,13 @@ def carriers(
         f"person of attempts (ITU-T E.411, E.425); short: talk of {short_s:g} s or less of answered",
         {("no_length", "calls"): int((answered & ~known).sum())},
         {"no_length": "answered, without a length"},
+        tables={"causes": _causes(attempts)},
         parameters={"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]},
     )  # fmt: skip
 
 
-@analysis
-def causes(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    **selection: Unpack[Selection],
-) -> Result:
-    """Hangup causes by frequency, in every spelling and as the class they mean.
-
-    Returns:
-        One row per cause as it was written: `hangup_cause` (null: none), `class` (`unmapped` where
-        the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
-        `answered`, `cumulative`.
-    """
-    attempts = count_attempts(calls, leads, **selection)
+def _causes(attempts: Attempts) -> pd.DataFrame:
+    """Hangup causes by frequency, in every spelling and as the class they mean."""
     code, names = attempts.text("hangup_cause")
     n = sums(code, len(names))
     # Most frequent first, by name where equal: the order does not hang on the rows.
@@ -147,7 +154,7 @@ def causes(
     kinds = [
         "(none)" if names[i] == "(none)" else kind for i, kind in zip(order, kinds, strict=True)
     ]
-    frame = table(
+    return table(
         {
             "hangup_cause": [names[i] for i in order],
             "class": kinds,
@@ -157,68 +164,6 @@ def causes(
             "cumulative": np.cumsum(n[order]) / max(len(attempts), 1) if order else np.zeros(0),
         }
     )  # fmt: skip
-    top = "no attempts" if not order else f"{names[order[0]]} most often"
-    return result_of(
-        attempts, "causes", f"{plural(len(names), 'hangup cause')}: {top}", frame,
-        "Attempts by hangup cause",
-    )  # fmt: skip
-
-
-@analysis
-def ring_times(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    **selection: Unpack[Selection],
-) -> Result:
-    """How long it rings until a person, a machine, an unknown answer, or nobody.
-
-    Returns:
-        One row per band of seconds and who answered: `seconds` (`4 to 6`), `from_s`, `who`
-        (`person`, `machine`, `unknown`, `nobody`), `calls`, `denominator` (all of that kind),
-        `share`. Table `medians` has `who`, `calls`, `median_s`. Negative rings and rings over 120 s
-        (queueing, most likely) are set aside and counted.
-    """
-    attempts = count_attempts(calls, leads, **selection)
-    ring = attempts.ring_s
-    odd = {
-        "ring_unknown": np.isnan(ring),
-        "ring_negative": ring < 0,
-        "ring_long": ring > LONGEST_RING_S,
-    }
-    kept = ~np.any(list(odd.values()), axis=0)
-    answered, human, machine = (attempts.flag(n) for n in ("answered", "human", "machine"))
-    # An answer that nothing is known of is a kind by itself, not a person and not a machine.
-    who = np.select([~answered, human, machine], [3, 0, 1], default=2)
-    names = ("person", "machine", "unknown", "nobody")
-    band = np.searchsorted(np.array(RING_EDGES, float), ring, side="right") - 1
-    size = len(RING_EDGES)
-    n = sums(who * size + band, 4 * size, kept)
-    total = sums(who, 4, kept)
-    frame = table(
-        {
-            "seconds": bands(RING_EDGES) * 4,
-            "from_s": np.tile(np.array(RING_EDGES), 4),
-            "who": [name for name in names for _ in range(size)],
-            "calls": n,
-            "denominator": np.repeat(total, size),
-            "share": ratio(n, np.repeat(total, size)),
-        }
-    )
-    middles = np.array([median(np.where(kept & (who == i), ring, np.nan)) for i in range(4)])
-    medians = table({"who": list(names), "calls": total, "median_s": middles})
-    median_words = ", ".join(
-        f"{name} {m:.0f} s" for name, m in zip(names, middles, strict=True) if m == m
-    )
-    words = {
-        "ring_unknown": "no instant of answer or end", "ring_negative": "answered before it began",
-        "ring_long": "over 120 s: queueing is most likely in it",
-    }  # fmt: skip
-    return result_of(
-        attempts, "ring_times", f"Median ringing: {median_words or 'not known'}", frame,
-        "Seconds from the start of the call to its answer, or to its end where nobody answered",
-        {(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words,
-        tables={"medians": medians},
-    )  # fmt: skip
 
 
 def _groups(attempts: Attempts, by: str) -> tuple[Ints, list[str]]:
@@ -227,10 +172,6 @@ def _groups(attempts: Attempts, by: str) -> tuple[Ints, list[str]]:
     codes = area(attempts, "to_number")
     distinct, index = np.unique(codes, return_inverse=True)
     return index.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
-
-
-#: Seconds by which a duration in whole seconds may miss what it counts.
-TOLERANCE_S: Final = 1.5
 
 
 #: Calls that a group must have before its durations are judged.
@@ -243,110 +184,17 @@ _RING_EDGES: Final = (1.0, 4.0, 12.0, 16.0, 18.0, 20.0, 22.0, 24.0, 28.0)
 _TALK_EDGES: Final = (4.0, 6.0, 9.0, 13.0, 18.0, 22.0, 27.0, 32.0, 40.0, 60.0, 120.0)
 
 
-class LengthFits(NamedTuple):
-    """How far `duration_seconds` of each call is from the talk and from the whole call, seconds.
-
-    `known` are answered calls with all times, `unknown` counts the other answered ones.
-    """
-
-    known: Mask
-    to_talk: Floats
-    to_whole: Floats
-    unknown: int
-
-
-def length_fits(attempts: Attempts) -> LengthFits:
-    """What the durations of some attempts are near to; the contract does not say what they count."""
-    duration = attempts.column("duration_seconds").to_numpy(float, na_value=np.nan)
-    to_talk = np.abs(duration - attempts.talk_s)
-    to_whole = np.abs(duration - attempts.talk_s - attempts.ring_s)
-    answered = attempts.flag("answered")
-    known = answered & ~np.isnan(to_talk) & ~np.isnan(to_whole)
-    return LengthFits(known, to_talk, to_whole, int((answered & ~known).sum()))
-
-
-@analysis
-def durations(
-    calls: pd.DataFrame,
-    leads: pd.DataFrame | None = None,
-    *,
-    by: str = "campaign_id",
-    **selection: Unpack[Selection],
-) -> Result:
-    """What `duration_seconds` counts in this account: the talk, or the whole call.
-
-    Args:
-        leads: Frame of the leads table, so that calls to one lead count as one cluster.
-        by: Column of the calls to look at groups of.
-
-    Returns:
-        One row per group: the group's column, `means` (`talk`, `whole`, `unclear`), `calls`
-        (answered, with times and a duration, of which the two differ), `fits_talk`, `fits_whole`,
-        `median_off_talk_s`, `median_off_whole_s`.
-    """
-    attempts = count_attempts(calls, leads, **selection, include_no_campaign=True)
-    _, to_talk, to_whole, unknown = fits = length_fits(attempts)
-    tells_apart = fits.known & (attempts.ring_s > TOLERANCE_S)
-    code, names = attempts.text(by)
-    rows = []
-    for i, name in enumerate(names):
-        in_campaign = tells_apart & (code == i)
-        talk = int((to_talk[in_campaign] <= TOLERANCE_S).sum())
-        whole = int((to_whole[in_campaign] <= TOLERANCE_S).sum())
-        n = int(in_campaign.sum())
-        # The contract does not say what `duration_seconds` counts: nine of ten calls must agree.
-        means = "unclear"
-        if n >= _ENOUGH and max(talk, whole) > 0.9 * n:
-            means = "talk" if talk > whole else "whole"
-        rows.append(
-            (
-                name,
-                means,
-                n,
-                talk,
-                whole,
-                median(to_talk[in_campaign]),
-                median(to_whole[in_campaign]),
-            )
-        )
-    rows.sort(key=lambda row: (-row[2], row[0]))
-    frame = table_of_rows(
-        {by: str, "means": str, "calls": int, "fits_talk": int, "fits_whole": int,
-         "median_off_talk_s": float, "median_off_whole_s": float},
-        rows,
-    )  # fmt: skip
-    # What most groups mean is the account's way; the others are the exceptions that are named.
-    kinds = [str(kind) for kind in frame["means"] if kind != "unclear"]
-    most = max(set(kinds), key=kinds.count) if kinds else "unclear"
-    odd = [
-        str(n)
-        for n, k in zip(frame[by], frame["means"], strict=True)
-        if k not in (most, "unclear")
-    ]
-    meanings = {
-        "talk": "the talk",
-        "whole": "the whole call from its start",
-        "unclear": "not clear",
-    }
-    answer = f"duration_seconds is {meanings[most]}"
-    answer += f", except in {', '.join(odd)}" if odd else ""
-    return result_of(
-        attempts, "durations", answer, frame,
-        "Answered calls whose duration is within 1.5 s of the talk (answer to end) or of the whole "
-        "call (start to end)",
-        {("no_duration", "calls"): unknown},
-        {"no_duration": "answered, without a duration or its times"},
-        parameters={"tolerance_s": TOLERANCE_S},
-    )  # fmt: skip
-
-
 @analysis
 def machines(
     calls: pd.DataFrame,
     leads: pd.DataFrame | None = None,
     *,
-    by: str = "campaign_id",
-    **selection: Unpack[Selection],
+    by: str | Sequence[str] = "campaign_id",
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """How many answers are machines, and where machines hide among answers of unknown kind.
 
@@ -354,15 +202,28 @@ def machines(
     share of machines among the unknown answers of a group is the one that makes theirs likeliest.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
         by: Column of the calls that says the groups.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per group: the group's column, `numerator` (machines), `denominator` (answered),
         `rate`, `low`, `high` (clustered by number), `unknown` (answered by nobody knows whom),
         `hidden_share` (estimated machines of these, null where it cannot be told), `hidden_low`,
         `hidden` (they are mostly machines).
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
     """
-    attempts = count_attempts(calls, leads, **selection)
+    by = one_name(by)
+    attempts = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     answered, machine, human = (attempts.flag(name) for name in ("answered", "machine", "human"))
     unknown = (
         attempts.is_class(CONNECTED_UNKNOWN) & ~attempts.classes.unmapped[attempts.rows] & answered

@@ -8,11 +8,10 @@ import functools
 import inspect
 import json
 import math
-import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, ParamSpec, TypedDict, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
@@ -23,9 +22,9 @@ from dialframe import frames
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.frames_to_arrays import blocks
 from dialframe.analytics.attempt.lead_match import GIVEN_LEAD, NUMBERED, SOURCE
-from dialframe.analytics.attempt.taxonomy import DEFAULT, NO_GROUP, Taxonomy
+from dialframe.analytics.attempt.taxonomy import NO_GROUP, Taxonomy
 from dialframe.errors import ConfigError
-from dialframe.instants import When, age, instant
+from dialframe.instants import age, instant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -80,39 +79,15 @@ _OF_CALLS: Final = {
 }  # fmt: skip
 
 
-class Known(TypedDict, total=False):
-    """What every analysis is of: what codes mean, and what was known when."""
-
-    taxonomy: Taxonomy
-    as_of: When | None
-
-
-class CampaignSelection(Known, total=False):
-    """The same of analyses that can be had of one campaign."""
-
-    campaign: str | None
-
-
-class Window(Known, total=False):
-    """The same of analyses that can be had of a part of the time."""
-
-    since: When | None
-    until: When | None
-
-
-class Selection(CampaignSelection, Window, total=False):
-    """What calls are counted by in nearly every analysis."""
-
-
 def analysis(function: Callable[P, R]) -> Callable[P, R]:
     """Let an analysis take any frame, any way of saying a time, and refuse the rest in words.
 
     Frames of pandas pass as they are; polars and Arrow become pandas. A frame of attempts may stand
     in the place of the calls. With `as_of`, rows of the other frames that are dated or were read
-    later are left out here; calls are set aside where they are counted. What all analyses take and
-    raise is added to the docstring, which names what is its own.
+    later are left out here; calls are set aside where they are counted. With `by=` an analysis that has
+    no groups of its own is asked about each group.
     """
-    signature = _with_selection(inspect.signature(function), function.__globals__)
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -142,74 +117,56 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         for name in _KINDS.keys() & arguments.keys():
             if name not in ("calls", "earlier", "campaigns") and arguments[name] is not None:
                 arguments[name] = known_then(arguments[name], as_of)
-        return function(*bound.args, **bound.kwargs)
+        return _answered(function, checked, bound)
 
-    checked.__doc__ = _whole_docstring(function, signature)
-    vars(checked)["__signature__"] = signature
     return checked
 
 
-def _with_selection(signature: inspect.Signature, scope: Mapping[str, Any]) -> inspect.Signature:
-    """The signature with each keyword of `**selection: Unpack[Selection]` (PEP 692) by itself."""
-    *parameters, last = signature.parameters.values()
-    if last.kind is not inspect.Parameter.VAR_KEYWORD:
-        return signature
-    keywords = scope[str(last.annotation).removeprefix("Unpack[").removesuffix("]")]
-    by_themselves = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__,
-            default=_DEFAULTS.get(name),
+def one_name(by: str | Sequence[str]) -> str:
+    """The name of `by=` inside an analysis, which is asked for one at a time."""
+    return by if isinstance(by, str) else by[0]
+
+
+def _answered(
+    function: Callable[..., R], checked: Callable[..., R], bound: inspect.BoundArguments
+) -> R:
+    """What an analysis says: of all, by its own groups, or of each group apart."""
+    by, grouped = bound.arguments.get("by"), function.__name__ in _OWN_GROUPS
+    if by is None or (isinstance(by, str) and grouped):
+        return function(*bound.args, **bound.kwargs)
+    names = several(by)
+    bound.apply_defaults()
+    kept = {name: value for name, value in bound.arguments.items() if name != "by"}
+    if grouped:
+        kept["by"], names = names[0], names[1:]
+    if not names:
+        return function(**kept)
+    # A floor above: groups ask analyses, and are made of their results.
+    return cast(R, GROUPING["by"](checked, names, kept))
+
+
+#: What asks an analysis about each group, put here by `groups`.
+GROUPING: Final[dict[str, Callable[..., Any]]] = {}
+
+
+def several(by: object) -> tuple[str, ...]:
+    """What `by=` names, one or several.
+
+    Raises:
+        ConfigError: It is no name and no names.
+    """
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, (list, tuple)) else ()
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError(
+            f"by={by!r} names no column; use 'campaign_id' or ('lead_source', 'local_hour')"
         )
-        for name, kind in keywords.__annotations__.items()
-    ]  # fmt: skip
-    return signature.replace(parameters=[*parameters, *by_themselves])
+    return names
 
 
-#: Keywords of a selection that are not None where they are left out.
-_DEFAULTS: Final = {"taxonomy": DEFAULT, "include_no_campaign": False}
-#: What arguments mean that are the same in every analysis, unless its docstring says it otherwise.
-_ARGUMENTS: Final = {
-    "calls": "Frame of the calls table, or of `account.attempts()`.",
-    "leads": "Frame of the leads table.",
-    "taxonomy": "What the codes mean.",
-    "as_of": "What was known at this instant counts; by default the latest instant in the data.",
-    "campaign": "Calls of this campaign only.",
-    "since": "Calls from this instant on; attempts are numbered over the whole history.",
-    "until": "Calls before this instant.",
-    "include_no_campaign": "Count calls outside any campaign (click-to-call) too.",
-    "imports": "The import ledger.",
-    "appointments": "Frame of the appointments table.",
-    "callbacks": "Frame of the callbacks table.",
-    "events": "Frame of the events table, for ids.",
-    "audit": "What `dialframe.audit(account)` gave; metrics of the law read their counts in it.",
-    "report": "The service's disposition report.",
-}
-_SECTION: Final = re.compile(r"^(Args|Returns|Raises|Example):\n", re.M)
-_ENTRY: Final = re.compile(r"^    (\w+): ", re.M)
-
-
-def _whole_docstring(function: Callable[..., object], signature: inspect.Signature) -> str:
-    """The docstring of an analysis with the arguments, errors and example that it shares with all others."""
-    summary, *sections = _SECTION.split(inspect.cleandoc(function.__doc__ or "") + "\n")
-    own_sections = dict(zip(sections[::2], sections[1::2], strict=True))
-    _, *entries = _ENTRY.split(own_sections.get("Args", ""))
-    arguments = _ARGUMENTS | dict(zip(entries[::2], entries[1::2], strict=True))
-    taken = [name for name in signature.parameters if name in arguments]
-    wrong = ["a column is missing", *(["the campaign is unknown"] if "campaign" in taken else []),
-             *(["an instant is none"] if "as_of" in taken else [])]  # fmt: skip
-    either = " or ".join(filter(None, [", ".join(wrong[:-1]), wrong[-1]]))
-    written = {
-        "Args": "\n".join(f"    {name}: {arguments[name].rstrip()}" for name in taken),
-        "Returns": own_sections.get("Returns", ""),
-        "Raises": own_sections.get("Raises", f"    ConfigError: {either[0].upper()}{either[1:]}."),
-        "Example": own_sections.get(
-            "Example", f"    result = analytics.{function.__name__}(calls, leads)"
-        ),
-    }
-    if "self" in signature.parameters:
-        del written["Example"]
-    parts = [f"{title}:\n{text.rstrip()}" for title, text in written.items() if text]
-    return "\n\n".join([summary.rstrip(), *parts])
+#: Analyses whose rows are groups already; further names of `by=` are groups around these.
+_OWN_GROUPS: Final = frozenset(
+    {"funnel", "time_to_contact", "speed_to_lead", "scorecard", "carriers", "machines", "changes"}
+)
 
 
 def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:

@@ -6,12 +6,12 @@ nothing is matched, classed or numbered twice.
 
 from __future__ import annotations
 
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.argument_checks import Selection, analysis
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     clock_of,
@@ -34,6 +34,8 @@ from dialframe.analytics.attempt.frames_to_arrays import (
 )
 from dialframe.analytics.attempt.lead_match import QUALITIES, SOURCE
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.instants import When
 
 #: Columns of `classify` that an attempt has too.
 _CLASS_COLUMNS: Final = (
@@ -51,15 +53,26 @@ def attempts_frame(
     events: pd.DataFrame | None = None,
     source: str = SOURCE,
     include_no_campaign: bool = False,
-    **selection: Unpack[Selection],
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> pd.DataFrame:
     """Outbound attempts, one row each, with everything that analyses look at.
 
     Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
         leads: Frame of the leads table; without it numbers stand for leads.
         campaigns: Frame of the campaigns table, for names.
         events: Frame of the events table; `disposition.logged` names call and lead.
         source: Column or custom field of the leads that says where they came from.
+        include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per counted attempt, in the order of `calls`: `call_id`, `lead_id` (null without),
@@ -75,6 +88,9 @@ def attempts_frame(
         `status`, `hangup_cause`, `disposition`. `.attrs["set_aside"]` counts the calls that are
         not here by reason.
 
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or an instant is none.
+
     Example:
         >>> from dialframe import frames
         >>> table = attempts_frame(frames.empty(frames.CALLS), frames.empty(frames.LEADS))
@@ -82,9 +98,17 @@ def attempts_frame(
         ['call_id', 'lead_id', 'match_quality']
     """
     attempts = count_attempts(
-        calls, leads, **selection, include_no_campaign=include_no_campaign, events=events
+        calls,
+        leads,
+        taxonomy=taxonomy,
+        as_of=as_of,
+        campaign=campaign,
+        since=since,
+        until=until,
+        include_no_campaign=include_no_campaign,
+        events=events,
     )
-    frame = _frame(attempts, campaigns, source)
+    frame = frame_of(attempts, campaigns, source)
     frame.attrs |= {
         "set_aside": dict(attempts.scope.set_aside),
         "taxonomy_version": attempts.taxonomy.version,
@@ -93,7 +117,8 @@ def attempts_frame(
     return frame
 
 
-def _frame(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
+def frame_of(attempts: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
+    """The same of attempts that are counted already."""
     rows, clock = attempts.rows, clock_of(attempts)
     words = class_table(attempts.classes.take(rows))
     code, sources = source_level(attempts, source)
