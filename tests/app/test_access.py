@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import pytest
 
 from dialframe.app import App, serve
+from dialframe.suppression import Entry, SuppressionList
 
 ADDRESSES = (
     "/", "/lists", "/lists/secret.csv", "/compliance", "/compliance/evidence.zip", "/compliance/calls/call_1",
@@ -127,3 +131,30 @@ def test_without_an_account_lists_work_and_the_rest_says_why(browser: httpx.Clie
     assert browser.get("/lists").status_code == 200
     assert "without an account" in browser.get("/").text
     assert browser.get("/performance").status_code == 400
+
+
+def test_a_list_is_held_against_the_firms_own_list(tmp_path: Path) -> None:
+    """A number on it is not clean here either; a flag column adds to it as one run."""
+    own = SuppressionList.beside(tmp_path / "store")
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    own.add([Entry("+12125550142", reason="opt_out", source="a call", on=now.date())], now)
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    (folder / "list.csv").write_text(
+        "Name,Phone,Do Not Call\nAda,(212) 555-0142,\nBen,(212) 555-0143,\nCy,(212) 555-0144,yes\n"
+    )
+    with (
+        serve(folder, own_list=own, now=lambda: now) as running,
+        httpx.Client(base_url=running.url, headers={"origin": running.url}) as client,
+    ):
+        client.get(running.link)
+        client.post("/lists/list.csv/clean", content="region=US")
+        while client.get("/jobs/list-list.csv").json()["state"] == "running":
+            time.sleep(0.05)
+        clean = client.get("/lists/list.csv/files/clean").text
+    assert "+12125550143" in clean
+    assert "+12125550142" not in clean
+    assert [entry is not None for entry in own.check(["+12125550142", "+12125550144"])] == [
+        True,
+        True,
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +26,8 @@ from dialframe.app.workspace import Workspace
 from dialframe.config import OnProgress
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.files import folder as make_folder
-from dialframe.flows import lead_cleaning, lead_import
+from dialframe.flows import lead_cleaning, lead_import, suppression_import
+from dialframe.suppression import run_id
 
 #: Largest file that a browser may bring.
 _MOST_BYTES: Final = 1 << 30
@@ -166,9 +167,11 @@ class Lists:
 
         def send(listen: OnProgress) -> Any:
             brought = lead_import.bring_in(
-                [path], lead_cleaning.Recipe(region), account, campaign_id=form.get("campaign", ""),
-                out=_out(self._workspace), now=self._workspace.now, on_progress=listen,
+                [path], _recipe(self._workspace, region), account,
+                campaign_id=form.get("campaign", ""), out=_out(self._workspace),
+                now=self._workspace.now, on_progress=listen,
             )  # fmt: skip
+            _keep_opt_outs(self._workspace, brought.result)
             return brought.ledger.counts if brought.ledger is not None else {}
 
         self._workspace.jobs.start(f"import-{name}", f"Importing {name}", send)
@@ -201,11 +204,9 @@ def _out(workspace: Workspace) -> Path:
 
 def _clean(workspace: Workspace, path: Path, region: str | None, listen: OnProgress) -> Cleaned:
     result = lead_cleaning.clean(
-        [path],
-        lead_cleaning.Recipe(region or workspace.firm.lists.region),
-        _out(workspace),
-        on_progress=listen,
+        [path], _recipe(workspace, region), _out(workspace), on_progress=listen
     )
+    _keep_opt_outs(workspace, result)
     cleaned = result.cleaned
     reasons = [
         (outcome, code, count)
@@ -219,6 +220,20 @@ def _clean(workspace: Workspace, path: Path, region: str | None, listen: OnProgr
         sorted(reasons, key=lambda each: -each[2]),
         dict(result.paths),
     )
+
+
+def _recipe(workspace: Workspace, region: str | None) -> lead_cleaning.Recipe:
+    recipe = lead_cleaning.Recipe(region or workspace.firm.lists.region)
+    own = workspace.own_list
+    return recipe if own is None else replace(recipe, suppressed=own.barred())
+
+
+def _keep_opt_outs(workspace: Workspace, result: lead_cleaning.Result) -> None:
+    """Put what a flag column or a person said onto the firm's list, as one run that can be undone."""
+    if workspace.own_list is not None and result.opted_out:
+        now = workspace.now()
+        entries = suppression_import.opt_outs_of(result, now.date())
+        workspace.own_list.add(entries, now, run=run_id(now))
 
 
 def _set_aside(cleaned: Cleaned | None) -> tuple[list[str], list[list[str]]]:

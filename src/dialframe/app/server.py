@@ -27,6 +27,7 @@ from dialframe.errors import ConfigError, DialframeError
 from dialframe.firm import Firm
 from dialframe.privacy import redact
 from dialframe.serving import ServerThread, listen, timed_protocol, url_of
+from dialframe.suppression import SuppressionList
 
 #: Loopback (RFC 1122, 3.2.1.3): no other machine reaches it.
 HOST: Final = "127.0.0.1"
@@ -81,6 +82,7 @@ def serve(
     connect: Callable[[], Account] | None = None,
     *,
     firm: Firm | None = None,
+    own_list: SuppressionList | None = None,
     port: int = 0,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> App:
@@ -90,6 +92,7 @@ def serve(
         folder: The only folder that lists are read from and written to.
         connect: Opens the account when a page first needs it; None: lists are cleaned without one.
         firm: What the firm file says.
+        own_list: The firm's suppression list, which every list is held against.
         port: Port on this machine; 0 takes a free one.
         now: The clock, UTC.
 
@@ -107,7 +110,7 @@ def serve(
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; make it, or name another one")
-    workspace = Workspace(folder, connect, firm or Firm(), now)
+    workspace = Workspace(folder, connect, firm or Firm(), own_list, now)
     listener = listen("the web app", HOST, port)
     url = url_of(listener)
     # 192 bits: nobody guesses it.

@@ -11,6 +11,7 @@ from dialframe.account import Account
 from dialframe.app.jobs import Jobs
 from dialframe.errors import ConfigError
 from dialframe.firm import Firm
+from dialframe.suppression import SuppressionList
 
 
 class Workspace:
@@ -19,6 +20,7 @@ class Workspace:
     Attributes:
         folder: The only folder that lists are read from and written to.
         firm: What the firm file says.
+        own_list: The firm's suppression list.
         jobs: Work in the background.
         now: The clock, UTC.
     """
@@ -28,6 +30,7 @@ class Workspace:
         folder: Path,
         connect: Callable[[], Account] | None,
         firm: Firm,
+        own_list: SuppressionList | None,
         now: Callable[[], datetime],
     ) -> None:
         """Open nothing yet.
@@ -36,9 +39,11 @@ class Workspace:
             folder: The folder.
             connect: Opens the account; None where there is none.
             firm: What the firm file says.
+            own_list: The firm's suppression list; None: no list is consulted or added to.
             now: The clock, UTC.
         """
         self.folder, self.firm, self.now = folder.resolve(), firm, now
+        self.own_list = own_list
         self.jobs = Jobs()
         self._connect = connect
         self._account: Account | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -58,10 +59,17 @@ def web_app(
     from dialframe.app import serve
     from dialframe.files import write_text
     from dialframe.firm import Firm
+    from dialframe.flows.suppression_import import own_list
     from dialframe.serving import until_signal
 
     with (
-        serve(folder, account_options.connect, firm=Firm.find(Path.cwd()), port=port) as running,
+        serve(
+            folder,
+            account_options.connect,
+            firm=Firm.find(Path.cwd()),
+            own_list=own_list(os.environ, account_options.settings.store),
+            port=port,
+        ) as running,
         tempfile.TemporaryDirectory(prefix="dialframe-app-") as private,
     ):
         if as_json:
