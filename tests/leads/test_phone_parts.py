@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,24 +34,25 @@ def test_a_local_number_without_its_area_is_never_called(area, local):
         assert read_phone(join_parts((area, local)), region).e164 == ""
 
 
-def test_joined_columns_are_one_phone_column():
+def test_joined_columns_are_one_phone_column(lead_file):
     """Beside others, in the order of the map."""
-    frame = pd.DataFrame({"Area": ["212"], "Phone": ["555-0142"], "Cell": ["x"]}, dtype="str")
+    file = lead_file("Area,Phone,Cell\n212,555-0142,x\n")
     joined = {"Area + Phone": ("Area", "Phone")}
 
-    columns = phone_columns(frame, ("Cell", "Area + Phone"), joined)
+    columns = phone_columns(file, ("Cell", "Area + Phone"), joined)
 
-    assert {name: text.tolist() for name, text in columns.items()} == {
+    assert columns == {
         "Cell": ["x"],
         "Area + Phone": ["212 555-0142"],
     }
 
 
 @every_row("columns", PARTS["columns"])
-def test_split_numbers_are_found_by_header_and_by_trying(columns):
+def test_split_numbers_are_found_by_header_and_by_trying(lead_file, columns):
     """Only where what is joined are valid numbers, and where joining changes something."""
-    frame = pd.DataFrame(columns["table"], dtype="str")
-    groups = [list(group) for group, _ in find_joined(frame, list(frame.columns), "US", None)]
+    table = {name: pa.array(cells, pa.large_string()) for name, cells in columns["table"].items()}
+    file = replace(lead_file("a\nb\n"), table=pa.table(table))
+    groups = [list(group) for group, _ in find_joined(file, file.names, "US", None)]
 
     assert groups == ([columns["group"]] if columns["group"] else [])
 

@@ -19,6 +19,15 @@ _REMOVED: Final = re.compile(
     "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
 )
 _FORMULA: Final = re.compile(r"=\s*\"(.*)\"")
+#: A link of a web page, the name of a chat, and a link that opens one.
+_TEL_LINK: Final = re.compile(
+    r"<a\b[^<>]*\bhref\s*=\s*[\"']?\s*tel:([^\"'<>]+?)[\"']?(?:\s[^<>]*)?>", re.IGNORECASE
+)
+_CHAT: Final = re.compile(r"\+?(\d{7,15})@(?:c\.us|s\.whatsapp\.net)", re.IGNORECASE)
+_CHAT_LINK: Final = re.compile(
+    r"(?:https?://)?(?:api|web)\.whatsapp\.com/send/?\?(?:[^#\s]*&)?phone=(?:%2B|\+)?(\d{7,15})\b",
+    re.IGNORECASE,
+)
 _WIDE: Final = str.maketrans("（）［］；／，", "()[];/,")
 _SIMPLE_EMAIL: Final = re.compile(
     r"[A-Za-z0-9_%+'-]+(?:\.[A-Za-z0-9_%+'-]+)*@"
@@ -49,8 +58,19 @@ def unwrapped(cell: str) -> str:
     """The text of a phone cell without what spreadsheets and exports put around it."""
     # A line end separates two numbers; tidying would join them.
     text = tidy(cell.strip().replace("\r\n", "\n").replace("\n", " ; ").translate(_WIDE))
+    if "@" in text or "whatsapp" in text or "<" in text:
+        text = _number_of_link(text)
     formula = _FORMULA.fullmatch(text)
     return (formula[1] if formula else text).strip("'\"` ")
+
+
+def _number_of_link(text: str) -> str:
+    """The number that a link dials, or that a chat is called by; any other text as it is."""
+    if (tel := _TEL_LINK.search(text)) is not None:
+        return tel[1]
+    # What a chat is called by has its calling code and no sign.
+    chat = _CHAT.fullmatch(text) or _CHAT_LINK.match(text)
+    return f"+{chat[1]}" if chat else text
 
 
 def is_nothing(text: str) -> bool:

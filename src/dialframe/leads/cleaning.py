@@ -141,7 +141,7 @@ class Choices:
         given = given_region(region)
         doubts: Mapping[str, ColumnDoubt] = {}
         if file is not None and not self.force_region:
-            doubts = column_doubts(file.frame, columns)
+            doubts = column_doubts(file, columns)
         return Judging(
             columns, given, self.policy, blocked, tuple(self.field_rules), turned, doubts
         )

@@ -23,7 +23,7 @@ from dialframe.leads import arrow_text, plain_cells
 from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, regions_of
-from dialframe.leads.columns.split_phones import join_parts
+from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.notes import Notes
 from dialframe.leads.phones_in_cells import (
     RESERVED,
@@ -63,9 +63,7 @@ def phone_cells(cells: Columns, columns: ColumnMap) -> dict[str, pa.Array]:
 
 def _joined(parts: Sequence[pa.Array]) -> pa.Array:
     """A number that is split over columns, put together row by row; areas and exchanges repeat."""
-    join = lru_cache(maxsize=None)(join_parts)
-    rows = zip(*(part.to_pylist() for part in parts), strict=True)
-    return arrow_text.column(map(join, rows))
+    return arrow_text.column(join_columns([part.to_pylist() for part in parts]))
 
 
 def choose_phones(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 import phonenumbers
 import pyarrow as pa
 
@@ -22,6 +21,9 @@ from dialframe.phones.parse_number import (
     is_placeholder,
     read_number,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "COLUMNS",
@@ -75,6 +77,8 @@ def normalize(
     Raises:
         ConfigError: The one region is unknown, or there are not as many regions as values.
     """
+    import pandas as pd
+
     if isinstance(values, str):
         raise ConfigError("values is one text; pass a list of phone numbers, as in [value]")
     # A frame of the answer joins the frame that it was asked about.
@@ -110,6 +114,8 @@ normalise = normalize
 
 def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
     """The texts as Arrow has them; None for text that is no Unicode."""
+    import pandas as pd
+
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
         texts: object = values.array
     else:
@@ -126,6 +132,8 @@ def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
 
 
 def _text(value: object) -> str | None:
+    import pandas as pd
+
     if isinstance(value, str):
         return value
     if value is None or value is pd.NA or value is pd.NaT:
@@ -144,6 +152,8 @@ def _text(value: object) -> str | None:
 
 
 def _column_frame(column: Column, index: pd.Index | None) -> pd.DataFrame:
+    import pandas as pd
+
     missing = column.outcome == outcomes.MISSING
     # By type a place in the names, -1 for what is no number.
     kinds = np.full(outcomes.NO_TYPE + 1, -1, np.int8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,7 @@ from dialframe.leads.columns.column_scores import (
     Claim,
     Evidence,
     assign,
+    cells_of,
     claim_columns,
     examine,
     untangle,
@@ -68,8 +70,7 @@ def strange_words(lead_file: LeadFile, mapped: ColumnMap) -> tuple[Question, ...
         for column in getattr(mapped, name):
             read = partial(opt_outs.read_flag, flag_named(column, name))
             # Spread over the file: a list may begin with the records of one source.
-            sample = lead_file.frame[column].iloc[:: max(1, len(lead_file.frame) // _SAMPLE_ROWS)]
-            answers = [read(str(cell)) for cell in sample.unique()]
+            answers = [read(cell) for cell in dict.fromkeys(cells_of(lead_file.table[column]))]
             filled = [answer for answer in answers if answer != "blank"]
             if filled and filled.count("unclear") > _STRANGE_SHARE * len(filled):
                 why = (
@@ -166,12 +167,12 @@ def decide(
     region = given_region(region)
     profile = None if isinstance(mapping, ColumnMap) else profile_of(lead_file)
     known = {} if profile is None else _roles(lead_file, profile)
-    columns = [str(name) for name in lead_file.frame.columns]
+    columns = lead_file.names
     used = {
         part for names in answered.values() for name in names for part in joined.get(name, (name,))
     }
     evidence = {
-        column: examine(lead_file.frame[column], region)
+        column: examine(cells_of(lead_file.table[column]), region)
         for column in columns
         # A saved map answers for every field, and then no column has to be looked into.
         if column not in used
@@ -249,8 +250,11 @@ _STATUS_CODES: Final = {
 
 def profile_of(lead_file: LeadFile) -> Profile | None:
     """The known export that a file is, by its header or by the shape of its rows."""
-    header = None if lead_file.header is None else list(map(str, lead_file.frame.columns))
-    rows = [] if header else lead_file.frame.head(_SHAPE_ROWS).astype(str).to_numpy().tolist()
+    header = None if lead_file.header is None else lead_file.names
+    first = lead_file.table.slice(0, 0 if header else _SHAPE_ROWS)
+    rows = [
+        list(row) for row in zip(*(column.to_pylist() for column in first.columns), strict=True)
+    ]
     return recognize(header, rows, "leads")
 
 
@@ -259,7 +263,7 @@ _SHAPE_ROWS: Final = 100
 
 def _roles(lead_file: LeadFile, profile: Profile) -> dict[str, Column]:
     """What each column of the file is by its profile, in the order of the profile."""
-    columns = list(map(str, lead_file.frame.columns))
+    columns = lead_file.names
     if lead_file.header is not None:
         matched = profile.matched(columns)
         order = [
@@ -318,6 +322,7 @@ def _with_profile(mapped: ColumnMap, profile: Profile, known: Mapping[str, Colum
 
 
 _CODE_ROWS: Final = 200
+_CALLING_CODE: Final = re.compile(r"[1-9]\d{0,2}")
 _CODE_SHARE: Final = 0.9
 
 
@@ -328,13 +333,19 @@ def _code_before(
     at = columns.index(phone) if phone in columns else 0
     if not at:
         return {}
-    before = lead_file.frame[columns[at - 1]].head(_CODE_ROWS).astype(str).str.strip()
-    texts = (
-        "+" + before + lead_file.frame[phone].head(_CODE_ROWS).astype(str).str.strip()
-    ).tolist()
-    codes = before.str.fullmatch(r"[1-9]\d{0,2}")
-    valid = sum(are_valid(texts, [None] * len(texts)))
-    if not len(texts) or codes.mean() < _CODE_SHARE or valid < _CODE_SHARE * len(texts):
+    head = lead_file.table.slice(0, _CODE_ROWS)
+    pairs = [
+        (before.strip(), number.strip())
+        for before, number in zip(
+            head[columns[at - 1]].to_pylist(), head[phone].to_pylist(), strict=True
+        )
+    ]
+    least = _CODE_SHARE * len(pairs)
+    codes = sum(_CALLING_CODE.fullmatch(before) is not None for before, _ in pairs)
+    if not pairs or codes < least:
+        return {}
+    texts = [f"+{before}{number}" for before, number in pairs]
+    if sum(are_valid(texts, [None] * len(texts))) < least:
         return {}
     return {"country": [Claim(_CONTENT_ONLY_TRUST, "country", columns[at - 1], at - 1)]}
 
@@ -379,7 +390,7 @@ def _phone_column(
     """A phone column of the file, or the name of one that is put together; noted in `joined`."""
     pieces = parts.get(wanted) or tuple(piece.strip() for piece in wanted.split(JOINED.strip()))
     # A column may be called `Area + Phone` itself.
-    if wanted in map(str, lead_file.frame.columns) or len(pieces) < 2:
+    if wanted in lead_file.names or len(pieces) < 2:
         return _column(lead_file, wanted)
     columns = tuple(_column(lead_file, piece) for piece in pieces)
     joined[joined_name(columns)] = columns
@@ -387,7 +398,7 @@ def _phone_column(
 
 
 def _column(lead_file: LeadFile, wanted: str) -> str:
-    columns = [str(name) for name in lead_file.frame.columns]
+    columns = lead_file.names
     if wanted in columns:
         return wanted
     # `phone number` for `Phone_Number`: but only where one column can be meant.
@@ -412,7 +423,7 @@ def _join(
     }
     country = chosen.get("country")
     groups = find_joined(
-        lead_file.frame,
+        lead_file,
         [column for column in evidence if column not in others],
         region,
         country[0].column if country else None,
@@ -468,7 +479,7 @@ def _phone_by_content(
 
 
 def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Question:
-    columns = [str(name) for name in lead_file.frame.columns]
+    columns = lead_file.names
     likeliest = [f"{candidate.column} ({candidate.confidence:.2f})" for candidate in candidates]
     hint = f"the likeliest: {shorten(likeliest)}; " if likeliest else ""
     why = (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Final
 
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe import opt_outs
 from dialframe.leads.cells import is_nothing, tidy
@@ -23,6 +24,7 @@ from dialframe.leads.columns.header_match import (
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
+from dialframe.phones.parse_number import phone_parts
 from dialframe.phones.vectorized import are_valid
 
 SAMPLE_ROWS: Final = 1000
@@ -33,6 +35,8 @@ _PHONE_LIKE: Final = re.compile(
     r"\s*['=\"]*[+(]*[\d(][\d\s().+/\-.]{5,24}(?:\s*(?:x|ext\.?)\s*\d+)?[\"]?\s*"
 )
 _EMAIL_LIKE: Final = re.compile(r"\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*")
+#: A longer cell may hold several numbers.
+_ONE_PHONE_CHARS: Final = 20
 _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
 _NOT_DIGITS: Final = re.compile(r"\D")
 _FIGURE: Final = re.compile(r"\d")
@@ -70,10 +74,17 @@ class Evidence:
     counting: bool = False
 
 
-def examine(column: pd.Series, region: str | None) -> Evidence:
-    """Evidence of one column of text, from up to 1,000 rows spread over it."""
-    rows = len(range(0, len(column), _step(column))[:SAMPLE_ROWS])
-    cells = _sample(column)
+def cells_of(column: pa.ChunkedArray) -> list[str]:
+    """The cells of up to 1,000 rows spread over a column."""
+    step = max(1, len(column) // SAMPLE_ROWS)
+    rows = range(0, len(column), step)[:SAMPLE_ROWS]
+    texts: list[str] = (column if step == 1 else column.take(pa.array(rows))).to_pylist()
+    return texts[:SAMPLE_ROWS]
+
+
+def examine(column: Sequence[str], region: str | None) -> Evidence:
+    """Evidence of one column of text, from the cells that `cells_of` gives."""
+    rows, cells = len(column), _sample(column)
     if not cells:
         return Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     count = len(cells)
@@ -88,7 +99,7 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
     )
 
 
-def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
+def answer_share(column: Sequence[str], read: Callable[[str], str]) -> float:
     """Share of the filled cells that are read as yes or no, on the same sample."""
     counts = Counter(_sample(column))
     kinds = {cell: read(cell) for cell in counts}
@@ -97,18 +108,15 @@ def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
     return known / filled if filled else 1.0
 
 
-def _sample(column: pd.Series) -> list[str]:
-    """The filled cells of up to 1,000 rows."""
-    texts = map(str.strip, map(str, column.iloc[:: _step(column)].head(SAMPLE_ROWS).tolist()))
-    return [text for text in texts if text]
-
-
-def _step(column: pd.Series) -> int:
-    return max(1, len(column) // SAMPLE_ROWS)
+def _sample(column: Sequence[str]) -> list[str]:
+    """The filled cells."""
+    return [text for text in map(str.strip, column) if text]
 
 
 def _phone_share(cells: list[str], region: str | None) -> float:
-    like = [cell for cell in cells if _PHONE_LIKE.fullmatch(cell)]
+    # A cell of several numbers is one of phones, too.
+    firsts = (cell if len(cell) <= _ONE_PHONE_CHARS else phone_parts(cell)[0] for cell in cells)
+    like = [cell for cell in firsts if _PHONE_LIKE.fullmatch(cell)]
     if len(like) < _SEEN_SHARE * len(cells):
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)
@@ -174,7 +182,7 @@ def claim_columns(
     """Every column as every field that its header allows, the best first."""
     claims = []
     for index, (column, seen) in enumerate(evidence.items()):
-        cells = lead_file.frame[column]
+        cells = cells_of(lead_file.table[column])
         for name in (field for field in FIELDS if field not in answered):
             header = header_score(column, name)
             if name in ("opt_out", "consent"):
@@ -182,7 +190,7 @@ def claim_columns(
             if not header:
                 continue
             content = _content(cells, name, seen)
-            if _is_believed(column, cells, name, header, seen, content):
+            if _is_believed(lead_file.table[column], column, cells, name, header, seen, content):
                 score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
                 claims.append(Claim(round(score, 4), name, column, index))
     return sorted(
@@ -203,7 +211,7 @@ _ANSWERS: Final = {
 }
 
 
-def _flag_score(cells: pd.Series, column: str, header: float, seen: Evidence) -> float:
+def _flag_score(cells: Sequence[str], column: str, header: float, seen: Evidence) -> float:
     """The score of a flag; of a name that may be of something else none, unless it holds answers."""
     flag = opt_outs.flag_of(column)
     if flag is None or not header or seen.phone >= _MOSTLY:
@@ -218,7 +226,13 @@ def _flag_score(cells: pd.Series, column: str, header: float, seen: Evidence) ->
 
 
 def _is_believed(
-    column: str, cells: pd.Series, name: str, header: float, seen: Evidence, content: float
+    whole: pa.ChunkedArray,
+    column: str,
+    cells: Sequence[str],
+    name: str,
+    header: float,
+    seen: Evidence,
+    content: float,
 ) -> bool:
     if not seen.filled:
         return name != "country"
@@ -234,12 +248,12 @@ def _is_believed(
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True
     # The header is no proof (`provider id`), so every value must be another one.
-    values = cells.str.strip()
-    values = values[values != ""]
-    return not bool(values.duplicated().any())
+    values = pc.utf8_trim_whitespace(whole)
+    values = values.filter(pc.not_equal(values, ""))
+    return len(values.unique()) == len(values)
 
 
-def _content(cells: pd.Series, name: str, seen: Evidence) -> float:
+def _content(cells: Sequence[str], name: str, seen: Evidence) -> float:
     if name == "country":
         sample = _sample(cells)
         return sum(read_region(cell) is not None for cell in sample) / max(1, len(sample))

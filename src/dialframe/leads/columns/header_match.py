@@ -74,9 +74,20 @@ def flag_field(header: str) -> str | None:
 # ---- fields
 
 
+@lru_cache(maxsize=2**12)
+def _singular(header: str) -> _Header:
+    """A header whose words for phones are read as one: `Phone numbers` is a column of phones as `Phone number` is."""
+    heads = PHONE_WORDS | VAGUE_NUMBERS | PHONE_PLACES
+    tokens = [
+        token[:-1] if token.endswith("s") and token[:-1] in heads and token not in heads else token
+        for token in _read(header).tokens
+    ]
+    return _read(" ".join(tokens))
+
+
 def header_score(header: str, field: str) -> float:
     """How much the header is the name of the field, 0 to 1."""
-    asked = _read(header)
+    asked = _singular(header) if field == "phone" else _read(header)
     if not asked.words:
         return 0.0
     if field in ("opt_out", "consent"):
@@ -103,7 +114,7 @@ def phone_rank(header: str) -> int:
     Whose phone it is that has a word before it which no table knows (`Broker desk phone`), nobody can say: it
     comes last.
     """
-    words, tokens, _ = _read(header)
+    words, tokens, _ = _singular(header)
     if _is_qualified(tokens):
         return len(PHONE_KINDS)
     # A word for the kind stands beside any word for a phone: `Mobile`, `Mobile phone`, `Tel. mobile`.

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final, Literal
 
-import numpy as np
-import pandas as pd
 import phonenumbers
 
 from dialframe.errors import LeadFileError
@@ -211,27 +210,25 @@ def decide_region(
     """
     # A region that does not exist is a mistake of the caller, and said before anything is read.
     known = given_region(given)
-    frame = _sampled(file.frame)
-    phones = _phones(frame, columns)
+    sample = file.sample(_SAMPLE_ROWS)
+    phones = _phones(sample, columns)
     if known:  # what stands under the name of another country is not read with the region given
-        phones = [each for each in phones if named_regions(str(each.name)) <= {known}]
+        phones = {name: cells for name, cells in phones.items() if named_regions(name) <= {known}}
     country = None if columns is None else columns.country
-    # Rows whose country a column says need none.
-    silent = (
-        np.ones(len(frame), np.bool_)
-        if country is None
-        else np.array([is_nothing(tidy(str(cell))) for cell in frame[country]], np.bool_)
-    )
-    national, abroad = _split([column[silent] for column in phones])
+    if country is not None:
+        # Rows whose country a column says need none.
+        silent = [is_nothing(tidy(cell)) for cell in sample.cells(country)]
+        phones = {name: list(compress(cells, silent)) for name, cells in phones.items()}
+    national, abroad = _split(phones.values())
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
-    sample = national[:: max(1, -(-len(national) // _SAMPLE_NUMBERS))]
-    others = _fitting(sample[:: max(1, -(-len(sample) // _COMPARED_NUMBERS))])
+    numbers = national[:: max(1, -(-len(national) // _SAMPLE_NUMBERS))]
+    others = _fitting(numbers[:: max(1, -(-len(numbers) // _COMPARED_NUMBERS))])
     if known is None:
         few = len(national) <= _FEW_OPEN * (len(national) + len(abroad))
         source: Source = "records" if few else "open"
         return RegionDecision(file.name, None, source, len(national), others)
-    fit = sum(_validity(sample, known)) / len(sample)
+    fit = sum(_validity(numbers, known)) / len(numbers)
     same = calling_code(known)
     candidates = (
         RegionCandidate(known, fit),
@@ -256,22 +253,23 @@ def _against(name: str, given: str, fit: float, numbers: int, abroad: Sequence[s
     return None
 
 
-def column_doubts(frame: pd.DataFrame, columns: ColumnMap) -> dict[str, ColumnDoubt]:
+def column_doubts(file: LeadFile, columns: ColumnMap) -> dict[str, ColumnDoubt]:
     """What speaks against reading numbers of the phone columns in the region of their record.
 
     Args:
-        frame: The list, or a sample of its rows.
+        file: The list, or a sample of its rows.
         columns: Its columns by field.
     """
+    sample = file.sample(_SAMPLE_ROWS)
     # A second number is noted, and dialed by whoever reads the note.
-    phones = phone_columns(_sampled(frame), columns.phone, columns.joined)
+    phones = phone_columns(sample, columns.phone, columns.joined)
     if columns.phone_other is not None:
-        phones[columns.phone_other] = _sampled(frame)[columns.phone_other]
+        phones[columns.phone_other] = sample.cells(columns.phone_other)
     doubts = {}
     for name, cells in phones.items():
         national = [
             digits
-            for cell in map(str, cells)
+            for cell in cells
             if not _OWN_CODE.match(cell)
             and len(digits := "".join(_DIGITS.findall(cell[:60]))) >= _LEAST_DIGITS
         ]
@@ -293,43 +291,40 @@ def calling_code(region: str) -> int:
 # ---- the numbers
 
 
-def _sampled(frame: pd.DataFrame) -> pd.DataFrame:
-    # An odd step: a list that goes to and fro between two kinds of rows shows both.
-    return frame.iloc[:: max(1, -(-len(frame) // _SAMPLE_ROWS)) | 1]
-
-
-def _phones(frame: pd.DataFrame, columns: ColumnMap | None) -> list[pd.Series]:
+def _phones(file: LeadFile, columns: ColumnMap | None) -> dict[str, list[str]]:
     """The columns of phones, by the map, or by their headers and the form of their cells."""
     if columns is not None:
-        return list(phone_columns(frame, columns.phone, columns.joined).values())
-    named, alike = [], []
-    for name in map(str, frame.columns):
+        return phone_columns(file, columns.phone, columns.joined)
+    named: dict[str, list[str]] = {}
+    alike: dict[str, list[str]] = {}
+    for name in file.names:
         # Faxes and account numbers follow plans of their own.
         if is_not_phone(name):
             continue
-        cells = [str(cell) for cell in frame[name] if str(cell).strip()]
+        every = file.cells(name)
+        cells = [cell for cell in every if cell.strip()]
         like = [
             cell
             for cell in cells
             if _NUMBER.fullmatch(cell) and 7 <= len(_DIGITS.findall(cell)) <= _MOST_DIGITS
         ]
         if header_score(name, "phone") > 0:
-            named.append(frame[name])
+            named[name] = every
         elif len(like) >= _PHONE_LIKE_SHARE * max(1, len(cells)) and (
             len(set(cells)) > len(cells) / 2
         ):
-            alike.append(frame[name])
+            alike[name] = every
     # Where a header names phones, other columns of digits are ids.
     return named or alike
 
 
-def _split(phones: Iterable[pd.Series]) -> tuple[list[str], list[str]]:
+def _split(phones: Iterable[Sequence[str]]) -> tuple[list[str], list[str]]:
     """Distinct numbers without and with a country code of their own."""
     national: dict[str, None] = {}
     abroad: dict[str, None] = {}
     for column in phones:
         for cell in column:
-            for text in _written_numbers(str(cell)):
+            for text in _written_numbers(cell):
                 (abroad if _OWN_CODE.match(text) else national)[text] = None
     return list(national), list(abroad)
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.country_names import Regions, read_region, regions_of
 from dialframe.leads.columns.header_match import header_score
 from dialframe.leads.header_vocabulary import PHONE_WORDS, word_set
+from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
-from dialframe.phones import normalize
+from dialframe.phones.vectorized import are_valid
 
 #: Between the columns of a joined phone column, in its name.
 JOINED: Final = " + "
@@ -61,33 +62,27 @@ def join_parts(cells: Sequence[str]) -> str:
 
 
 def phone_columns(
-    frame: pd.DataFrame, phone: Sequence[str], joined: Mapping[str, Sequence[str]]
-) -> dict[str, pd.Series]:
+    file: LeadFile, phone: Sequence[str], joined: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
     """The text of each phone column, in order; joined ones are put together.
 
     Args:
-        frame: The file's columns.
+        file: The file.
         phone: Phone columns, as `ColumnMap.phone`.
         joined: Columns of those that are joined, as `ColumnMap.joined`.
     """
     return {
-        name: join_columns(frame, joined[name]) if name in joined else frame[name]
+        name: join_columns([file.cells(part) for part in joined[name]])
+        if name in joined
+        else file.cells(name)
         for name in phone
     }
 
 
-def join_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """`join_parts` of each row."""
-    cells = zip(*(frame[name].tolist() for name in columns), strict=True)
-    known: dict[tuple[str, ...], str] = {}
-    texts = []
-    for row in cells:
-        # Areas and exchanges repeat, and a list has a few hundred of each.
-        text = known.get(row)
-        if text is None:
-            text = known[row] = join_parts(row)
-        texts.append(text)
-    return pd.Series(texts, index=frame.index, dtype="str")
+def join_columns(columns: Sequence[Sequence[str]]) -> list[str]:
+    """`join_parts` of each row; areas and exchanges repeat, and a list has a few hundred of each."""
+    join = lru_cache(maxsize=None)(join_parts)
+    return list(map(join, zip(*columns, strict=True)))
 
 
 def _digits(text: str) -> str:
@@ -118,22 +113,22 @@ _NEAR: Final = 4
 
 
 def find_joined(
-    frame: pd.DataFrame, free: Collection[str], region: str | None, country: str | None
+    file: LeadFile, free: Collection[str], region: str | None, country: str | None
 ) -> list[tuple[tuple[str, ...], float]]:
     """Groups of columns that make one phone number together, with the share that is valid.
 
     Args:
-        frame: The file's columns.
+        file: The file.
         free: Columns that no field but the phone has.
         region: Region of national numbers.
         country: Column that gives the region row by row, or None.
     """
-    step = max(1, len(frame) // _SAMPLE_ROWS)
-    sample = frame.iloc[::step].head(_SAMPLE_ROWS)
+    rows = file.sample(_SAMPLE_ROWS)
+    sample = {name: rows.cells(name) for name in rows.names}
     regions: Regions = region
     if country is not None:
-        regions = [read_region(str(cell)) or region for cell in sample[country]]
-    columns = [str(name) for name in frame.columns]
+        regions = [read_region(cell) or region for cell in sample[country]]
+    columns = file.names
     groups: list[tuple[tuple[str, ...], float]] = []
     used: set[str] = set()
     # Named areas first: what they take is no piece of a run of short columns.
@@ -160,7 +155,7 @@ def find_joined(
     return groups
 
 
-def _is_area(sample: pd.DataFrame, column: str) -> bool:
+def _is_area(sample: Mapping[str, Sequence[str]], column: str) -> bool:
     """Whether a column has the areas of numbers, by its header and its cells."""
     words = plain(column)
     tokens = set(words.split())
@@ -171,7 +166,7 @@ def _is_area(sample: pd.DataFrame, column: str) -> bool:
 
 
 def _groups(
-    sample: pd.DataFrame, columns: Sequence[str], area: str, free: set[str]
+    sample: Mapping[str, Sequence[str]], columns: Sequence[str], area: str, free: set[str]
 ) -> Iterator[tuple[str, ...]]:
     """The area with the local columns to its right, or else to its left, one or two of them."""
     index = columns.index(area)
@@ -186,7 +181,7 @@ def _groups(
                 yield (area, name, local[at + 1])
 
 
-def _is_local(sample: pd.DataFrame, column: str, least: int, most: int) -> bool:
+def _is_local(sample: Mapping[str, Sequence[str]], column: str, least: int, most: int) -> bool:
     """Whether a column has pieces of numbers with so many digits, by its header and its cells."""
     if plain(column) not in word_set("local_names") and not header_score(column, "phone"):
         return False
@@ -194,7 +189,7 @@ def _is_local(sample: pd.DataFrame, column: str, least: int, most: int) -> bool:
 
 
 def _runs(
-    sample: pd.DataFrame, columns: Sequence[str], free: set[str]
+    sample: Mapping[str, Sequence[str]], columns: Sequence[str], free: set[str]
 ) -> Iterator[tuple[str, ...]]:
     """Neighboring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
     short = [name in free and _is_local(sample, name, 1, _PIECE_DIGITS) for name in columns]
@@ -204,10 +199,10 @@ def _runs(
                 yield tuple(columns[start : start + length])
 
 
-def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
+def _share_of_digits(column: Sequence[str], least: int, most: int) -> float:
     """Share of the filled cells that are no words and have so many digits."""
     # A spreadsheet writes `212.0` where some cells of the column are blank.
-    cells = [str(cell).strip().removesuffix(".0") for cell in column]
+    cells = [cell.strip().removesuffix(".0") for cell in column]
     filled = [cell for cell in cells if cell]
     fitting = sum(
         least <= sum(char.isdecimal() for char in cell) <= most
@@ -219,12 +214,15 @@ def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
 
 def _share_of_numbers(texts: Sequence[str], regions: Regions) -> float:
     """Share that is a valid number."""
-    return float(normalize(list(texts), region=regions)["valid"].fillna(value=False).mean())
+    homes = [regions] * len(texts) if isinstance(regions, str | None) else list(regions)
+    return sum(are_valid(texts, homes)) / len(texts) if texts else 0.0
 
 
-def _valid_share(sample: pd.DataFrame, group: Sequence[str], regions: Regions) -> float:
+def _valid_share(
+    sample: Mapping[str, Sequence[str]], group: Sequence[str], regions: Regions
+) -> float:
     """Share that is valid of the numbers that joining changes; whole numbers stay as they are."""
-    rows = list(zip(*(sample[name].tolist() for name in group), strict=True))
+    rows = list(zip(*(sample[name] for name in group), strict=True))
     joined = [join_parts(row) for row in rows]
     changed = [at for at, text in enumerate(joined) if text and text != str(rows[at][-1]).strip()]
     if not changed:
