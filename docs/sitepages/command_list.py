@@ -63,7 +63,9 @@ def _entry(node: TyperCommand | TyperGroup, path: str) -> Entry:
     match = _EXAMPLES_LINE.search(text)
     words, lines = (text, "") if match is None else (text[: match.start()], text[match.end() :])
     paragraphs = [" ".join(part.split()) for part in words.strip().split("\n\n")]
-    params = [param for param in node.params if isinstance(param, TyperArgument | TyperOption)]
+    every = [param for param in node.params if isinstance(param, TyperArgument | TyperOption)]
+    # Options that answer under an old name, or that few need, are on no page.
+    params = [param for param in every if not param.hidden]
     family = isinstance(node, TyperGroup)
     return Entry(
         path=path,
@@ -75,7 +77,7 @@ def _entry(node: TyperCommand | TyperGroup, path: str) -> Entry:
             line.strip() for line in lines.splitlines() if line.strip() not in ("", "\b")
         ),
         options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
-        names=frozenset(param.name for param in params if param.name),
+        names=frozenset(param.name for param in every if param.name),
     )
 
 

@@ -100,18 +100,18 @@ def test_what_a_person_decides(tmp_path: Path) -> None:
     assert facts["inputs"][0]["decisions"]["header_line"] is None
 
 
-def test_a_wrong_region_is_suspected(tmp_path: Path) -> None:
-    """Where most numbers are none of the region, a person is told so; in the right one, not."""
+def test_a_region_is_said_with_its_share(tmp_path: Path) -> None:
+    """Where few numbers are of the region a person is told so; no message names another as right."""
     path = tmp_path / "list.csv"
-    rows = "".join(
-        f"020 7946 010{at},{name},London\n" for at, name in enumerate(("Ada", "Bob", "Cy"))
-    )
+    rows = "".join(f"020 7946 01{at:02},Ada,London\n" for at in range(12))
     path.write_text(f"phone,name,town\n{rows}")
 
-    for region, told in (("US", True), ("GB", False)):
-        assert (
-            "name it with --region" in invoke("leads check", path, "--region", region).out
-        ) is told
+    refused = invoke("leads check", path, "--region", "US", ends=1).err
+    assert "0% of its numbers fit the plan of United States (US)" in refused
+    assert "GB" not in refused
+    assert "100% of them fit its plan" in invoke("leads check", path, "--region", "GB").out
+    asked = invoke("leads check", path, ends=1).err
+    assert "United Kingdom GB (100%)" in asked
 
 
 def test_several_files_and_patterns(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_nobody_is_asked_in_a_pipe(unsure: Path) -> None:
 def test_an_answer_is_remembered(unsure: Path, home: Path) -> None:
     """What settled a question once settles it for the next list with this header, and says so."""
     invoke("leads check --region US --column phone=b", unsure)
-    (saved,) = (home / "dialframe" / "mappings").iterdir()
+    (saved,) = (home / "dialframe" / "store" / "profiles").iterdir()
     assert saved.stat().st_mode & 0o777 == 0o600
     assert saved.parent.stat().st_mode & 0o777 == 0o700
     invoke("leads check --region US", unsure, out="as answered for this header before")
@@ -111,7 +111,7 @@ def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
     path.write_text("Phone,Name,City\n(212) 555-0142,Ada,Berlin\n")
 
     invoke("leads check --region US --column full_name=City", path)
-    assert not (home / "dialframe" / "mappings").exists()
+    assert not (home / "dialframe" / "store" / "profiles").exists()
 
 
 def test_a_person_at_a_terminal_is_asked(unsure: Path, monkeypatch: pytest.MonkeyPatch) -> None:

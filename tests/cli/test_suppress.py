@@ -157,7 +157,7 @@ def test_opt_outs_of_one_list_are_honored_by_the_next(command: Command, tmp_path
 
 def test_looking_at_a_list_adds_nothing(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "october.csv"
-    path.write_text("Phone,Do not call\n(212) 555-0142,yes\n")
+    path.write_text("Phone,Do not call\n(212) 555-0142,yes\n(212) 555-0143,no\n")
     invoke("leads check --region US", path)
     assert command("check", ADA)[0] == 0
 

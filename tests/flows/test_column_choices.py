@@ -46,9 +46,9 @@ def test_nobody_to_ask_is_a_refusal(file):
 
 def test_a_damaged_memory_is_forgotten(file, tmp_path):
     """A file that is no map neither stops a list nor is used."""
-    (tmp_path / f"{leads.fingerprint(file.header)}.json").write_text("{")
+    (tmp_path / f"{leads.fingerprint(file.header)}.toml").write_text("{")
 
-    assert remembered(tmp_path).of(file.header) is None
+    assert remembered(tmp_path).of(file) is None
 
 
 def test_another_process_writes_nothing(file, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import phonenumbers
 import pytest
 
-from dialframe import sandbox
+from dialframe import leads, sandbox
 from dialframe.account import Account, connect
 from dialframe.errors import LeadFileError
 from dialframe.flows import lead_cleaning
@@ -88,19 +88,22 @@ def test_the_right_region_gives_every_number(cleaned: dict[str, list[str]]) -> N
     assert wrong(cleaned) == []
 
 
-def test_without_a_region_a_list_is_read_right_or_refused(
-    lists: dict[str, Path], cleaned: dict[str, list[str]], tmp_path: Path
+def test_without_a_region_a_list_is_refused(lists: dict[str, Path], tmp_path: Path) -> None:
+    """Its cities, post codes and mails decide nothing: somebody is asked."""
+    assert {numbers(path, None, tmp_path / "out") is None for path in lists.values()} == {True}
+
+
+def test_in_a_wrong_region_a_list_is_refused_or_said_with_its_share(
+    lists: dict[str, Path],
 ) -> None:
-    """With its cities, post codes and mails, every one of them is read right."""
-    found = {region: numbers(path, None, tmp_path / region) for region, path in lists.items()}
-
-    assert found == cleaned
-
-
-def test_in_a_wrong_region_nothing_is_written(lists: dict[str, Path], tmp_path: Path) -> None:
-    """Refused before anything is called clean."""
+    """Below half of the numbers nothing is written; the right region stands beside the others that fit."""
     for region, path in lists.items():
-        assert numbers(path, "US", tmp_path / region) is None, region
+        decision = leads.decide_region(leads.read(path), "US")
+        if decision.against is None and decision.numbers:
+            assert f"{decision.fit:.0%} of them fit its plan" in decision.in_words()
+        right = leads.decide_region(leads.read(path), region)
+        assert right.against is None, region
+        assert right.fit >= 0.8, region
 
 
 def test_names_and_numbers_alone_are_refused_or_right(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def _clean(workspace: Workspace, path: Path, region: str | None, listen: OnProgr
 def _recipe(workspace: Workspace, region: str | None) -> lead_cleaning.Recipe:
     recipe = lead_cleaning.Recipe(region or workspace.firm.lists.region)
     own = workspace.own_list
-    return recipe if own is None else replace(recipe, suppressed=own.barred())
+    return recipe if own is None else replace(recipe, lists={lead_cleaning.OWN_LIST: own.barred()})
 
 
 def _keep_opt_outs(workspace: Workspace, result: lead_cleaning.Result) -> None:

@@ -285,7 +285,7 @@ def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
         recipe = lead_cleaning.Recipe(
             region=region,
             mapping=arguments.get("mapping") or None,
-            suppressed=own_list({}, stores).barred(),
+            lists={lead_cleaning.OWN_LIST: own_list({}, stores).barred()},
         )
         prepared = lead_cleaning.prepare([path], recipe)
     cleaned = prepared.cleaned

@@ -18,12 +18,14 @@ from platformdirs import user_data_path
 
 from dialframe.cli import completion_words
 from dialframe.cli.terminal import Region, current, in_options
+from dialframe.config import Settings
 from dialframe.errors import ApiError, ConfigError, ContractError, StoreError, TransportError
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dialframe.firm import Firm
     from dialframe.flows.column_choices import Ask, Memory
     from dialframe.flows.lead_cleaning import Recipe, Result
     from dialframe.leads import ColumnMap, MappingDecision, Question, RegionDecision
@@ -73,7 +75,11 @@ class ListOptions:
     region: Region = None
     force_region: Annotated[
         bool,
-        typer.Option("--force-region", help="Take --region although the list speaks against it."),
+        typer.Option(
+            "--force-region",
+            hidden=True,
+            help="Take --region although most numbers are none of it.",
+        ),
     ] = False
     reasons: Annotated[
         list[str] | None,
@@ -86,6 +92,7 @@ class ListOptions:
     duplicates: Annotated[
         Literal["first", "newest", "fullest"],
         typer.Option(
+            hidden=True,
             help="Which of the records with one number stays: the first, the newest by a column of "
             "days (else the last), or the one with most cells filled.",
         ),
@@ -93,6 +100,7 @@ class ListOptions:
     one_lead_per: Annotated[
         Literal["record", "number"],
         typer.Option(
+            hidden=True,
             help="A record with several numbers is one lead with the first that can be used, or a lead "
             "for each number; its external id goes with the first of them.",
         ),
@@ -114,13 +122,21 @@ class ListOptions:
         list[str] | None,
         typer.Option(help="Say which column is which: phone=Telefon. May be repeated."),
     ] = None
-    mapping: Annotated[Path | None, typer.Option(help="Columns as --save-mapping wrote them.")] = (
-        None
-    )
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers to the questions of an earlier run: its --json with each `answer` filled in "
+            "(never_call, nothing, never_look).",
+        ),
+    ] = None
+    mapping: Annotated[
+        Path | None, typer.Option(hidden=True, help="Columns as --save-mapping wrote them.")
+    ] = None
     no_saved_mapping: Annotated[
         bool,
         typer.Option(
             "--no-saved-mapping",
+            hidden=True,
             help="Find the columns anew, whatever was answered for this header.",
         ),
     ] = False
@@ -137,7 +153,7 @@ class ListOptions:
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(help="Delimiter, where the guess is wrong: ';' or tab."),
+        typer.Option(hidden=True, help="Delimiter, where the guess is wrong: ';' or tab."),
     ] = None
     header: Annotated[str, typer.Option(help="Line of the header, or none; auto finds it.")] = (
         "auto"
@@ -161,6 +177,7 @@ class OutputOptions:
     add: Annotated[
         list[str] | None,
         typer.Option(
+            hidden=True,
             help="Column that is made from the number: line_type, country, state, time_zone (all that "
             "are possible). None by default; may be repeated.",
             autocompletion=completion_words.of(completion_words.ADDITIONS),
@@ -168,31 +185,38 @@ class OutputOptions:
     ] = None
     names: Annotated[
         Literal["keep", "title"],
-        typer.Option(help="ANN LEE as it stands, or as Ann Lee (title)."),
+        typer.Option(hidden=True, help="ANN LEE as it stands, or as Ann Lee (title)."),
     ] = "keep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """What does the work, and where the columns it found are kept."""
+    """What does the work."""
 
-    save_mapping: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the columns that were found, for --mapping and the next list.",
-        ),
-    ] = None
     jobs: Annotated[
         int,
-        typer.Option(min=1, help="Processes that share several files; the result is the same."),
+        typer.Option(
+            min=1, hidden=True, help="Processes that share several files; the result is the same."
+        ),
     ] = 1
     cluster: Annotated[
         str | None,
         typer.Option(
+            hidden=True,
             help="Dask scheduler, tcp://..., whose workers share several files and see the temporary "
             "folder of this machine.",
         ),
     ] = None
+
+
+SaveMapping = Annotated[
+    Path | None,
+    typer.Option(
+        "--save-mapping",
+        hidden=True,
+        help="Write the columns that were found, for --mapping and the next list.",
+    ),
+]
 
 
 def recipe(
@@ -221,9 +245,11 @@ def recipe(
     from dialframe.flows.column_choices import remembered
     from dialframe.flows.lead_cleaning import Recipe
     from dialframe.leads import CleanLayout, Rules, load_rules
+    from dialframe.leads.columns.questions import load_answers
 
     output, work = output or OutputOptions(), work or EngineOptions()
-    region = options.region
+    firm = _firm()
+    region = options.region or (None if firm is None else firm.lists.region)
     if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
     # Options are laid over the file: who types one means it.
@@ -235,7 +261,7 @@ def recipe(
     if options.one_lead_per != "record":
         policy = replace(policy, one_lead_per=options.one_lead_per)
     # A program that reads JSON answers no question.
-    asks = at_terminal() and not current().as_json
+    person = at_terminal() and not current().as_json
     return Recipe(
         region,
         mapping=_mapping(options.column, options.mapping),
@@ -244,18 +270,17 @@ def recipe(
         sheet=options.sheet,
         header=_header(options.header),
         rules=replace(rules, policy=policy),
-        memory=None if options.no_saved_mapping else remembered(saved_mappings()),
-        ask=asker(remembers=not options.no_saved_mapping) if asks else None,
-        suppressed=_suppressed(
-            options.suppress, options.suppress_codes, region, store, checks=not asks
-        ),
+        memory=None if options.no_saved_mapping else remembered(profiles_folder(store)),
+        ask=asker(remembers=not options.no_saved_mapping) if person else None,
+        lists=_lists(options.suppress, options.suppress_codes, region, store, checks=not asks),
+        answers=() if options.answers is None else load_answers(options.answers),
         layout=CleanLayout(
             output.destination,
             tuple(dict.fromkeys(output.add or ())),
             title_names=output.names == "title",
         ),
         force_region=options.force_region,
-        ask_region=ask_region if asks else None,
+        ask_region=ask_region if person else None,
         jobs=work.jobs,
         cluster=work.cluster,
         form=output.form,
@@ -264,10 +289,27 @@ def recipe(
     )
 
 
-def saved_mappings() -> Path:
-    """Folder of what was answered about columns, by header."""
-    # With the user and not with the list: next month's list comes from another folder.
-    return user_data_path("dialframe") / "mappings"
+def _firm() -> Firm | None:
+    """The firm file of this folder or of one above; None where there is none, which most short runs find out."""
+    here = Path.cwd()
+    if not any((folder / "dialframe.toml").is_file() for folder in (here, *here.parents)):
+        return None
+    from dialframe.firm import Firm  # it loads pydantic
+
+    return Firm.find(here)
+
+
+def store_folder(store: Path | None) -> Path:
+    """The folder of the store: of the option, the environment, the firm file, or of this machine."""
+    firm = _firm()
+    in_file = None if firm is None else firm.settings
+    folder = Settings.from_environment(os.environ, store=store, in_file=in_file).store
+    return (folder or user_data_path("dialframe", appauthor=False) / "store").expanduser()
+
+
+def profiles_folder(store: Path | None) -> Path:
+    """Folder of what was answered about lists, by header: a profile of each source, beside the store."""
+    return store_folder(store) / "profiles"
 
 
 def suppression_list(store: Path | None) -> SuppressionList:
@@ -278,11 +320,11 @@ def suppression_list(store: Path | None) -> SuppressionList:
     """
     from dialframe.flows.suppression_import import own_list
 
-    return own_list(os.environ, store)
+    return own_list({}, store_folder(store))
 
 
 def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
-    """Put every opt-out of the lists onto the suppression list, so that no later list calls them.
+    """Put what flag columns and persons said onto the suppression list, as one run that can be undone.
 
     A list that cannot be written is a `problem` in words: what was cleaned is right without it.
     """
@@ -292,33 +334,40 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
     firm_list, now = suppression_list(store), datetime.now(UTC)
     run = run_id(now)
     if not result.opted_out:
-        return {"added": 0, "on_list": len(firm_list)}
+        return {"added": 0, "on_list": len(firm_list), "run": run}
     try:
         added = firm_list.add(opt_outs_of(result, now.date()), now, run=run)
     except (OSError, StoreError) as error:
-        return {"added": 0, "on_list": len(firm_list), "problem": str(error)}
+        return {"added": 0, "on_list": len(firm_list), "run": run, "problem": str(error)}
     return {"added": added, "on_list": len(firm_list), "run": run}
 
 
-def _suppressed(
+def _lists(
     files: list[str] | None,
     codes: str | None,
     region: str | None,
     store: Path | None,
     *,
     checks: bool,
-) -> Barred:
-    """The firm's own list, and the numbers of the files given."""
+) -> dict[str, Barred]:
+    """The firm's own list, and the numbers of the files given, by name."""
     # Always: an opt-out holds for every later list, whatever options are given.
-    barred = suppression_list(store).barred(checks=checks)
-    if not files:
-        return barred
+    from dialframe.flows.lead_cleaning import OWN_LIST
+
+    lists = {OWN_LIST: suppression_list(store).barred(checks=checks)}
+    firm = _firm()
+    every = [*expanded(files or []), *(firm.lists.suppression if firm else ())]
+    if not every:
+        return lists
     from dialframe.flows import suppression_import
+    from dialframe.leads.columns.list_region import given_region
 
     # What a file holds is suppressed for this run alone; `suppress add` keeps it.
-    for file in suppression_import.read(expanded(files), region=region, codes=codes):
-        barred = barred.joined(file.barred)
-    return barred
+    for file in suppression_import.read(every, region=given_region(region), codes=codes):
+        lists[file.name] = (
+            file.barred.joined(lists[file.name]) if file.name in lists else file.barred
+        )
+    return lists
 
 
 def at_terminal() -> bool:
@@ -461,29 +510,64 @@ def _say(text: str) -> None:
 
 def ask_region(decision: RegionDecision) -> str:
     """The country of a file's numbers; there is no default, because a wrong one dials strangers."""
-    from dialframe.phones import check_region
+    from dialframe.leads.columns.list_region import given_region
 
     current().hide_bars()
+    # The given one comes first.
     offered = decision.candidates[:_REGIONS_OFFERED]
-    doubt = f"{decision.name} does not say of which country its numbers are. They fit:"
-    insist = ""
-    if decision.region is not None:
-        doubt = f"{decision.name} may be no list of {decision.region}. Its numbers fit:"
-        insist = f", or {decision.region} again to insist"
-    _say(doubt)
+    _say(
+        f"{decision.name} does not say of which country its numbers are. They fit:"
+        if decision.region is None
+        else f"{decision.against}. Its numbers fit:"
+    )
     for number, candidate in enumerate(offered, 1):
         _say(f"  {number}  {candidate}")
     # A number of the list, or any code: the right country may not be among those that fit.
     while True:
         text = typer.prompt(
-            f"Which country? A number, a code such as GB{insist}", err=True
+            "Which country? A number, or a code or name such as GB", err=True
         ).strip()
         if text.isascii() and text.isdigit() and 1 <= int(text) <= len(offered):
             return offered[int(text) - 1].region
         try:
-            region = check_region(text.upper())
+            region = given_region(text)
         except ConfigError as problem:
             _say(str(problem))
             continue
         if region is not None:
             return region
+
+
+#: What is typed for each answer.
+_ANSWERS: Final = {"1": "never_call", "2": "nothing", "3": "never_look", "": None}
+
+
+def ask_words(result: Result) -> list[dict[str, str | None]]:
+    """Put the words that may forbid calls to the person at the terminal; what is left open stays held."""
+    current().hide_bars()
+    answers: list[dict[str, str | None]] = []
+    silent: set[str] = set()
+    for file in result.cleaned.files:
+        for question in file.questions:
+            if question.column in silent:
+                continue
+            phrase = "any text" if question.phrase == "*" else repr(question.phrase)
+            _say(
+                f"\n{file.name}, column {question.column}: {phrase} in {question.records:,} records"
+            )
+            for example in question.examples:
+                _say(f"    {example}")
+            text = "?"
+            while text not in _ANSWERS:
+                text = typer.prompt(
+                    "1 never call them, 2 it means nothing, 3 never look in this column, Enter leaves it",
+                    default="", show_default=False, err=True,
+                ).strip()  # fmt: skip
+            answer = _ANSWERS[text]
+            if answer == "never_look":
+                silent.add(question.column)
+            if answer is not None:
+                answers.append(
+                    {"column": question.column, "phrase": question.phrase, "answer": answer}
+                )
+    return answers

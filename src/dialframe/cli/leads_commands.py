@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,14 +22,16 @@ from dialframe.cli.lead_options import (
     ListOptions,
     MaxAge,
     OutputOptions,
+    SaveMapping,
     Yes,
+    ask_words,
     at_terminal,
     expanded,
     goes_on,
     keep_opt_outs,
     memory_of,
+    profiles_folder,
     recipe,
-    saved_mappings,
 )
 from dialframe.cli.terminal import (
     FINDINGS,
@@ -51,8 +54,9 @@ if TYPE_CHECKING:
 
     from dialframe.flows.column_choices import Memory
     from dialframe.flows.import_ledger import Ledger
-    from dialframe.flows.lead_cleaning import Result, Screening
+    from dialframe.flows.lead_cleaning import Recipe, Result, Screening
     from dialframe.flows.lead_import import BroughtIn, Plan
+    from dialframe.flows.list_fixing import Fixing
     from dialframe.leads import CleanedFiles
     from dialframe.leads.report import Outcome
 
@@ -74,27 +78,16 @@ def _before() -> None:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
-@command(app)
-def check(
-    files: Files,
-    options: ListOptions,
-    work: EngineOptions,
-    store: StoreFolder = None,
-) -> Answer:
-    """Say what would become of every record; no list is written.
-
-    Examples:
-        dialframe leads check autumn.csv --region US --show invalid_phone
-        dialframe leads check autumn.csv --column phone=Mobile --save-mapping columns.json
-    """
-    from dialframe.flows import lead_cleaning
-
-    # The firm's list counts in a dry run too, so that its numbers are those of the real one.
-    with progress() as listen:
-        chosen = recipe(options, work=work, store=store)
-        result = lead_cleaning.look(expanded(files), chosen, on_progress=listen)
-        _save(result.cleaned, work.save_mapping)
-    return told(result, memory=memory_of(chosen))
+Screen = Annotated[
+    bool,
+    typer.Option(
+        "--screen",
+        help="Ask the service too which numbers are on a Do-Not-Call list; answers are kept as evidence.",
+    ),
+]
+OnlyLook = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would become of every record; write nothing.")
+]
 
 
 @command(app)
@@ -104,29 +97,125 @@ def clean(
     output: OutputOptions,
     work: EngineOptions,
     out: OutFolder = Path("cleaned"),
+    dry_run: OnlyLook = False,
+    screen: Screen = False,
+    max_age: MaxAge = "31d",
+    save_mapping: SaveMapping = None,
     store: StoreFolder = None,
 ) -> Answer:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
 
     Examples:
         dialframe leads clean autumn.csv --region US --out cleaned
-        dialframe leads clean autumn.csv --format parquet --out cleaned --json
+        dialframe leads clean autumn.csv --region US --dry-run --show invalid_phone
+        dialframe leads clean autumn.csv --region US --format parquet --json
         dialframe leads clean autumn.csv --region US --suppress scrubbed.csv --suppress-codes dncscrub
-        dialframe leads clean autumn.csv --region US --for hubspot --add time_zone --names title
+        dialframe leads clean autumn.csv --region US --screen
     """
+    if dry_run and screen:
+        raise ConfigError("--dry-run asks nobody; leave --screen out")
+    return _cleaned(
+        files,
+        options,
+        output,
+        out,
+        dry_run=dry_run,
+        account_options=AccountOptions(store=store) if screen else None,
+        work=work,
+        max_age=max_age,
+        save_mapping=save_mapping,
+        store=store,
+    )
+
+
+def _cleaned(
+    files: list[str],
+    options: ListOptions,
+    output: OutputOptions,
+    out: Path,
+    *,
+    dry_run: bool = False,
+    account_options: AccountOptions | None = None,
+    work: EngineOptions | None = None,
+    max_age: str = "31d",
+    save_mapping: Path | None = None,
+    store: Path | None = None,
+) -> Answer:
+    """Look, clean or screen: one way, with what it writes and whom it asks."""
     from dialframe.flows import lead_cleaning
 
-    with progress() as listen:
-        chosen = recipe(options, output, work=work, store=store)
-        # Written whole or not at all; an interrupted run leaves the earlier lists in place.
-        result = lead_cleaning.clean(expanded(files), chosen, out, on_progress=listen)
-        _save(result.cleaned, work.save_mapping)
+    with ExitStack() as stack:
+        account = None
+        if account_options is not None:
+            # The account first: a wrong key is known before a large file is read.
+            account = stack.enter_context(account_options.connect())
+        listen = stack.enter_context(progress())
+        chosen = recipe(
+            options,
+            output,
+            work=work,
+            max_age=max_age,
+            asks=account is not None,
+            store=store,
+        )
+        paths = expanded(files)
+
+        def run(chosen: Recipe) -> Result:
+            if dry_run:
+                # The firm's list counts in a dry run too, so that its numbers are those of the real one.
+                return lead_cleaning.look(paths, chosen, on_progress=listen)
+            if account is not None:
+                return lead_cleaning.screen(paths, chosen, account, out, on_progress=listen)
+            # Written whole or not at all; an interrupted run leaves the earlier lists in place.
+            return lead_cleaning.clean(paths, chosen, out, on_progress=listen)
+
+        result = _answered(run(chosen), chosen, run)
+        _save(result.cleaned, save_mapping)
         # After the files: what somebody asked for in a list holds for every later list.
-        opt_outs = keep_opt_outs(result, store)
+        opt_outs = None if dry_run else keep_opt_outs(result, store)
     return told(result, memory=memory_of(chosen), suppressed=opt_outs)
 
 
-@command(app)
+def _answered(result: Result, chosen: Recipe, run: Callable[[Recipe], Result]) -> Result:
+    """The result once somebody answered what its words mean, where somebody is there; answers are kept."""
+    asked = any(file.questions for file in result.cleaned.files)
+    answers = ask_words(result) if asked and chosen.ask is not None else []
+    if answers:
+        chosen = replace(chosen, answers=[*chosen.answers, *answers])
+        result = run(chosen)
+    memory = memory_of(chosen)
+    if memory is not None and chosen.answers:
+        # What was answered of a source is not asked of its next list.
+        for file in result.cleaned.files:
+            if file.columns.answers or file.columns.ignored:
+                memory.keep(file, file.columns)
+    return result
+
+
+@command(app, hidden=True)
+def check(
+    files: Files,
+    options: ListOptions,
+    save_mapping: SaveMapping = None,
+    store: StoreFolder = None,
+) -> Answer:
+    """Say what would become of every record; the old name of `clean --dry-run`.
+
+    Example:
+        dialframe leads check autumn.csv --region US
+    """
+    return _cleaned(
+        files,
+        options,
+        OutputOptions(),
+        Path("cleaned"),
+        dry_run=True,
+        save_mapping=save_mapping,
+        store=store,
+    )
+
+
+@command(app, hidden=True)
 def screen(
     *,
     files: Files,
@@ -136,19 +225,70 @@ def screen(
     max_age: MaxAge = "31d",
     account_options: AccountOptions,
 ) -> Answer:
-    """Clean, then ask the service which numbers are on a Do-Not-Call list; answers are kept as evidence.
+    """Clean and ask the service which numbers are listed; the old name of `clean --screen`.
 
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import lead_cleaning
+    return _cleaned(
+        files,
+        options,
+        output,
+        out,
+        account_options=account_options,
+        max_age=max_age,
+        store=account_options.store,
+    )
 
-    # The account first: a wrong key is known before a large file is read.
-    with account_options.connect() as account, progress() as listen:
-        chosen = recipe(options, output, max_age=max_age, asks=True, store=account_options.store)
-        result = lead_cleaning.screen(expanded(files), chosen, account, out, on_progress=listen)
-        opt_outs = keep_opt_outs(result, account_options.store)
-    return told(result, memory=memory_of(chosen), suppressed=opt_outs)
+
+@command(app)
+def fix(
+    files: Files,
+    options: ListOptions,
+    edits: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="An edit without a question: LINE:COLUMN=VALUE. May be repeated."
+        ),
+    ] = None,
+    out: OutFolder = Path("cleaned"),
+    store: StoreFolder = None,
+) -> Answer:
+    """Show the cells for which records are rejected, and take corrections that are judged at once.
+
+    The list is cleaned with the corrections; `NAME.history.csv` has what stood there before.
+
+    Examples:
+        dialframe leads fix autumn.csv --region US
+        dialframe leads fix autumn.csv --region US --set 23:Mobile=212-736-0009 --json
+    """
+    from dialframe.flows import list_fixing
+
+    with progress() as listen:
+        chosen = recipe(options, store=store)
+        work = list_fixing.Fixing.of(expanded(files), chosen, on_progress=listen)
+        for text in edits or ():
+            work.set(*list_fixing.parsed(text), at=datetime.now(UTC))
+        if chosen.ask is not None:
+            fix_at_terminal(work)
+        written = work.write(out) if work.edits else {}
+    rejects = work.rejects()
+    facts = {
+        **work.cleaned.counts,
+        "rejects": [reject._asdict() for reject in rejects],
+        "edits": [edit.to_dict() for edit in work.edits],
+        "files": {name: str(path) for name, path in written.items()},
+    }
+    rows = [
+        (f"{reject.file}:{reject.line}", reject.column, reject.value, reject.meaning)
+        for reject in rejects
+    ]
+    lines: list[str | Table] = [
+        f"{len(work.edits):,} corrected, {len(rejects):,} still rejected",
+        Table(rows),
+        *(f"  {name.replace('_', ' '):<16} {path}" for name, path in written.items()),
+    ]
+    return replace(Answer(facts, lines), status=FINDINGS if rejects else OK)
 
 
 @command(app, "import")
@@ -208,8 +348,8 @@ def import_(
         failed = bool(brought.plan.doubts) or not brought.plan.to_send
     else:
         failed = any(brought.ledger.counts[name] for name in failing)
-    answered = told(brought.result, memory=memory_of(chosen), brought=brought, suppressed=opt_outs)
-    return replace(answered, status=FINDINGS if failed else OK)
+    answer = told(brought.result, memory=memory_of(chosen), brought=brought, suppressed=opt_outs)
+    return replace(answer, status=FINDINGS if failed else OK)
 
 
 @command(app)
@@ -221,7 +361,7 @@ def forget(files: Files) -> Answer:
     """
     from dialframe import leads
 
-    folder = saved_mappings()
+    folder = profiles_folder(None)
     rows = [
         {"file": file.name, "forgotten": leads.forget_mapping(file, folder)}
         for path in expanded(files)
@@ -269,9 +409,12 @@ def told(
         brought: The import, where there was one.
         suppressed: What the suppression list got of it: `added`, `on_list`.
     """
-    return Answer(
+    answer = Answer(
         _facts(result, memory, brought, suppressed), _lines(result, memory, brought, suppressed)
     )
+    # An open question, or something strange, stops a script that goes on with the list.
+    asked = any(file.questions for file in result.cleaned.files)
+    return replace(answer, status=FINDINGS) if asked or result.doubts() else answer
 
 
 def _lines(
@@ -285,6 +428,7 @@ def _lines(
     cleaned = result.cleaned
     yield from _file_lines(cleaned, memory)
     yield from _outcome_lines(cleaned)
+    yield from _question_lines(result)
     for reason, records in cleaning_summary.kept_lines(cleaned).items():
         yield from _record_lines(reason, records)
     if result.screening is not None:
@@ -298,8 +442,9 @@ def _lines(
         yield f"The opt-outs are not on your suppression list: {suppressed['problem']}"
     elif suppressed is not None and suppressed["added"]:
         yield (
-            f"{suppressed['added']:,} numbers whose records say not to call are new on your "
-            f"suppression list, which holds {suppressed['on_list']:,}"
+            f"{suppressed['added']:,} numbers of flag columns and answers are new on your suppression "
+            f"list, which holds {suppressed['on_list']:,}; dialframe suppress undo "
+            f"{suppressed['run']} takes them off again"
         )
     # Paths come last, where the eye is when a long answer ends.
     files = result.paths if brought is None else brought.files
@@ -325,6 +470,17 @@ def _facts(
     report = leads.report(cleaned)
     content: dict[str, Any] = {
         **cleaned.counts,
+        "held": result.held,
+        "region": cleaned.region,
+        "questions": [
+            {"file": file.name, **question.to_dict()}
+            for file in cleaned.files
+            for question in file.questions
+        ],
+        "doubts": result.doubts(),
+        "suppression": {
+            name: {"entries": entries, "met": met} for name, (entries, met) in result.met.items()
+        },
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
         "reasons": cleaned.reasons,
@@ -336,7 +492,7 @@ def _facts(
         },
         "warnings": cleaned.warnings,
         "inputs": [
-            {**opened, "saved_mapping": memory is not None and memory.of(file.header) is not None}
+            {**opened, "saved_mapping": memory is not None and memory.of(file) is not None}
             for opened, file in zip(report["files"], cleaned.files, strict=True)
         ],
         "leftovers": report["leftovers"],
@@ -355,11 +511,62 @@ def _facts(
     elif brought is not None:
         # The same keys whether it was sent or planned: a script need not ask which.
         content |= dict.fromkeys(_LEDGER, 0)
+    content |= {"run": None, "suppressed_new": 0}
     if suppressed is not None:
         content["suppression_list"] = dict(suppressed)
+        content |= {"run": suppressed.get("run"), "suppressed_new": suppressed["added"]}
     if files:
         content["files"] = {name: str(path) for name, path in files.items()}
     return content
+
+
+def _question_lines(result: Result) -> Iterator[str | Table]:
+    """Which words hold records, in clear; what every list of forbidden numbers met; what is strange."""
+    rows = [
+        (
+            f"{question.records:,}",
+            question.column,
+            "any text" if question.phrase == "*" else question.phrase,
+            "; ".join(question.examples),
+        )
+        for file in result.cleaned.files
+        for question in file.questions
+    ]
+    if rows:
+        yield (
+            f"\n{result.held:,} records are held for this list until somebody says what these words mean "
+            "(at a terminal, or with --answers):"
+        )
+        yield Table(rows, ("records", "column", "words", "for example"))
+    holding = [
+        f"{column} {held:,}" for file in result.cleaned.files for column, held in file.held.items()
+    ]
+    if holding:
+        yield f"records not to be called, by column: {', '.join(holding)}"
+    for name, (entries, met) in result.met.items():
+        if entries:
+            yield f"{name}: read {entries:,}, met {met:,} of this list"
+    for doubt in result.doubts():
+        yield f"LOOK AT THIS  {doubt}"
+
+
+def fix_at_terminal(work: Fixing) -> None:
+    """Ask for each rejected cell what stands there; Enter leaves it, q ends."""
+    current().hide_bars()
+    for reject in work.rejects():
+        say(f"\n{reject.file}:{reject.line}  {reject.column}: {reject.value}")
+        say(f"  {reject.meaning}; {reject.remedy}")
+        while True:
+            text = typer.prompt("New text (Enter leaves it, q ends)", default="", err=True).strip()
+            if text in ("", "q"):
+                break
+            reason = work.set(reject.line, reject.column, text, at=datetime.now(UTC))
+            if reason is None:
+                say("  clean now")
+                break
+            say(f"  {reason}")
+        if text == "q":
+            return
 
 
 def confirmed(plan: Plan) -> bool:
@@ -424,7 +631,7 @@ def _file_lines(cleaned: Outcome, memory: Memory | None) -> Iterator[str | Table
         yield (
             f"{file.name}: {file.records:,} records; {'; '.join(cleaning_summary.decided(file.decisions))}"
         )
-        if memory is not None and memory.of(file.header) is not None:
+        if memory is not None and memory.of(file) is not None:
             yield (
                 "  columns as answered for this header before; dialframe leads forget FILE forgets them"
             )

@@ -6,14 +6,21 @@ fingerprint, so that the list of the next month asks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from dialframe import leads
 from dialframe.errors import ConfigError
-from dialframe.leads import ColumnMap, LeadFile, MappingDecision, Question, RegionDecision
+from dialframe.leads import (
+    CleanedFile,
+    ColumnMap,
+    LeadFile,
+    MappingDecision,
+    Question,
+    RegionDecision,
+)
 from dialframe.leads.columns.column_map import SEVERAL, Columns
 from dialframe.leads.own_lists import origin_of
 from dialframe.leads.rows import SAMPLE_ROWS
@@ -30,30 +37,35 @@ AskRegion = Callable[[RegionDecision], str]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Columns that somebody has confirmed.
+    """Columns that somebody has confirmed, and answers about words in them: a profile of each source.
 
     Attributes:
-        folder: Where they are, and where more are put; None to keep no more.
-        known: Columns by the fingerprint of a header.
+        folder: Where the profiles are, and where more are put; None to keep no more.
+        known: Folder in which they are looked for.
     """
 
     folder: Path | None
-    known: Mapping[str, ColumnMap] = field(default_factory=dict, repr=False)
+    known: Path | None = None
 
-    def of(self, header: Sequence[str] | None) -> ColumnMap | None:
-        """The columns of a header, or None."""
-        return None if header is None else self.known.get(leads.fingerprint(header))
+    def of(self, file: LeadFile | CleanedFile) -> ColumnMap | None:
+        """What was confirmed of a file's header, or None; what is damaged there counts as forgotten."""
+        where = self.folder or self.known
+        if where is None or file.header is None:
+            return None
+        try:
+            return leads.saved_mapping(file, where)
+        except (ConfigError, OSError):
+            return None
+
+    def keep(self, file: LeadFile | CleanedFile, columns: ColumnMap) -> None:
+        """Keep what was confirmed for the next list with this header."""
+        if self.folder is not None and file.header is not None:
+            leads.save_mapping(file, columns, self.folder)
 
 
 def remembered(folder: Path) -> Memory:
-    """What is kept in a folder; what is damaged there counts as forgotten."""
-    mappings: dict[str, ColumnMap] = {}
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        try:
-            mappings[path.stem] = ColumnMap.load(path)
-        except ConfigError:
-            continue
-    return Memory(folder, mappings)
+    """What is kept in a folder."""
+    return Memory(folder)
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +101,7 @@ class Chooser:
 
     def silent(self) -> Chooser:
         """The same for another process: it asks nobody and writes nothing."""
-        memory = None if self.memory is None else replace(self.memory, folder=None)
+        memory = None if self.memory is None else Memory(None, self.memory.folder)
         return Chooser(self.region, self.mapping, memory)
 
     def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
@@ -113,9 +125,7 @@ class Chooser:
             # A clean list is taken at its word: nothing about it is asked or remembered.
             origin_map = origin.mapping(file.names)
             return leads.map_columns(file, region=None, mapping={**origin_map, **self._named()})
-        remembered_map = (
-            self.memory.of(file.header) if self.memory and self.mapping is None else None
-        )
+        remembered_map = self.memory.of(file) if self.memory and self.mapping is None else None
         if remembered_map is not None:
             return leads.map_columns(file, region=self.region, mapping=remembered_map)
         decision = leads.decide(file, region=self.region, mapping=self.mapping)
@@ -162,8 +172,8 @@ class Chooser:
         return any(question.field in self._named() for question in decision.questions)
 
     def _remember(self, file: LeadFile, columns: ColumnMap) -> None:
-        if self.memory is not None and self.memory.folder is not None and file.header is not None:
-            leads.save_mapping(file, columns, self.memory.folder)
+        if self.memory is not None:
+            self.memory.keep(file, columns)
 
 
 def _with_cells(question: Question, file: LeadFile) -> Question:

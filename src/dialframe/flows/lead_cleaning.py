@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
 
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbor of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
+#: Name of the firm's own list among those that a run accounts for.
+OWN_LIST: Final = "your suppression list"
+#: Records from which a share of them says something, and the share that one column may hold.
+_MANY: Final = 20
+_MUCH: Final = 0.2
+#: A list of so many numbers of which none is met was read in another form than it is written in.
+_LONG_LIST: Final = 20
 #: Numbers that the service is asked about before their answers are written down.
 _ASKED_AT_ONCE: Final = 1_000
 #: Bytes of leads that wait in memory meanwhile; the others wait on the disk.
@@ -60,7 +68,8 @@ class Recipe:
         rules: Policy, rules of the account for single fields, blocked countries.
         memory: Columns that somebody has confirmed, by header; None to find them anew.
         ask: Asks a person about columns that are not sure, or None.
-        suppressed: Numbers of the firm's own lists.
+        lists: Numbers that must not be called, by the name of their list.
+        answers: What somebody answered about words in columns: mappings with `column`, `phrase`, `answer`.
         layout: What the clean list looks like.
         ask_region: Asks a person of which country the numbers are, or None.
         jobs: Processes that share the files, or 1 for this one alone; the result is the same.
@@ -79,7 +88,8 @@ class Recipe:
     rules: Rules = field(default_factory=Rules)
     memory: Memory | None = field(default=None, repr=False)
     ask: Ask | None = field(default=None, repr=False)
-    suppressed: Barred | None = field(default=None, repr=False)
+    lists: Mapping[str, Barred] = field(default_factory=dict, repr=False)
+    answers: Sequence[Mapping[str, str | None]] = ()
     layout: CleanLayout = field(default_factory=CleanLayout)
     force_region: bool = False
     ask_region: AskRegion | None = field(default=None, repr=False)
@@ -105,7 +115,13 @@ class Recipe:
             blocked_countries=self.rules.blocked_countries,
             field_rules=self.rules.field_rules,
             options=self.options,
+            answers=self.answers,
         )
+
+    @property
+    def suppressed(self) -> Barred:
+        """The numbers of all lists."""
+        return reduce(Barred.joined, self.lists.values(), Barred())
 
     @property
     def options(self) -> ReadOptions:
@@ -213,12 +229,42 @@ class Result:
         paths: What was written, by name.
         screening: What the Do-Not-Call checks say, or None where nobody was asked.
         opted_out: Digits of every number of the records that say not to be called.
+        met: List of numbers that must not be called to how many it holds, and how many of those are in
+            the files.
     """
 
     cleaned: CleanedFiles
     paths: dict[str, Path]
     screening: Screening | None = None
     opted_out: Sequence[int] = field(default=(), repr=False)
+    met: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def held(self) -> int:
+        """Records that are held until somebody answers a question about them."""
+        return self.cleaned.reasons["do_not_call"].get("opt_out_unclear", 0)
+
+    def doubts(self) -> list[str]:
+        """What a person should look at before the list is used, in words; empty where nothing is strange."""
+        counts = self.cleaned.counts
+        records = counts["records"] - counts["skipped"]
+        words = []
+        if records and not counts["clean"]:
+            words.append("no record is clean")
+        elif records >= _MANY and counts["do_not_call"] > records / 2:
+            words.append(f"{counts['do_not_call']:,} of {records:,} records must not be called")
+        words += [
+            f"column {column!r} alone holds {held:,} of {file.records:,} records"
+            for file in self.cleaned.files
+            for column, held in file.held.items()
+            if file.records >= _MANY and held > _MUCH * file.records
+        ]
+        words += [
+            f"{name}: {entries:,} entries, and none of them is in this list"
+            for name, (entries, met) in self.met.items()
+            if entries >= _LONG_LIST and not met and name != OWN_LIST
+        ]
+        return words
 
 
 @contextmanager
@@ -268,7 +314,8 @@ def look(
     """
     # The whole way but the last step: counts are those that `clean` gives.
     with opened(paths, recipe, on_progress=on_progress) as pipeline:
-        return Result(pipeline.write(None, show=recipe.reasons), {})
+        cleaned = pipeline.write(None, show=recipe.reasons)
+        return Result(cleaned, {}, met=_met(pipeline, recipe))
 
 
 def clean(
@@ -289,7 +336,20 @@ def clean(
 def _written(pipeline: Pipeline, recipe: Recipe, out: Path) -> Result:
     target = Target(out, form=recipe.form, page=_page, layout=recipe.layout)
     cleaned = pipeline.write(target, show=recipe.reasons)
-    return Result(cleaned, dict(cleaned.paths), opted_out=pipeline.opted_out().tolist())
+    return Result(
+        cleaned,
+        dict(cleaned.paths),
+        opted_out=pipeline.opted_out().tolist(),
+        met=_met(pipeline, recipe),
+    )
+
+
+def _met(pipeline: Pipeline, recipe: Recipe) -> dict[str, tuple[int, int]]:
+    """How many numbers each list holds, and how many of them the files have."""
+    if not any(map(len, recipe.lists.values())):
+        return dict.fromkeys(recipe.lists, (0, 0))
+    numbers = pipeline.every_number().tolist()
+    return {name: (len(barred), barred.met(numbers)) for name, barred in recipe.lists.items()}
 
 
 def screen(

@@ -336,6 +336,7 @@ def permissions(
             for answer, code in codes.items():
                 matching = np.flatnonzero(answers == _ANSWERS.index(answer))
                 notes.find(matching, code, column, arrow_text.take(cells[column], matching))
+                asked.hold(column, len(matching))
             unclear = np.flatnonzero(answers == _ANSWERS.index("unclear"))
             _found_words(column, cells[column], unclear, columns, notes, asked, is_flag=True)
 
@@ -351,6 +352,7 @@ def remarks(cells: Columns, columns: ColumnMap, notes: Notes, asked: Tally) -> N
                 np.isin(which, [at for at, each in enumerate(says) if each == code])
             )
             notes.find(rows, code, column, arrow_text.take(cells[column], rows))
+            asked.hold(column, len(rows))
     for column in remark_columns(columns):
         if column in cells:
             rows = _worded(cells[column], column)
@@ -395,6 +397,7 @@ def _found_words(
             codes.setdefault(code or "opt_out_unclear", []).append(at)
     for code, places in codes.items():
         matching = rows[np.isin(which, places)]
+        asked.hold(column, len(matching))
         notes.find(matching, code, column, arrow_text.take(cells, matching))
 
 
@@ -411,6 +414,7 @@ def _decide_phones(columns: ColumnMap, notes: Notes) -> Tally:
             code = decision(columns, column, phrase)
             if code is None:
                 asked.add(column, phrase, cell)
+                asked.hold(column, 1)
             else:
                 ranks[place] = RANK[code] if code else -1
         kept = ranks >= 0

@@ -209,6 +209,7 @@ class CheckedFile:
             region_decision=self.region,
             extra_leads=self.extra_leads,
             questions=self.asked.questions(),
+            held=dict(self.asked.held),
         )
 
     @property
@@ -791,6 +792,10 @@ class Pipeline:
                 parts = [np.unique(np.concatenate(parts))]
         every: np.ndarray = parts[0]
         return np.asarray(every[every != 0])
+
+    def every_number(self) -> np.ndarray:
+        """Every number of the records, clean or not, as integers, once each."""
+        return self._comparison.every_number()
 
     def opted_out(self) -> np.ndarray:
         """Every number of the records that say themselves not to be called, as integers, once each."""

@@ -292,6 +292,14 @@ class Comparison:
         every = np.unique(np.concatenate(self._opted_out))
         return np.asarray(every[every != 0])
 
+    def every_number(self) -> np.ndarray:
+        """Every number of the records, as integers, once each."""
+        rows = self._base.execute(
+            "select distinct number from (select phone as number from leads union all "
+            "select other from leads) where number <> 0"
+        ).fetchnumpy()["number"]
+        return np.asarray(rows, np.int64)
+
     def settle(
         self,
         do_not_call: np.ndarray,

@@ -75,6 +75,7 @@ class CleanedFile:
         region_decision: Why that one; None where nothing had to be decided.
         extra_leads: Leads beyond one of each record; None where a record is one lead.
         questions: Phrases in its columns that nobody has decided about; their records are held.
+        held: Column to the records that it keeps from being called, by a flag, a code or words.
     """
 
     path: Path
@@ -90,6 +91,7 @@ class CleanedFile:
     region_decision: RegionDecision | None = None
     extra_leads: int | None = None
     questions: tuple[WordQuestion, ...] = ()
+    held: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

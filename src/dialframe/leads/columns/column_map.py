@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.files import folder as make_folder
-from dialframe.files import stage, write_text
-from dialframe.leads.lead_file import LeadFile
+from dialframe.files import write_text
+from dialframe.profiles import Column, Profile, load, save
 
 
 def fingerprint(header: Sequence[str]) -> str:
@@ -34,7 +33,23 @@ def fingerprint(header: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(names, ensure_ascii=False).encode()).hexdigest()
 
 
-def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
+class HasHeader(Protocol):
+    """A file that was read, or that was cleaned."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of its columns."""
+
+    @property
+    def header(self) -> tuple[str, ...] | None:
+        """Its header, or None."""
+
+
+def saved_mapping(file: HasHeader, folder: str | Path) -> ColumnMap | None:
     """The map that was saved for the file's header, or None; a file without a header has none.
 
     Args:
@@ -45,16 +60,16 @@ def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
         The map, or None.
 
     Raises:
-        ConfigError: What is saved there is no map.
+        ConfigError: What is saved there is no profile.
 
     Example:
         columns = dialframe.leads.saved_mapping(dialframe.leads.read("autumn.csv"), "mappings")
     """
     path = _path(file, folder)
-    return ColumnMap.load(path) if path is not None and path.is_file() else None
+    return _of_profile(load(path)) if path is not None and path.is_file() else None
 
 
-def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path:
+def save_mapping(file: HasHeader, columns: ColumnMap, folder: str | Path) -> Path:
     """Keep the map for all files with this header; an earlier one is replaced whole.
 
     Args:
@@ -79,19 +94,74 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
             f"{file.name} has no header, so its columns cannot be told again; name them with "
             "header=[...] when it is read"
         )
-    text = columns.to_json()
     try:
-        # Not `write_text`: what a person decided of columns is no output that is noted for them.
-        make_folder(path.parent)
-        stage(path, lambda file: file.write(text.encode())).replace(path)
+        return save(_as_profile(file, columns, path.stem), path.parent)
     except OSError as problem:
         raise ConfigError(
             f"the mapping cannot be saved in {path.parent}: {problem.strerror}"
         ) from None
-    return path
 
 
-def forget_mapping(file: LeadFile, folder: str | Path) -> bool:
+#: Roles of columns that are no field of a lead.
+_KEPT: Final = "keep"
+_IGNORED: Final = "ignore"
+
+
+def _as_profile(file: HasHeader, columns: ColumnMap, name: str) -> Profile:
+    """The columns of a source as a profile of its own, known by the header."""
+    header = tuple(file.header or ())
+    names = list(map(str, file.names))
+    roles = {each: _IGNORED if each in columns.ignored else _KEPT for each in names}
+    fields = columns.fields()
+    for field_name, own in fields.items():
+        if field_name != "phone":
+            roles |= dict.fromkeys(own, field_name)
+    roles |= dict.fromkeys(columns.phone_parts, "phone")
+    more: dict[str, Any] = {
+        "phone": columns.phone,
+        "joined": columns.joined,
+        "answers": columns.answers,
+        "ignored": columns.ignored,
+        "leftovers": columns.leftovers,
+    }
+    return Profile(
+        name=name,
+        title=f"lists with the header of {file.name}",
+        kind="leads",
+        header=header,
+        columns=tuple(
+            Column(
+                header=each,
+                role=role,
+                label=columns.labels.get(each),
+                values=columns.statuses.get(each, {}),
+            )
+            for each, role in roles.items()
+        ),
+        settings={key: value for key, value in more.items() if value},
+    )
+
+
+def _of_profile(profile: Profile) -> ColumnMap:
+    """The columns that a person confirmed, from the profile that was saved of them."""
+    fields: dict[str, list[str]] = {}
+    for column in profile.columns:
+        if column.role in FIELDS and column.role != "phone":
+            fields.setdefault(column.role, []).append(column.header)
+    more = profile.settings
+    fields["phone"] = list(more.get("phone", ()))
+    columns = ColumnMap.of(fields, tuple(more.get("leftovers", ())), joined=more.get("joined"))
+    return replace(
+        columns,
+        profile=profile.title,
+        ignored=tuple(more.get("ignored", ())),
+        answers=more.get("answers", {}),
+        statuses={each.header: each.values for each in profile.columns if each.values},
+        labels={each.header: each.label for each in profile.columns if each.label},
+    )
+
+
+def forget_mapping(file: HasHeader, folder: str | Path) -> bool:
     """Forget the map of the file's header; whether there was one.
 
     Args:
@@ -111,10 +181,10 @@ def forget_mapping(file: LeadFile, folder: str | Path) -> bool:
     return True
 
 
-def _path(file: LeadFile, folder: str | Path) -> Path | None:
+def _path(file: HasHeader, folder: str | Path) -> Path | None:
     if file.header is None:
         return None
-    return Path(folder) / f"{fingerprint(file.header)}.json"
+    return Path(folder) / f"{fingerprint(file.header)}.toml"
 
 
 _SHOWN_COLUMNS: Final = 40

@@ -66,10 +66,17 @@ class Tally:
     Attributes:
         counts: Records by column, phrase and what it says.
         examples: Cells of each.
+        held: Column to the records that it keeps from being called.
     """
 
     counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
     examples: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
+    held: dict[str, int] = field(default_factory=dict)
+
+    def hold(self, column: str, records: int) -> None:
+        """Count records that a column keeps from being called."""
+        if records:
+            self.held[column] = self.held.get(column, 0) + records
 
     def add(self, column: str, phrase: Phrase, cell: str, records: int = 1) -> None:
         """Count records with one cell."""
@@ -81,6 +88,8 @@ class Tally:
 
     def join(self, other: Tally) -> None:
         """Add what another counted."""
+        for column, records in other.held.items():
+            self.hold(column, records)
         for key, records in other.counts.items():
             self.counts[key] = self.counts.get(key, 0) + records
             shown = {**self.examples.get(key, {}), **other.examples[key]}
