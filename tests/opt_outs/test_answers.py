@@ -64,7 +64,7 @@ def test_a_date_in_an_opt_out_column_is_the_day_of_the_opt_out(date):
 WORDS = [
     ("DNC since 2021", "yes", "no"),
     ("Not on DNC", "no", "unclear"),
-    ("DNC: no", "no", "unclear"),
+    ("DNC: no", "no", "no"),
     ("Registered", "yes", "unclear"),
     ("not registered", "no", "unclear"),
     ("No match", "no", "unclear"),
