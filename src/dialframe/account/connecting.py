@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_config_path, user_data_path
 
@@ -20,6 +20,20 @@ from dialframe.store import Identity, Store, locate, partitions
 
 if TYPE_CHECKING:
     from dialframe.client import Client
+
+
+#: Address and key that stand for files loaded without a service; nothing is ever sent there.
+LOADED_ADDRESS: Final = "https://loaded-files.invalid"
+LOADED_KEY: Final = "svc_live_loaded_files"
+
+
+def loaded_account(store: str | Path | None = None) -> Account:
+    """The account of files that were loaded, without a service; its store is made where there is none.
+
+    Args:
+        store: Folder of the store; else that of the environment.
+    """
+    return connect(LOADED_ADDRESS, LOADED_KEY, store)
 
 
 def connect(
@@ -66,6 +80,10 @@ def connect(
     settings = Settings.from_environment(
         variables, base_url=base_url, api_key=api_key, store=store, in_file=firm.settings
     )
+    # Whoever loaded another dialer's files has no service: what was loaded is the account.
+    nameless = not settings.base_url and not settings.api_key
+    if nameless and locate(stores_folder(settings), Identity.of(LOADED_ADDRESS, LOADED_KEY)):
+        return connect(LOADED_ADDRESS, LOADED_KEY, store, environment=variables)
     if not settings.base_url:
         raise ConfigError(
             f"the service's address is missing: pass base_url=..., set {ENVIRONMENT['base_url']}, or write it in dialframe.toml"

@@ -144,6 +144,14 @@ class AccountOptions:
             typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
         return account
 
+    def connect_or_load(self) -> Account:
+        """The same; where no service is named at all, the account of loaded files."""
+        from dialframe.account.connecting import loaded_account
+
+        if self.settings.base_url is None and self.settings.api_key is None:
+            return loaded_account(self.store)
+        return self.connect()
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -208,6 +208,7 @@ _LABELS: Final = {
     "unanswered_unknown": "Not answered, cause unknown",
     "machine": "Answering machine",
     "connected_unknown": "Answered, not known by whom",
+    "person_unknown": "A person, not known which",
     "early_hangup": "Hung up at once",
     "dropped_by_us": "Dropped by us",
     "gatekeeper_third_party": "Somebody else",
