@@ -16,8 +16,8 @@ from dialframe import analytics, frames, sandbox
 from dialframe.account import Account, connect
 from dialframe.account.connecting import open_partition
 from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
+from dialframe.frames.frame_schemas import PROVENANCE
 from dialframe.store import Check, Identity, Store
-from dialframe.store.files.table_layouts import OBSERVED
 
 URL = "https://api.example.com"
 
@@ -31,7 +31,7 @@ def test_an_empty_store_gives_empty_frames_with_the_right_dtypes(
 
     fresh = frame.attrs["dialframe"]
     assert len(frame) == 0
-    assert frame.dtypes.equals(frames.empty(table, OBSERVED).dtypes)
+    assert frame.dtypes.equals(frames.empty(table, PROVENANCE).dtypes)
     assert (fresh["table"], fresh["rows"], fresh["synced_at"]) == (table.name, 0, None)
     assert fresh["complete"] is False
     assert (fresh["oldest"], fresh["newest"]) == (None, None)
@@ -79,7 +79,6 @@ def test_frames_take_since_until_campaign_and_as_of(
     assert changed not in set(account.calls(campaign=CAMPAIGN)["id"])
     assert changed in set(account.calls(campaign=CAMPAIGN, as_of=before)["id"])
     assert list(account.campaigns(campaign=CAMPAIGN)["id"]) == [CAMPAIGN]
-    assert len(account.callbacks(campaign="cmp_none")) == 0
     assert account.calls(as_of=before).attrs["dialframe"]["as_of"] == before.isoformat()
 
 
@@ -202,7 +201,7 @@ def test_a_forgotten_number_is_answered_and_not_kept(
     account.check_dnc([phone(3)])
     assert account.forget(phone(3)) == 4
 
-    account.sync(reconcile_after="0s")
+    account.sync(whole=True)
     frame = account.check_dnc([phone(3)])
 
     assert list(frame["listed"]) == [False]

@@ -15,8 +15,8 @@ from account.service import START, FakeService
 from dialframe import frames
 from dialframe.account import Account
 from dialframe.errors import ConfigError
+from dialframe.frames.frame_schemas import PROVENANCE
 from dialframe.store import Store
-from dialframe.store.files.table_layouts import OBSERVED
 
 COLUMNS = [
     "id", "type", "created_at", "api_version", "schema_version", "data", "call_details",
@@ -66,7 +66,7 @@ def test_columns_and_dtypes_never_depend_on_the_events(account: Account) -> None
 
     assert list(empty.columns)[: len(COLUMNS)] == COLUMNS
     assert empty.dtypes.equals(filled.dtypes)
-    assert empty.dtypes.equals(frames.empty(frames.EVENTS, OBSERVED).dtypes)
+    assert empty.dtypes.equals(frames.empty(frames.EVENTS, PROVENANCE).dtypes)
     assert {str(filled[name].dtype) for name in ("created_at", "received_at")} == {
         "datetime64[us, UTC]"
     }
@@ -159,6 +159,6 @@ def test_an_event_that_the_service_forgot_is_not_gone(
     service.rows["events"].clear()
 
     for _ in range(3):
-        account.sync(["events"], reconcile_after="0s")
+        account.sync(["events"], whole=True)
 
     assert len(account.events()) == 1

@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed, phone
 from dialframe.account import Account, sync
+from dialframe.account.list_walk import Rule
 from dialframe.config import Progress
 from dialframe.contract.models.dnc_and_message_models import DispositionReport
 from dialframe.errors import (
@@ -93,10 +94,8 @@ def test_what_is_new_or_changed_is_found(account: Account, service: FakeService)
     assert (report["calls"].versions, report["leads"].versions) == (2, 1)
 
 
-def test_old_changes_are_found_by_the_next_full_walk(
-    account: Account, service: FakeService
-) -> None:
-    """A change outside the overlap waits for the full walk, and freshness says until when."""
+def test_old_changes_are_found_by_a_sweep(account: Account, service: FakeService) -> None:
+    """A change outside the last two days waits for its pages, and freshness says until when."""
     lengthen(service)
     account.sync()
     service.now += timedelta(hours=3)
@@ -104,56 +103,35 @@ def test_old_changes_are_found_by_the_next_full_walk(
     moved = service.put("calls", 500, START - 33 * DAY)
 
     report = account.sync()
-    sentence = account.calls().attrs["dialframe"]["sentence"]
 
     assert moved not in ids(account, "calls")
+    sentence = account.calls().attrs["dialframe"]["sentence"]
     assert sentence == (
-        "calls: complete as of 2026-03-02 12:00 UTC. Rows created before 2026-02-28 09:00 UTC were "
-        "last read again at 2026-03-02 09:00 UTC."
+        "calls: complete as of 2026-03-02 12:00 UTC. Rows created before 2026-02-24 23:59 UTC were "
+        "last looked at at 2026-03-02 09:00 UTC or later."
     )
     older = sentence.partition(". ")[2]
     assert f"calls: {older}" in " ".join(str(report).split())
     assert older in report._repr_html_()
     entry = report.as_dict()["tables"]["calls"]
     assert entry["older"] == older
-    assert entry["synced_from"] == "2026-02-28T09:00:00+00:00"
-    assert entry["reconciled_at"].startswith("2026-03-02T09:00:00")
+    assert entry["last_looked_at"].startswith("2026-03-02T09:00:00")
     service.now += 8 * DAY
-    whole = account.sync()
-    assert (whole["calls"].older, whole["calls"].synced_from) == ("", None)
+    swept = account.sync()
+    assert swept["calls"].older == ""
     assert moved in ids(account, "calls")
     assert account.calls().set_index("id").loc[old, "disposition"] == "sale"
-    assert "last read again" not in account.calls().attrs["dialframe"]["sentence"]
+    assert "last looked at" not in account.calls().attrs["dialframe"]["sentence"]
 
 
-def test_a_full_walk_can_be_asked_for(account: Account, service: FakeService) -> None:
-    """`reconcile_after="0s"` reads every list whole now."""
+def test_a_whole_reading_can_be_asked_for(account: Account, service: FakeService) -> None:
+    """`whole=True` reads every list to its end now."""
     account.sync()
     moved = service.put("calls", 500, START - 33 * DAY)
 
-    account.sync(["calls"], reconcile_after="0s")
+    account.sync(["calls"], whole=True)
 
     assert moved in ids(account, "calls")
-
-
-def test_large_lists_of_leads_are_walked_from_the_head(
-    account: Account, service: FakeService
-) -> None:
-    """A long lead list costs a few pages between its daily full walks."""
-    service.page_size = 50
-    for number in range(600):
-        service.put("leads", number, START - timedelta(hours=number))
-    account.sync(["leads"])
-    service.now += timedelta(hours=1)
-    service.requests.clear()
-    old = service.put("leads", 599, START, status="dnc")
-
-    account.sync(["leads"])
-    assert service.count("leads.list") == 1
-    service.now += DAY
-    account.sync(["leads"])
-
-    assert account.leads().set_index("id").loc[old, "status"] == "dnc"
 
 
 def test_rows_deleted_on_the_other_side_go_after_two_full_walks(
@@ -208,7 +186,7 @@ def test_a_report_of_another_shape_is_set_aside(
 
 
 def test_callbacks_are_read_campaign_by_campaign(account: Account, service: FakeService) -> None:
-    """Every campaign ever named is asked once; later only those at work are, until a day is over."""
+    """Every campaign ever named is asked once; later only those at work are, until a week is over."""
     archived = "cmp_00000000-0000-0000-0000-00000000000a"
     service.put("leads", 3, START, campaign_id=archived)
     service.put("callbacks", 77, START, campaign_id=archived)
@@ -224,8 +202,8 @@ def test_callbacks_are_read_campaign_by_campaign(account: Account, service: Fake
     assert service.count(f"callbacks.list {CAMPAIGN}") == 2
     assert service.count(f"callbacks.list {archived}") == 0
     sentence = account.callbacks().attrs["dialframe"]["sentence"]
-    assert "Some of its rows were last read again at" in sentence
-    service.now += DAY
+    assert "Some of its rows were last looked at at" in sentence
+    service.now += 7 * DAY
     assert account.sync(["callbacks"]).complete
     assert service.count(f"callbacks.list {archived}") == 1
 
@@ -425,10 +403,10 @@ def test_a_store_that_fails_is_raised(service: FakeService, tmp_path: Path) -> N
         account.sync()
 
 
-def test_a_sync_right_after_another_costs_three_pages(
+def test_a_sync_right_after_another_reads_what_is_new(
     account: Account, service: FakeService
 ) -> None:
-    """Within a minute nothing but the head is read of a list whose overlap is long; then all of it."""
+    """Within a minute the last two days are not read again; then they are."""
     service.page_size = 10
     for number in range(1000, 1400):
         service.put("calls", number, START - timedelta(minutes=6 * (number - 1000)))
@@ -442,39 +420,9 @@ def test_a_sync_right_after_another_costs_three_pages(
     service.now += timedelta(minutes=2)
     account.sync(["calls"])
 
-    assert asked == 3
-    assert "Rows created before 2026-03-02 08:45 UTC were last read again at" in sentence
+    assert asked == 1
+    assert "Rows created before 2026-03-02 08:12 UTC were last looked at at" in sentence
     assert account.calls().set_index("id").loc[logged, "disposition"] == "sale"
-
-
-def test_a_list_whose_old_rows_change_is_read_whole_until_it_is_quiet(
-    account: Account, service: FakeService
-) -> None:
-    """One change where no head walk comes makes the list restless; a whole reading without one ends it."""
-    lengthen(service)
-    account.sync(["calls"])
-    service.put("calls", 1300, START, disposition="sale")
-    service.now += DAY
-    counts = []
-    for _ in range(3):
-        service.requests.clear()
-        account.sync(["calls"])
-        counts.append(service.count("calls.list"))
-
-    assert counts == [8, 8, 1]
-
-
-def test_a_row_that_is_missed_is_looked_for_again(account: Account, service: FakeService) -> None:
-    """The second whole reading that makes a deletion certain does not wait for a day."""
-    lengthen(service)
-    account.sync(["calls"])
-    deleted = service.put("calls", 1100, START)
-    del service.rows["calls"][deleted]
-    service.now += DAY
-
-    assert account.sync(["calls"])["calls"].gone == 0
-    assert account.sync(["calls"])["calls"].gone == 1
-    assert deleted not in ids(account, "calls")
 
 
 @pytest.mark.parametrize("back", [timedelta(seconds=3), timedelta(hours=5)])
@@ -509,7 +457,7 @@ def test_a_clock_set_back_in_the_middle_of_a_walk_hides_nothing(
 
     service.fails = set_back
     for _ in range(3):
-        assert account.sync(["calls"], reconcile_after="0s")["calls"].gone == 0
+        assert account.sync(["calls"], whole=True)["calls"].gone == 0
 
     assert ids(account, "calls") == set(service.rows["calls"])
 
@@ -782,7 +730,7 @@ class Life:
         self.service.fails = lambda _: self._dies()
         try:
             # Read whole on demand only: these lists are so short that they always would be.
-            self.account.sync(["calls", "leads"], reconcile_after="0s" if reconcile else "9999d")
+            self.account.sync(["calls", "leads"], whole=True if reconcile else "9999d")
         except Killed:
             self.store.close()
             self.store = FragileStore.open(self.folder, IDENTITY)
@@ -872,7 +820,9 @@ class Following(RuleBasedStateMachine):
     def expire(self) -> None:
         """Every cursor handed out so far is refused from now on."""
         states = [self.life.store.state(table) for table in ("calls", "leads")]
-        open_walks = [state["walk"] for state in states if state and state["walk"]]
+        open_walks = [
+            state[kind] for state in states if state for kind in ("walk", "sweep") if state[kind]
+        ]
         self.life.service.refused |= {walk["cursor"] for walk in open_walks if walk["cursor"]}
 
     @rule(kill_after=st.integers(1, 25))
@@ -913,9 +863,14 @@ class Following(RuleBasedStateMachine):
         self.life.account.close()
 
 
-def test_any_order_of_events_can_be_settled(tmp_path: Path) -> None:
+def test_any_order_of_events_can_be_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The state machine above, in a folder that goes with the test."""
     Following.root = str(tmp_path)
+    # Read whole on demand only: these lists are so short that they always would be.
+    short = dict.fromkeys(("calls", "leads"), Rule())
+    monkeypatch.setattr(sync, "RULES", {**sync.RULES, **short})
     machine = Following.TestCase()
     examples = int(os.environ.get("DIALFRAME_FOLLOWED", "8"))
     machine.settings = settings(max_examples=examples, stateful_step_count=15, deadline=None)

@@ -10,28 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.account.list_walk import (
-    NONE,
+    Look,
     Mark,
     Rule,
     State,
     Walk,
     begin,
-    changed,
     finish,
-    learned_overlap,
-    nearly_all,
-    noted,
+    looked_at,
     restart,
+    save_pages,
     step,
+    swept,
 )
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
-RULE = Rule(timedelta(hours=24), small=10)
+RULE = Rule(10)
 COVERED = Mark(
     watermark_at=NOW - timedelta(hours=2),
     synced_at=NOW - timedelta(hours=1),
     reconciled_at=NOW - timedelta(hours=5),
     rows=1000,
+    pages=10,
+    looks=(Look(None, NOW - timedelta(hours=5)),),
 )
 
 
@@ -48,17 +49,36 @@ def test_a_later_walk_stops_an_overlap_behind_the_watermark() -> None:
 @pytest.mark.parametrize(
     "mark",
     [
-        replace(COVERED, reconciled_at=NOW - timedelta(hours=24)),
         replace(COVERED, rows=10),
         replace(COVERED, descending=False),
         replace(COVERED, watermark_at=None),
         Mark(),
     ],
-    ids=["old", "small", "unordered", "was empty", "never walked"],
+    ids=["small", "unordered", "was empty", "never walked"],
 )
-def test_a_full_walk_is_due(mark: Mark) -> None:
-    """After its time, for a small list, and where the order cannot be trusted, all is read."""
+def test_a_whole_walk_is_due(mark: Mark) -> None:
+    """For a small list, and where the order cannot be trusted, all is read."""
     assert begin(mark, RULE, NOW).stop_at is None
+
+
+def test_a_list_without_sweeps_is_read_whole_in_time() -> None:
+    """However long it is; and whenever somebody wants it."""
+    weekly = replace(RULE, every=timedelta(days=7))
+
+    assert begin(COVERED, weekly, NOW).stop_at is not None
+    assert begin(COVERED, weekly, NOW + timedelta(days=7)).stop_at is None
+    assert (
+        begin(COVERED, weekly, NOW - timedelta(days=1)).stop_at is None
+    )  # a clock that was ahead
+    assert begin(COVERED, RULE, NOW + timedelta(days=700)).stop_at is not None
+    assert begin(COVERED, RULE, NOW, whole=True).stop_at is None
+
+
+def test_what_was_read_a_moment_ago_is_not_read_again() -> None:
+    """A later walk then stops where nothing new can follow."""
+    just_now = replace(COVERED, looks=(Look(None, NOW - timedelta(seconds=59)),))
+
+    assert begin(just_now, RULE, NOW).stop_at == NOW - timedelta(hours=2, minutes=15)
 
 
 def test_a_walk_ends_where_there_is_no_cursor() -> None:
@@ -178,58 +198,59 @@ def test_a_head_walk_misses_no_row_above_its_stop(
     assert read >= sum(row >= NOW - timedelta(hours=stop) for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("lag_h", "rows", "expected_h"),
-    [(None, 1000, 48), (10, 1000, 48), (80, 1000, 128), (800, 120_000, 500), (800, 10**8, 48)],
-    ids=["unknown", "short", "long", "too many rows", "far too many rows"],
-)
-def test_the_overlap_is_learned(lag_h: float | None, rows: int, expected_h: float) -> None:
-    """As long as nearly every change took, at least two days, at most 60,000 rows."""
-    mark = replace(COVERED, rows=rows, oldest_at=NOW - timedelta(hours=1002))
-    if lag_h is not None:
-        mark = replace(mark, lags=noted(mark.lags, timedelta(hours=lag_h), 1000))
-
-    assert learned_overlap(mark) == timedelta(hours=expected_h)
-
-
-def test_one_change_in_a_thousand_may_come_later() -> None:
-    """A single straggler does not make the overlap longer; two in a thousand do."""
-    lags = noted(noted(NONE, timedelta(hours=60), 2000), timedelta(hours=3000), 1)
-
-    assert nearly_all(lags) == timedelta(hours=64)
-    assert nearly_all(noted(lags, timedelta(hours=3000), 3)) == timedelta(hours=4096)
-    assert nearly_all(NONE) is None
-    assert nearly_all(noted(NONE, timedelta(days=9999), 1)) == timedelta(hours=2**15)
-
-
-def test_changes_are_learned_from_what_is_read_again() -> None:
-    """New rows teach nothing; a change of an old page counts with its age, and is half forgotten later."""
-    rule = replace(RULE, overlap=timedelta(hours=48))
-    new = changed(step(Walk(), hours(1, 3), "a", NOW), COVERED, rule, hours(1, 3), 2)
-    old = changed(step(new, hours(20, 30), "b", NOW), COVERED, rule, hours(20, 30), 5)
-    deep = changed(step(old, hours(90, 100), None, NOW), COVERED, rule, hours(90, 100), 1)
-    mark = finish(COVERED, deep)
-
-    assert new.lags == NONE
-    assert (old.lags[5], old.restless) == (5, False)
-    assert (deep.lags[7], deep.restless) == (1, True)
-    assert mark.lags == deep.lags
-    assert finish(mark, step(Walk(), hours(1), None, NOW)).lags[5] == 2
-
-
-def test_a_restless_list_is_read_whole_when_it_can_be_afforded() -> None:
-    """A short one at once; a long one may take a tenth of the rate limit."""
-    restless = replace(COVERED, restless=True, finished_at=NOW - timedelta(hours=1))
-
-    assert begin(restless, RULE, NOW).stop_at is None
-    assert begin(replace(restless, rows=300_000), RULE, NOW).stop_at is None
-    assert begin(replace(restless, rows=400_000), RULE, NOW).stop_at is not None
-
-
 def test_a_state_of_an_older_or_newer_version_is_read() -> None:
     """What is missing has its default, what is unknown is left out."""
     state = State(COVERED, Walk(rows=3)).as_json()
-    del state["mark"]["restless"]
-    state["walk"]["later"] = 1
+    del state["mark"]["in_one_go"], state["sweep"]
+    state["walk"]["later"] = state["mark"]["lags"] = [1]
 
     assert State.from_json(state) == State(COVERED, Walk(rows=3))
+
+
+def test_pages_are_saved_up_for_one_whole_list_at_most() -> None:
+    """By the day, and none for a clock that was set back."""
+    mark = replace(COVERED, saved_at=NOW)
+
+    assert save_pages(mark, 2.0, NOW + timedelta(days=1.5)).saved_pages == 3.0
+    assert save_pages(mark, 2.0, NOW + timedelta(days=99)).saved_pages == 10.0
+    assert save_pages(mark, 2.0, NOW - timedelta(days=9)).saved_pages == 0.0
+    assert save_pages(replace(mark, saved_at=None), 2.0, NOW).saved_pages == 0.0
+
+
+#: Rows created so many hours ago, newest first; and readings: from which row, over how many, to the end or not.
+READINGS = st.lists(
+    st.tuples(st.integers(0, 39), st.integers(1, 40), st.booleans()), min_size=1, max_size=12
+)
+
+
+@given(
+    ages=st.lists(st.integers(0, 60), min_size=40, max_size=40).map(sorted),
+    readings=READINGS,
+)
+def test_no_row_is_said_to_be_read_later_than_it_was(
+    ages: list[int], readings: list[tuple[int, int, bool]]
+) -> None:
+    """Whatever was read when, a row's look is never later than its last reading, nor older than the whole one."""
+    rows = hours(*ages)
+    read_at = dict.fromkeys(range(40), NOW)
+    state = State(finish(Mark(), step(Walk(), rows, None, NOW)))
+    for number, (anywhere, count, from_head) in enumerate(readings, 1):
+        at = NOW + timedelta(days=number)
+        first = 0 if from_head else anywhere
+        last = min(first + count, 40)
+        cursor = "more" if last < 40 else None
+        before = Walk(cursor="c", started_at=NOW, oldest_at=rows[first - 1] if first else None)
+        if from_head:
+            walk = step(Walk(stop_at=rows[last - 1]), rows[:last], cursor, at)
+            state = State(finish(state.mark, replace(walk, reached=walk.reached or "stop")))
+        else:
+            state = swept(state, before, step(before, rows[first:last], cursor, at), at)
+        for row in range(first, last):
+            read_at[row] = at
+
+    for created_at in rows:
+        look = looked_at(state.mark.looks, created_at)
+        assert look is not None
+        # Rows of one instant cannot be told apart.
+        same = [read_at[other] for other in range(40) if rows[other] == created_at]
+        assert NOW <= look <= min(same)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from account.conftest import IDENTITY
-from account.service import SECOND, START, FakeAside, FakeService, FragileStore
+from account.service import SECOND, START, FakeService, FragileStore
 from dialframe import frames
 from dialframe.account import Account
 from dialframe.errors import ContractError
@@ -127,25 +127,6 @@ def test_event_kept_here_is_a_hint(account: Account, service: FakeService) -> No
     assert service.count("calls.get") == 1
 
 
-def test_answered_calls_without_disposition_take_turns(
-    account: Account, service: FakeService
-) -> None:
-    """Ten an hour, each in its turn, however many there are."""
-    for number in range(2000, 2025):
-        at = START - 6 * DAY + number * SECOND
-        service.put("calls", number, at, answered_at=at)
-    account.sync(["calls"])
-    asked: list[str] = []
-    for _ in range(3):
-        service.now += timedelta(hours=2)
-        service.requests.clear()
-        account.sync(["calls"])
-        asked += [request for request in service.requests if request.startswith("calls.get")]
-
-    assert len(asked) == 30
-    assert len(set(asked)) == 25
-
-
 def test_rows_set_aside_are_named_and_the_table_is_complete(
     account: Account, service: FakeService
 ) -> None:
@@ -162,34 +143,6 @@ def test_rows_set_aside_are_named_and_the_table_is_complete(
     assert report.as_dict()["tables"]["calls"]["set_aside"] == [*report["calls"].set_aside]
     assert f"calls: set aside {key}: status" in " ".join(str(report).split())
     assert len(account.calls()) == 999
-
-
-def test_row_whose_id_came_twice_is_read_by_its_id(
-    account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The healthy one of the two is stored, whichever it was."""
-    keys = list(service.rows["calls"])[:2]
-    page_of = service.calls._page
-
-    def with_twins(cursor: str | None) -> object:
-        page = page_of(cursor)
-        if cursor is None:
-            twins = [record.model_dump(mode="json") for record in page.records[:2]]
-            twins[1]["id"] = twins[0]["id"]
-            page.records = page.records[2:]
-            page.quarantined = [
-                FakeAside(twin, "id", "two rows of this page have it") for twin in twins
-            ]
-        return page
-
-    monkeypatch.setattr(service.calls, "_page", with_twins)
-
-    report = account.sync(["calls"])
-
-    stored = account.calls().set_index("id")
-    assert keys[0] in stored.index
-    assert stored.loc[keys[0], "created_at"] == service.rows["calls"][keys[0]]["created_at"]
-    assert len(report["calls"].set_aside) == 2
 
 
 def test_page_that_cannot_be_read_is_asked_for_once_more(
@@ -211,7 +164,7 @@ def test_page_that_cannot_be_read_is_asked_for_once_more(
     service.fails = lambda request: (
         ContractError("calls.list: no page") if request.startswith("calls.list") else None
     )
-    report = account.sync(["calls", "leads"], reconcile_after="0s")
+    report = account.sync(["calls", "leads"], whole=True)
     assert (report["calls"].complete, report["leads"].complete) == (False, True)
     assert "no page" in report["calls"].note
     assert isinstance(report.started_at, datetime)

@@ -113,7 +113,7 @@ def test_the_key_is_not_in_the_store_beside_its_marks(account: Account) -> None:
 
     key.unlink()
     with pytest.raises(dialframe.errors.StoreError, match="key of forgotten numbers is missing"):
-        account.sync(["leads"], reconcile_after="0s")
+        account.sync(["leads"], whole=True)
 
 
 def test_published_tables_are_written_anew(account: Account, tmp_path: Path) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from inspect import getdoc
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from dialframe.account.campaign_names import campaign_id
 from dialframe.account.dispositions_and_dnc import MAX_AGE, check_numbers, checks_of, of_store
-from dialframe.account.freshness import Cover, covered, facts, freshness
+from dialframe.account.freshness import Cover, check_fresh, covered, facts, freshness, looked_at
 from dialframe.account.sync import sync
+from dialframe.account.sync_progress import listening
 from dialframe.account.sync_report import SyncReport
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ApiError, AuthenticationError, ContractError
+from dialframe.errors import ApiError, AuthenticationError, ConfigError, ContractError
 from dialframe.evidence import EvidenceLog, Record
 from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
@@ -23,6 +24,7 @@ from dialframe.frames.frame_schemas import (
     DISPOSITIONS,
     DNC_CHECKS,
     EVENTS,
+    LAST_LOOKED_AT,
     LEADS,
     SMS_REPORTS,
     WEBHOOKS,
@@ -45,37 +47,6 @@ GREETINGS: Final = 3
 #: What `since` and `until` speak of; of every other table it is `created_at`.
 _TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
 
-_Method = TypeVar("_Method", bound=Callable[..., "pd.DataFrame"])
-
-#: What is said of an argument, whichever table is read.
-_ARGUMENTS: Final = {
-    "since": "First `{time}` wanted: an instant with a zone, or a day (its midnight UTC).",
-    "until": "First `{time}` not wanted any more.",
-    "campaign": "Only rows of this campaign id.",
-    "type": "Only events of this type, such as `call.completed`.",
-    "as_of": "Rows as last observed by this instant; None for the latest.",
-}
-_RESULT: Final = """
-Returns:
-    Columns of `frames.{constant}`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says how
-    fresh it is.
-
-Raises:
-    ConfigError: An instant has no zone.
-    StoreError: The store cannot be read."""
-
-
-def _documented(method: _Method) -> _Method:
-    """Complete the docstring of a method that is named for the table that it reads."""
-    # Ten methods take the same arguments: what these mean is written once.
-    table = method.__name__
-    lines = [f"    {name}: {_ARGUMENTS[name]}" for name in method.__kwdefaults__ or ()]
-    text = "\n".join([getdoc(method) or "", "", "Args:", *lines, _RESULT])
-    method.__doc__ = text.replace("{time}", _TIME_COLUMNS.get(table, "created_at")).replace(
-        "{constant}", table.upper()
-    )
-    return method
-
 
 class Account:
     """An account's data on this disk, and the service that it comes from.
@@ -86,12 +57,20 @@ class Account:
         evidence: The evidence log beside the stores: what was checked, asked for and permitted.
     """
 
-    def __init__(self, client: Client, store: Store, *, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        store: Store,
+        *,
+        now: Callable[[], datetime],
+        pages_per_day: int | None = None,
+    ) -> None:
         self.client = client
         self.store = store
         self.evidence = EvidenceLog.beside(store.folder.parent)
         client.keep_evidence(self._keep)
         self._now = now
+        self._pages_per_day = pages_per_day
         self._greeted = False
         self._attempts: tuple[tuple[object, ...], pd.DataFrame] | None = None
 
@@ -99,21 +78,23 @@ class Account:
         self,
         tables: Iterable[str] | None = None,
         *,
-        reconcile_after: timedelta | str | None = None,
+        whole: bool = False,
+        pages_per_day: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> SyncReport:
         """Bring the stored tables up to date.
 
-        The first sync reads everything. A later one reads what is new, and again what is as young as
-        rows were seen to change, at least 48 hours. Small lists are read whole each time; the others
-        when 24 hours have passed (reports 7 days), and sooner while each whole reading finds changes
-        in old rows. A sync that was killed goes on where it was.
+        The first sync reads everything. A later one reads what is new, the last 48 hours again, and older rows
+        as far as the pages of the day go, so that in a week every row is looked at; `last_looked_at` of each
+        row says when. Small lists are read whole each time. A sync that was killed goes on where it was.
 
         Args:
             tables: Names of tables; None for all but the Do-Not-Call checks, which are never listed.
-            reconcile_after: Age of the last whole reading at which a list is read whole again, such as
-                `12h`; `0s` reads everything now. None for each table's own.
-            on_progress: Called in this thread with how each table comes on, as `ListProgress`.
+            whole: Read every list to its end now.
+            pages_per_day: Pages of older rows, a hundred each, that are read again each day, over all tables; None
+                for as many that every row is looked at once a week, and at most a tenth of the key's rate.
+            on_progress: Called in this thread with how each table comes on, as `ListProgress`; without one a
+                notebook shows a bar.
 
         Returns:
             What was done, per table. A table that could not be finished says why in `note`.
@@ -125,17 +106,18 @@ class Account:
             TransportError: The service does not answer.
             DialframeError: Nothing could be read at all.
         """
-        after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
         from dialframe.client import bulk
 
+        if pages_per_day is not None and pages_per_day < 0:
+            raise ConfigError("pages_per_day must not be negative")
+        pages = self._pages_per_day if pages_per_day is None else pages_per_day
         # Contract, Limits: one bucket for the key, in which a person's single call goes first.
-        with bulk():
+        with bulk(), listening(on_progress) as listener:
             return sync(
-                self.client, self.store, tables, reconcile_after=after, now=self._now,
-                greet=self._greet, on_progress=on_progress or silent,
+                self.client, self.store, tables, whole=whole, pages_per_day=pages, now=self._now,
+                greet=self._greet, on_progress=listener,
             )  # fmt: skip
 
-    @_documented
     def calls(
         self,
         *,
@@ -143,9 +125,26 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Stored calls, oldest first."""
-        return self._frame(CALLS, since, until, campaign, as_of)
+        """Stored calls, oldest first.
+
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            campaign: Only rows of this campaign, by id or name.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.CALLS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone, or there is no such campaign.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(CALLS, since, until, campaign, as_of, fresh=fresh)
 
     def attempts(
         self,
@@ -154,6 +153,7 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
         source: str = "lead_source",
         taxonomy: Taxonomy | None = None,
     ) -> pd.DataFrame:
@@ -165,8 +165,9 @@ class Account:
         Args:
             since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
             until: First creation not wanted any more.
-            campaign: Only attempts of this campaign id.
+            campaign: Only attempts of this campaign, by id or name.
             as_of: What was known by this instant; None for the latest.
+            fresh: Refuse calls and leads that were last read longer ago than this, such as `24h`.
             source: Column or custom field of the leads that says where they came from.
             taxonomy: What the codes mean; `analytics.DEFAULT` without.
 
@@ -181,6 +182,9 @@ class Account:
 
         meaning = DEFAULT if taxonomy is None else taxonomy
         moment = instant("as_of", as_of)
+        if fresh is not None:
+            for frame in (self.calls(as_of=moment), self.leads(as_of=moment)):
+                check_fresh(frame, fresh, self._now())
         # Made once for each state of the store: matching calls and leads takes seconds.
         wanted = (self.store.written(), str(moment), source, meaning.version)
         if self._attempts is None or self._attempts[0] != wanted:
@@ -201,7 +205,7 @@ class Account:
             keep &= frame["created_at"] < end
         if campaign is not None:
             # Resources, Call record: `campaign_id` is null outside any campaign.
-            keep &= (frame["campaign_id"] == campaign).fillna(value=False)
+            keep &= (frame["campaign_id"] == self.campaign_id(campaign)).fillna(value=False)
         return frame[keep].reset_index(drop=True)
 
     def query(
@@ -232,7 +236,6 @@ class Account:
             views["attempts"] = pa.Table.from_pandas(frame, preserve_index=False)
         return self.store.query(sql, parameters, as_of=moment, views=views)
 
-    @_documented
     def leads(
         self,
         *,
@@ -240,11 +243,27 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Stored leads, oldest first."""
-        return self._frame(LEADS, since, until, campaign, as_of)
+        """Stored leads, oldest first.
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            campaign: Only rows of this campaign, by id or name.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.LEADS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone, or there is no such campaign.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(LEADS, since, until, campaign, as_of, fresh=fresh)
+
     def campaigns(
         self,
         *,
@@ -252,11 +271,27 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Stored campaigns, oldest first."""
-        return self._frame(CAMPAIGNS, since, until, campaign, as_of)
+        """Stored campaigns, oldest first.
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            campaign: Only rows of this campaign, by id or name.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.CAMPAIGNS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone, or there is no such campaign.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(CAMPAIGNS, since, until, campaign, as_of, fresh=fresh)
+
     def callbacks(
         self,
         *,
@@ -264,22 +299,53 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Stored callbacks, oldest first."""
-        return self._frame(CALLBACKS, since, until, campaign, as_of)
+        """Stored callbacks, oldest first.
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            campaign: Only rows of this campaign, by id or name.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.CALLBACKS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone, or there is no such campaign.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(CALLBACKS, since, until, campaign, as_of, fresh=fresh)
+
     def appointments(
         self,
         *,
         since: When | None = None,
         until: When | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Stored appointments, oldest first; they name no campaign."""
-        return self._frame(APPOINTMENTS, since, until, None, as_of)
+        """Stored appointments, oldest first; they name no campaign.
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.APPOINTMENTS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(APPOINTMENTS, since, until, None, as_of, fresh=fresh)
+
     def dispositions(
         self,
         *,
@@ -287,12 +353,28 @@ class Account:
         until: When | None = None,
         campaign: str | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
         """The service's own counts per UTC day, campaign and disposition.
 
         The report's shape is assumed: the contract does not show it.
+
+        Args:
+            since: First `date` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `date` not wanted any more.
+            campaign: Only rows of this campaign, by id or name.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.DISPOSITIONS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone, or there is no such campaign.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
         """
-        return self._frame(DISPOSITIONS, since, until, campaign, as_of)
+        return self._frame(DISPOSITIONS, since, until, campaign, as_of, fresh=fresh)
 
     def disposition_differences(
         self,
@@ -306,7 +388,7 @@ class Account:
         Args:
             since: First day wanted (UTC).
             until: First day not wanted any more (UTC).
-            campaign: Only counts of this campaign id.
+            campaign: Only counts of this campaign, by id or name.
 
         Returns:
             Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
@@ -317,9 +399,9 @@ class Account:
             StoreError: The store cannot be read.
         """
         days = (midnight("since", since), midnight("until", until))
-        return of_store(self.store, days, campaign)
+        named = None if campaign is None else self.campaign_id(campaign)
+        return of_store(self.store, days, named)
 
-    @_documented
     def dnc_checks(
         self,
         *,
@@ -327,7 +409,21 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Every Do-Not-Call check that was made from this store, oldest first."""
+        """Every Do-Not-Call check that was made from this store, oldest first.
+
+        Args:
+            since: First `checked_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `checked_at` not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.DNC_CHECKS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The log cannot be read.
+        """
         moment = instant("as_of", as_of)
         begin, end = window(since, until)
         if moment is not None:
@@ -337,32 +433,60 @@ class Account:
         frame = checks_of(self.evidence, self.store.folder.name, begin, end)
         return self._fresh(frame, DNC_CHECKS, covered(DNC_CHECKS, self.store), moment)
 
-    @_documented
     def sms_reports(
         self,
         *,
         since: When | None = None,
         until: When | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
         """What became of text messages, oldest first.
 
         The shape is assumed: the contract does not show it.
-        """
-        return self._frame(SMS_REPORTS, since, until, None, as_of)
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.SMS_REPORTS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(SMS_REPORTS, since, until, None, as_of, fresh=fresh)
+
     def webhooks(
         self,
         *,
         since: When | None = None,
         until: When | None = None,
         as_of: When | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
-        """Webhook endpoints, oldest first; they name no campaign."""
-        return self._frame(WEBHOOKS, since, until, None, as_of)
+        """Webhook endpoints, oldest first; they name no campaign.
 
-    @_documented
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+            fresh: Refuse rows that were last read longer ago than this, such as `24h`.
+
+        Returns:
+            Columns of `frames.WEBHOOKS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read, or rows are older than `fresh`.
+        """
+        return self._frame(WEBHOOKS, since, until, None, as_of, fresh=fresh)
+
     def events(
         self,
         *,
@@ -374,8 +498,38 @@ class Account:
         """Webhook events, oldest first; each once, however often delivered.
 
         Stored by a receiver as they come, and by a sync while the service lists them.
+
+        Args:
+            since: First `created_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `created_at` not wanted any more.
+            type: Only events of this type, such as `call.completed`.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.EVENTS`, `_observed_at`, `_request_id` and `last_looked_at`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
         """
         return self._frame(EVENTS, since, until, None, as_of, kind=type)
+
+    def campaign_id(self, campaign: str) -> str:
+        """The id of a campaign that is given by its id or its name.
+
+        The stored campaigns are asked; where none were synced yet, the service.
+
+        Args:
+            campaign: An id, or a name in any case.
+
+        Returns:
+            The id.
+
+        Raises:
+            ConfigError: No campaign has this name or id, with the nearest names; or several have the name.
+        """
+        return campaign_id(campaign, self.store, self.client)
 
     def check_dnc(
         self,
@@ -485,23 +639,29 @@ class Account:
         as_of: When | None,
         *,
         kind: str | None = None,
+        fresh: timedelta | str | None = None,
     ) -> pd.DataFrame:
         moment = instant("as_of", as_of)
         # Days become instants here, so that the store compares instants alone.
         begin, end = window(since, until)
         # Before the rows: a sync in between makes them newer than is said, never older.
         cover = covered(table, self.store)
-        frame = self.store.frame(table, as_of=moment, since=begin, until=end, campaign=campaign)
+        named = None if campaign is None else self.campaign_id(campaign)
+        frame = self.store.frame(table, as_of=moment, since=begin, until=end, campaign=named)
         if kind is not None:
             # Contract, Versioning: an open set, so that an unknown type is no rows and no error.
             frame = frame[frame["type"] == kind].reset_index(drop=True)
-        return self._fresh(frame, table, cover, moment)
+        frame = self._fresh(frame, table, cover, moment)
+        if fresh is not None:
+            check_fresh(frame, fresh, self._now())
+        return frame
 
     def _fresh(
         self, frame: pd.DataFrame, table: Table, cover: Cover, moment: datetime | None
     ) -> pd.DataFrame:
         """The frame with what there is to say of how fresh it is."""
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
+        frame[LAST_LOOKED_AT.name] = looked_at(table, frame, cover, time_column, moment)
         missing = [damage.sentence for damage in self.store.missing(table)]
         frame.attrs["dialframe"] = freshness(
             table, frame, cover, time_column, moment, missing, self.journal_problems()

@@ -103,7 +103,8 @@ def connect(
         client.close()  # nobody else holds it yet
         raise
     note_outputs(lambda: datetime.now(UTC))
-    return Account(client, opened, now=lambda: datetime.now(UTC))
+    pages = firm.sync.pages_per_day
+    return Account(client, opened, now=lambda: datetime.now(UTC), pages_per_day=pages)
 
 
 def stores_folder(settings: Settings) -> Path:

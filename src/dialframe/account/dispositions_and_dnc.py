@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import frames
 from dialframe.account.freshness import covered
-from dialframe.account.list_sync import LeftOpen, Tally, Work
-from dialframe.account.list_walk import Mark, Rule, State
+from dialframe.account.list_sync import Context, Counts, LeftOpen
+from dialframe.account.list_walk import Look, Mark, Rule, State
 from dialframe.account.sync_report import ListProgress
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress
@@ -71,14 +71,17 @@ REASONS: Final = {
 _KEY: Final = ["date", "campaign_id", "disposition"]
 
 
-def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+def sync_reports(
+    table: Table, client: Client, context: Context, rule: Rule, counts: Counts
+) -> None:
     """The report of the last 92 days; when due, of every 92 days since the account began."""
-    started_at = work.now()
-    state = State.from_json(work.store.state(table.name))
+    started_at = context.now()
+    state = State.from_json(context.store.state(table.name))
     reconciled_at = state.mark.reconciled_at
-    due = reconciled_at is None or started_at - reconciled_at >= rule.reconcile_after
+    every = rule.every or timedelta(0)
+    due = context.whole or reconciled_at is None or started_at - reconciled_at >= every
     # The account can have had no call before its first campaign or call.
-    firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
+    firsts = [context.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
     known_firsts = [instant.date() for instant in firsts if instant is not None]
     beginning = max(min(known_firsts), EARLIEST) if known_firsts else None
     # Days of a report are UTC days.
@@ -86,53 +89,56 @@ def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally
     # Ranges as long as one may be (contract, Limits), latest first; one alone where nothing is due.
     while True:
         first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
-        if work.stopped.is_set():
+        if context.stopped.is_set():
             raise LeftOpen("it was stopped; the next sync reads the report again")
-        _read_report(table, client, work, tally, (first, last))
+        _read_report(table, client, context, counts, (first, last))
         last = first - timedelta(days=1)
         if not due or beginning is None or last < beginning:
             break
     first_at = datetime.combine(first, time(0), UTC)
+    whole_at = started_at if due and beginning is not None else reconciled_at
+    looks = (Look(first_at, started_at), *([Look(None, whole_at)] if whole_at else []))
     mark = Mark(
         synced_at=started_at,
-        reconciled_at=started_at if due and beginning is not None else reconciled_at,
+        reconciled_at=whole_at,
+        looks=looks,
         # The oldest day that a report was asked for.
         oldest_at=min(first_at, state.mark.oldest_at or first_at),
     )
-    work.store.save(Checkpoint(table.name, State(mark).as_json()))
+    context.store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
 def _read_report(
-    table: Table, client: Client, work: Work, tally: Tally, days: tuple[date, date]
+    table: Table, client: Client, context: Context, counts: Counts, days: tuple[date, date]
 ) -> None:
     """One report: what it has is stored, and what it no longer has is gone."""
     query = DispositionQuery(start_date=days[0], end_date=days[1])
     answer = client.send_raw(REPORTS_DISPOSITIONS, query)
-    after = work.after(table)
+    after = context.after(table)
     observed_at = answer.observed_at if after is None else max(answer.observed_at, after)
     records = _report_rows(answer.value)
     unread = []
     if records is None:
         unread = [bad_record(answer.value.model_dump(warnings=False), "no rows under data")]
-    added = work.store.append(
+    added = context.store.append(
         table,
         records or (),
         observed_at=observed_at,
         request_id=answer.request_id,
         quarantined=unread,
     )
-    tally.page(added.rows, added.versions, added.quarantined)
-    work.tell(ListProgress(table.name, tally.entry.rows, requests=tally.entry.requests))
+    counts.page(added.rows, added.versions, added.quarantined)
+    context.report(ListProgress(table.name, counts.entry.rows, requests=counts.entry.requests))
     if not added.quarantined:
         # A report is one answer of one moment: nothing can have slipped behind a cursor.
-        gone = work.store.reconcile(
+        gone = context.store.reconcile(
             table,
             seen_before=observed_at,
             at=observed_at,
             days=(days[0].isoformat(), days[1].isoformat()),
             misses=1,
         )
-        tally.gone(gone)
+        counts.gone(gone)
 
 
 def _report_rows(report: DispositionReport) -> list[dict[str, Any]] | None:

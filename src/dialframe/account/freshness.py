@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.list_walk import State
+from dialframe.account.list_walk import Look, State
 from dialframe.account.sync_report import day_and_time
-from dialframe.frames.frame_schemas import DNC_CHECKS, EVENTS, TABLES, Table
+from dialframe.errors import StoreError
+from dialframe.frames.frame_schemas import DNC_CHECKS, EVENTS, LAST_LOOKED_AT, TABLES, Table
+from dialframe.instants import age
 from dialframe.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Where a row is not as young as it should be, so many ids of such rows are named.
+NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +29,28 @@ class Cover:
         begun: Whether a walk was ever begun.
         complete: Whether a walk was finished and none is open.
         synced_at: Start of the last walk that was finished.
-        reconciled_at: Start of the last one that read everything.
         covers_from: Creation of the oldest row reached by a first walk that is not finished; None for
             the list's beginning.
         covers_to: Rows created by then are stored, back to `covers_from`; None where nothing is.
         open_from: Rows created after this may be missing: a later walk is not finished.
-        synced_from: Rows created before this are older than `synced_at`; None where none are.
-        reread_at: Rows created before that are as of this...
-        reread_from: ... and those created before this as of `reconciled_at`.
+        looks: Which rows were read when, newest rows first.
+        by_campaign: When the rows of each campaign were read, of a table that is a list for each.
     """
 
     begun: bool = False
     complete: bool = False
     synced_at: datetime | None = None
-    reconciled_at: datetime | None = None
     covers_from: datetime | None = None
     covers_to: datetime | None = None
     open_from: datetime | None = None
-    synced_from: datetime | None = None
-    reread_at: datetime | None = None
-    reread_from: datetime | None = None
+    looks: tuple[Look, ...] = ()
+    by_campaign: Mapping[str, datetime] = field(default_factory=dict)
+
+    @property
+    def looked_at(self) -> datetime | None:
+        """Every row was read then or later; None where that is not known."""
+        known = [*(look.at for look in self.looks), *self.by_campaign.values()]
+        return min(known, default=None)
 
 
 def covered(table: Table, store: Store) -> Cover:
@@ -56,14 +63,68 @@ def covered(table: Table, store: Store) -> Cover:
     if not states:
         return cover  # one list; callbacks alone are a list for each campaign
     # A table of several lists is as old as the oldest of them.
-    wholes = [state.mark.reconciled_at for state in states.values()]
-    known_wholes = [instant for instant in wholes if instant is not None]
+    read_at = {
+        name.partition("/")[2]: min(look.at for look in state.mark.looks)
+        for name, state in states.items()
+        if state.mark.looks
+    }
     return replace(
         cover,
         complete=cover.complete and all(state.complete for state in states.values()),
-        reconciled_at=min(known_wholes)
-        if known_wholes and len(known_wholes) == len(wholes)
-        else None,
+        looks=(),
+        by_campaign=read_at,
+    )
+
+
+def looked_at(
+    table: Table, frame: pd.DataFrame, cover: Cover, time_column: str, as_of: datetime | None
+) -> pd.Series[pd.Timestamp]:
+    """When each row of a frame was last read from the service, or later: never later than it really was."""
+    import pandas as pd
+
+    observed = frame["_observed_at"]
+    # What was known at an earlier instant was looked at when it was first seen, as far as is kept.
+    if as_of is not None or table in (DNC_CHECKS, EVENTS):
+        return observed.rename(LAST_LOOKED_AT.name)
+    if cover.by_campaign:
+        read_at = frame["campaign_id"].map(dict(cover.by_campaign))
+    else:
+        created = pd.to_datetime(frame[time_column], utc=True)
+        read_at = pd.Series(pd.NaT, index=frame.index, dtype=observed.dtype)
+        # From the oldest rows to the newest: each look is for those created at its beginning or later.
+        for look in reversed(cover.looks):
+            if look.created_from is None:
+                read_at[:] = look.at
+            else:
+                read_at[created >= look.created_from] = look.at
+    read_at = pd.to_datetime(read_at, utc=True).astype(observed.dtype)
+    return read_at.where(read_at > observed, observed).rename(LAST_LOOKED_AT.name)
+
+
+def check_fresh(frame: pd.DataFrame, fresh: timedelta | str, now: datetime) -> None:
+    """Refuse rows that were last read too long ago.
+
+    Args:
+        frame: A frame of an account, with `last_looked_at`.
+        fresh: The greatest age, such as `24h` or `7d`.
+        now: This moment.
+
+    Raises:
+        StoreError: A row is older; its table, how many there are, the oldest, and what next.
+        ConfigError: `fresh` is no age, or the frame does not say when its rows were read.
+    """
+    oldest = now - age("fresh", fresh)
+    read_at = frame[LAST_LOOKED_AT.name]
+    old = frame[~(read_at >= oldest)]
+    if old.empty:
+        return
+    table = frame.attrs.get("dialframe", {}).get("table", "the frame")
+    named = ", ".join(str(key) for key in old.iloc[:NAMED, 0])
+    since = read_at.min()
+    raise StoreError(
+        f"{table}: {len(old):,} of {len(frame):,} rows were last looked at before {day_and_time(oldest)} "
+        f"({named}), the oldest at {'a time that is not known' if since != since else day_and_time(since)}: "
+        "run dialframe sync --whole, sync with more pages a day, or allow a greater age"
     )
 
 
@@ -83,11 +144,13 @@ def freshness(
     oldest, newest = (
         end if end is None or isinstance(end, str) else end.isoformat() for end in ends
     )
+    looked = frame[LAST_LOOKED_AT.name].min() if len(frame) else cover.looked_at
     return {
         "table": table.name,
         "rows": len(frame),
         "synced_at": _text(cover.synced_at),
-        "reconciled_at": _text(cover.reconciled_at),
+        # Every row of the frame was read then or later.
+        "last_looked_at": None if looked is None or looked != looked else looked.isoformat(),
         # A sync was finished, and nothing was lost since.
         "complete": cover.complete and not missing,
         "oldest": oldest,
@@ -155,20 +218,15 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
 
 def older(cover: Cover) -> str:
     """What rows are older than the last sync and how old, as a sentence; empty where none are."""
+    looked_at, synced_at = cover.looked_at, cover.synced_at
     # The last walk looked at every row, so that none is older than it.
-    if cover.reconciled_at is None or cover.reconciled_at == cover.synced_at:
+    if looked_at is None or synced_at is None or looked_at >= synced_at:
         return ""
-    whole_at = day_and_time(cover.reconciled_at)
-    if cover.synced_from is None:
-        return f"Some of its rows were last read again at {whole_at}."
-    before = f"Rows created before {day_and_time(cover.synced_from)} were last read again at "
-    reread_at, reread_from = cover.reread_at, cover.reread_from
-    if reread_at is None or reread_from is None or reread_at == cover.synced_at:
-        return f"{before}{whole_at}."
-    return (
-        f"{before}{day_and_time(reread_at)}, those created before {day_and_time(reread_from)} "
-        f"at {whole_at}."
-    )
+    if cover.by_campaign:
+        return f"Some of its rows were last looked at at {day_and_time(looked_at)}."
+    head = cover.looks[0].created_from
+    before = "Rows" if head is None else f"Rows created before {day_and_time(head)}"
+    return f"{before} were last looked at at {day_and_time(looked_at)} or later."
 
 
 def _of_state(state: State) -> Cover:
@@ -181,12 +239,9 @@ def _of_state(state: State) -> Cover:
     return Cover(
         complete=state.complete,
         synced_at=mark.synced_at,
-        reconciled_at=mark.reconciled_at,
         covers_to=mark.synced_at,
         open_from=None if walk is None else mark.watermark_at,
-        synced_from=mark.synced_from,
-        reread_at=mark.reread_at,
-        reread_from=mark.reread_from,
+        looks=mark.looks,
     )
 
 

@@ -1,10 +1,15 @@
-"""Brings a stored list up to date by walking it: pages fetched ahead, stored with where the walk stands."""
+"""Brings a stored list up to date by walking it: pages fetched ahead, stored with where the walk stands.
+
+Every loop here ends: a walk by its own measure (see `dialframe.client.pagination`), a refused cursor after
+`RESTARTS_IN_ALL` attempts, a page that cannot be read after the second, a sweep with its pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from math import inf
 from queue import Full, Queue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -15,31 +20,30 @@ from dialframe.account.list_walk import (
     State,
     Walk,
     begin,
-    changed,
     finish,
-    learned_overlap,
     restart,
+    save_pages,
     step,
+    swept,
 )
 from dialframe.account.sync_report import NAMED, ListProgress, TableSync
 from dialframe.background import in_thread, join
 from dialframe.config import OnProgress
-from dialframe.errors import ApiError, ConfigError, ContractError, NotFound
+from dialframe.errors import ApiError, ContractError
 from dialframe.frames.frame_schemas import Table
 from dialframe.store import Bad, Checkpoint, Store, bad_record
 
 if TYPE_CHECKING:
     from dialframe.client import Listing, ListPage, Quarantined
-    from dialframe.contract.models.base_models import Answer
 
     Page: TypeAlias = ListPage[Any]
 
 #: Times that a walk goes back to the head without coming further than before, until it is left open.
-RESTARTS = 3
+RESTARTS: Final = 3
 #: Times that a walk goes back to the head in one sync, however far it comes.
-RESTARTS_IN_ALL = 12
-#: A clock that was set back by less than this is outwaited: see `Work.stamp`.
-STEP_BACK = timedelta(days=1)
+RESTARTS_IN_ALL: Final = 12
+#: A clock that was set back by less than this is outwaited: see `Context.after`.
+STEP_BACK: Final = timedelta(days=1)
 #: Seconds until a page that could not be read is asked for once more.
 SECOND_LOOK_S: Final = 1.0
 #: Pages of a list that are fetched while the store is busy, such as with sealing.
@@ -47,17 +51,16 @@ PAGES_AHEAD: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Source:
     """One list of the service that feeds a table: a whole table, or one campaign's share of it.
 
     Attributes:
         name: Name of its checkpoint.
         table: The table that it feeds.
         listing: Gives the list, to be walked from the head or a cursor.
-        rule: How often it is read whole.
+        rule: How it is read.
         campaign: The campaign whose share it is, or None.
         records: What is stored of a page; None for its rows as they are.
-        single: Reads one row by its id, where two rows of a page came with the same one.
         lasting: Whether rows that are no longer listed stay what they are: the list forgets, we do not.
     """
 
@@ -67,29 +70,32 @@ class Part:
     rule: Rule
     campaign: str | None = None
     records: Callable[[Page], list[dict[str, Any]]] | None = None
-    single: Callable[[str], Answer] | None = None
     lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a walk needs besides its list.
+class Context:
+    """What the sync of a list needs besides the list.
 
     Attributes:
         store: Where rows and checkpoints go.
         began_at: When the sync began.
         now: The clock.
-        tell: Listener of progress.
+        report: Listener of progress.
         stopped: Set when the work is to be left where it is.
         details: How many rows may be asked for singly to complete them.
+        pages_per_day: Pages of sweeps a day, by table.
+        whole: Whether every list is read to its end now.
     """
 
     store: Store
     began_at: datetime
     now: Callable[[], datetime]
-    tell: OnProgress
+    report: OnProgress
     stopped: Event
     details: int | None = None
+    pages_per_day: Mapping[str, float] = field(default_factory=dict)
+    whole: bool = False
 
     def after(self, table: Table) -> datetime | None:
         """The instant that answers have to be dated after, where the clock was set back; else None.
@@ -102,10 +108,6 @@ class Work:
             return None
         return seen_at + timedelta(microseconds=1)
 
-    def telling(self, tell: OnProgress) -> Work:
-        """The same work with another listener."""
-        return replace(self, tell=tell)
-
 
 class LeftOpen(Exception):
     """A walk was left open on purpose; the message says why."""
@@ -116,7 +118,7 @@ class LeftOut(LeftOpen):
 
 
 @dataclass(slots=True)
-class Tally:
+class Counts:
     """Counts of one table's sync, by any number of threads, kept also when it fails halfway."""
 
     entry: TableSync
@@ -145,90 +147,125 @@ class Tally:
             self.entry = replace(self.entry, gone=self.entry.gone + rows)
 
 
-def bring_up(part: Part, work: Work, tally: Tally) -> None:
-    """Walk a list until it is covered up to now: finish an open walk first, then begin the one due."""
-    state = State.from_json(work.store.state(part.name))
-    # Rows of this list were seen to change so long after their creation.
-    overlap = max(part.rule.overlap, learned_overlap(state.mark))
-    part = replace(part, rule=replace(part.rule, overlap=overlap))
+def sync_list(source: Source, context: Context, counts: Counts) -> None:
+    """Bring a list up to now: finish an open walk, make the one that is due, sweep as far as the pages go."""
+    state = State.from_json(context.store.state(source.name))
     if state.walk is not None:
-        # What it read before it was interrupted is older than its end: the next one looks again.
-        again = replace(state.walk, restless=True)
-        state = _finished(part, replace(state, walk=again), work, tally)
-    walk = begin(state.mark, part.rule, work.now())
-    opened = replace(state, walk=walk)
-    work.store.save(Checkpoint(part.name, opened.as_json()))
-    _finished(part, opened, work, tally)
+        state, _ = _walked(source, state, context, counts)
+    walk = begin(state.mark, source.rule, context.now(), whole=context.whole)
+    state = replace(state, walk=walk)
+    _save(source, state, context)
+    state, walk = _walked(source, state, context, counts)
+    if source.rule.every is None and walk.reached == "stop":
+        _sweep(source, state, walk, context, counts)
 
 
-def is_due(part: Part, state: State, now: datetime) -> bool:
-    """Whether a list has an open walk, is restless, or was not read whole for as long as its rule allows."""
-    reconciled_at = state.mark.reconciled_at
-    if not state.complete or reconciled_at is None or state.mark.restless:
+def is_due(source: Source, state: State, now: datetime) -> bool:
+    """Whether a list has an open walk, or was not read whole for as long as its rule allows."""
+    every, reconciled_at = source.rule.every, state.mark.reconciled_at
+    if not state.complete or reconciled_at is None or every is None:
         return True
     # Before now: a walk that a wrong clock dated in the future says nothing of its age.
-    return not timedelta(0) <= now - reconciled_at < part.rule.reconcile_after
+    return not timedelta(0) <= now - reconciled_at < every
 
 
-def _finished(part: Part, state: State, work: Work, tally: Tally) -> State:
+def _save(source: Source, state: State, context: Context) -> None:
+    context.store.save(Checkpoint(source.name, state.as_json()))
+
+
+def _walked(source: Source, state: State, context: Context, counts: Counts) -> tuple[State, Walk]:
+    """The state behind the open walk, which is brought to its end, and that walk."""
     walk, refusals, unreadable = state.walk or Walk(), _Refusals(), 0
     while not walk.reached:
         try:
-            walk = _pages(part, replace(state, walk=walk), work, tally)
+            walk = _pages(source, replace(state, walk=walk), context, counts)
         except ApiError as error:
             # A cursor that expired answers so (contract, Lists and pagination).
             if error.code != "invalid_cursor":
                 raise
-            walk = _refused(part, work, refusals)
+            walk = _refused(source, context, refusals)
         except ContractError:
             # Something in between may have answered: once more, from where the walk stands.
             unreadable += 1
-            if unreadable > 1 or work.stopped.wait(SECOND_LOOK_S):
+            if unreadable > 1 or context.stopped.wait(SECOND_LOOK_S):
                 raise
-            walk = State.from_json(work.store.state(part.name)).walk or walk
-    return _closed(part, State(finish(state.mark, walk)), walk, work, tally)
+            walk = State.from_json(context.store.state(source.name)).walk or walk
+    whole = walk.reached == "end"
+    # Whoever read everything needs no sweep any more.
+    state = State(finish(state.mark, walk), sweep=None if whole else state.sweep)
+    _close(source, state, walk if whole else None, context, counts)
+    return state, walk
 
 
-def _closed(part: Part, done: State, walk: Walk, work: Work, tally: Tally) -> State:
-    """Write down that a walk is over; after a full one, what it did not find is missed."""
-    if part.lasting or walk.reached == "stop" or not (walk.started_at and walk.observed_at):
-        work.store.save(Checkpoint(part.name, done.as_json()))
-        return done
-    # A short list is read whole next time in any case.
-    long = part.campaign is None and walk.rows > part.rule.small
-    before = work.store.info().table(part.table.name).rows if long else 0
-    gone = work.store.reconcile(
-        part.table,
+def _close(
+    source: Source, state: State, walk: Walk | None, context: Context, counts: Counts
+) -> None:
+    """Write down that a walk is over; rows that one to the list's end did not find are missed."""
+    if source.lasting or walk is None or not (walk.started_at and walk.observed_at):
+        _save(source, state, context)
+        return
+    gone = context.store.reconcile(
+        source.table,
         seen_before=walk.started_at,
         at=walk.observed_at,
-        checkpoint=Checkpoint(part.name, done.as_json()),
-        campaign=part.campaign,
+        checkpoint=Checkpoint(source.name, state.as_json()),
+        campaign=source.campaign,
     )
-    tally.gone(gone)
-    if before - gone > walk.rows + walk.aside and not done.mark.restless:
-        # A row that is missed for the first time is looked for again.
-        done = State(replace(done.mark, restless=True))
-        work.store.save(Checkpoint(part.name, done.as_json()))
-    return done
+    counts.gone(gone)
 
 
-def _pages(part: Part, state: State, work: Work, tally: Tally) -> Walk:
-    """Read pages from where the walk stands, each stored together with where it goes on."""
-    walk = state.walk or Walk()
-    with _Fetcher(part, walk, work) as arriving:
+def _sweep(source: Source, state: State, head: Walk, context: Context, counts: Counts) -> None:
+    """Read old rows again, as many pages as are saved up."""
+    mark = save_pages(state.mark, context.pages_per_day.get(source.name, 0.0), context.now())
+    new = replace(head, stop_at=None, reached="")
+    state = State(mark, sweep=None if mark.in_one_go else state.sweep)
+    sweep = state.sweep or new
+    # Cursors that do not last: all of it, once that is saved up.
+    wanted = max(mark.length - new.pages, 1) if mark.in_one_go else 1
+    if mark.saved_pages < wanted:
+        _save(source, state, context)
+        return
+    began_at = context.now()
+    try:
+        after = _pages(
+            source,
+            replace(state, sweep=sweep),
+            context,
+            counts,
+            most=inf if mark.in_one_go else int(mark.saved_pages),
+        )
+    except ApiError as error:
+        if error.code != "invalid_cursor":
+            raise
+        # What it had read stays read; the next one begins behind the head.
+        lasting = not mark.in_one_go and state.sweep is None
+        _save(source, State(replace(mark, in_one_go=not lasting)), context)
+        return
+    state = swept(state, sweep, after, began_at)
+    _close(source, state, after if after.reached else None, context, counts)
+
+
+def _pages(
+    source: Source, state: State, context: Context, counts: Counts, *, most: float = inf
+) -> Walk:
+    """Read pages from where the sweep, else the walk stands, each stored together with where it goes on."""
+    walk = state.walk if state.walk is not None else state.sweep
+    walk, sweeping, read = walk or Walk(), state.walk is None, 0
+    with _Fetcher(source, walk, context, most) as arriving:
         while (arrival := arriving.get()) is not None:
-            page, behind = arrival
-            walk = replace(behind, lags=walk.lags, restless=walk.restless)
-            walk = _stored(part, replace(state, walk=walk), page, work, tally)
-            work.tell(_progress(part, state.mark, walk, tally))
-            if walk.reached:
+            page, walk = arrival
+            open_state = replace(state, sweep=walk) if sweeping else replace(state, walk=walk)
+            _store(source, open_state, page, walk, context, counts)
+            context.report(_progress(source, state.mark, walk, counts))
+            read += 1
+            if walk.reached or read >= most:
                 return walk
             # Looked at between two pages, where everything is stored.
-            if work.stopped.is_set():
+            if context.stopped.is_set():
                 raise LeftOpen("it was stopped; the next sync goes on from here")
     raise ContractError(
-        f"{part.table.operation}: the list ended although its last page has a cursor; sync again",
-        operation=part.table.operation,
+        f"{source.table.operation}: the list ended although its last page has a cursor; sync again",
+        operation=source.table.operation,
         where="page.next_cursor",
     )
 
@@ -236,11 +273,12 @@ def _pages(part: Part, state: State, work: Work, tally: Tally) -> Walk:
 class _Fetcher:
     """Fetches pages in a thread of its own while others are stored, but none that the walk does not need."""
 
-    def __init__(self, part: Part, walk: Walk, work: Work) -> None:
-        """Begin where a walk stands."""
-        self._part = part
+    def __init__(self, source: Source, walk: Walk, context: Context, most: float) -> None:
+        """Begin where a walk stands, and fetch so many pages at most."""
+        self._source = source
         self._walk = walk
-        self._work = work
+        self._context = context
+        self._left = most
         self._arrivals: Queue[tuple[Page, Walk] | BaseException | None] = Queue(
             maxsize=PAGES_AHEAD
         )
@@ -264,17 +302,17 @@ class _Fetcher:
 
     def _run(self) -> None:
         try:
-            after = self._work.after(self._part.table)
-            for page in self._part.listing().pages(cursor=self._walk.cursor):
+            after = self._context.after(self._source.table)
+            for page in self._source.listing().pages(cursor=self._walk.cursor):
                 created = [getattr(record, "created_at", None) for record in page.records]
                 # Time goes on from page to page, also where the clock was set back.
                 times = (page.observed_at, self._walk.observed_at, after)
                 observed_at = max(instant for instant in times if instant is not None)
-                walk = step(self._walk, created, page.next_cursor, observed_at)
-                self._walk = replace(walk, aside=walk.aside + len(page.quarantined))
+                self._walk = step(self._walk, created, page.next_cursor, observed_at)
+                self._left -= 1
                 self._hand_over((page, self._walk))
-                ended = self._given_up.is_set() or self._work.stopped.is_set()
-                if self._walk.reached or ended:
+                ended = self._given_up.is_set() or self._context.stopped.is_set()
+                if self._walk.reached or ended or self._left < 1:
                     return
             self._hand_over(None)
         except BaseException as error:
@@ -290,60 +328,38 @@ class _Fetcher:
         return None
 
 
-def _progress(part: Part, mark: Mark, walk: Walk, tally: Tally) -> ListProgress:
+def _progress(source: Source, mark: Mark, walk: Walk, counts: Counts) -> ListProgress:
     # Of a head walk nobody can say how many rows lie above its stop.
-    whole = walk.stop_at is None and part.campaign is None
+    whole = walk.stop_at is None and source.campaign is None
     return ListProgress(
-        part.table.name,
-        tally.entry.rows,
-        max(mark.rows, tally.entry.rows) if whole and mark.rows else None,
-        requests=tally.entry.requests,
+        source.table.name,
+        counts.entry.rows,
+        max(mark.rows, counts.entry.rows) if whole and mark.rows else None,
+        requests=counts.entry.requests,
         oldest_at=walk.oldest_at,
         newest_at=walk.head_at,
-        until_at=walk.stop_at if part.campaign is None else None,
+        until_at=walk.stop_at if source.campaign is None else None,
     )
 
 
-def _stored(part: Part, state: State, page: Page, work: Work, tally: Tally) -> Walk:
-    """One page in the store, with the walk as it stands behind it."""
-    walk = state.walk or Walk()
-    if part.records is None:
+def _store(
+    source: Source, state: State, page: Page, walk: Walk, context: Context, counts: Counts
+) -> None:
+    """Store one page, with the walk as it stands behind it."""
+    if source.records is None:
         records = [record.model_dump(warnings=False) for record in page.records]
     else:
-        records = part.records(page)
-    records += _read_singly(part, page, tally)
-    observed_at = walk.observed_at or page.observed_at
-    added = work.store.append(
-        part.table,
+        records = source.records(page)
+    added = context.store.append(
+        source.table,
         records,
-        observed_at=observed_at,
+        observed_at=walk.observed_at or page.observed_at,
         request_id=page.request_id,
-        checkpoint=Checkpoint(part.name, state.as_json()),
-        quarantined=[aside(row) for row in page.quarantined],
+        checkpoint=Checkpoint(source.name, state.as_json()),
+        quarantined=[as_bad(row) for row in page.quarantined],
     )
-    tally.page(len(page.records), added.versions, added.quarantined)
-    tally.set_aside([named(row) for row in page.quarantined])
-    created = [getattr(record, "created_at", None) for record in page.records]
-    # Saved with the next page or with the walk's end: until then it is only a hint.
-    return changed(walk, state.mark, part.rule, created, added.versions)
-
-
-def _read_singly(part: Part, page: Page, tally: Tally) -> list[dict[str, Any]]:
-    """Read the rows one by one whose id two rows of a page came with, to see which is right."""
-    if part.single is None or not page.quarantined:
-        return []
-    ids = [row.raw.get("id") for row in page.quarantined if isinstance(row.raw, dict)]
-    rows = []
-    for identifier in dict.fromkeys(
-        record_id for record_id in ids if isinstance(record_id, str) and ids.count(record_id) > 1
-    ):
-        try:
-            rows.append(part.single(identifier).model_dump(warnings=False))
-        except (NotFound, ContractError, ConfigError):
-            continue  # both rows stay set aside; an id of another kind is not even asked for
-        finally:
-            tally.page(0, 0, 0)
-    return rows
+    counts.page(len(page.records), added.versions, added.quarantined)
+    counts.set_aside([named(row) for row in page.quarantined])
 
 
 @dataclass(slots=True)
@@ -356,10 +372,10 @@ class _Refusals:
     cursor: str | None = None
 
 
-def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
+def _refused(source: Source, context: Context, refusals: _Refusals) -> Walk:
     """Where a walk goes on whose cursor was refused: there once more, then from the head."""
     # The store knows how far the walk came; the value in hand is that of before the pages.
-    state = State.from_json(work.store.state(part.name))
+    state = State.from_json(context.store.state(source.name))
     walk = state.walk or Walk()
     # It may have been altered on the way: a second refusal of the same cursor is meant.
     if walk.cursor is not None and walk.cursor != refusals.cursor:
@@ -369,8 +385,8 @@ def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
     refusals.deepest = max(refusals.deepest, walk.rows)
     refusals.restarts = 0 if deeper else refusals.restarts + 1
     refusals.in_all += 1
-    begun = replace(restart(walk), restless=True)
-    work.store.save(Checkpoint(part.name, replace(state, walk=begun).as_json()))
+    begun = restart(walk)
+    _save(source, replace(state, walk=begun), context)
     if refusals.restarts == RESTARTS or refusals.in_all == RESTARTS_IN_ALL:
         raise LeftOpen(
             f"the service refused the list's cursor {refusals.in_all} times, at most "
@@ -379,7 +395,7 @@ def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
     return begun
 
 
-def aside(row: Quarantined) -> Bad:
+def as_bad(row: Quarantined) -> Bad:
     """A row that did not validate, as the store keeps it."""
     raw = row.raw if isinstance(row.raw, dict) else {"value": row.raw}  # a record is an object
     return bad_record(raw, f"{row.where}: {row.reason}" if row.where else row.reason)

@@ -3,14 +3,15 @@
 The list is read newest first. It cannot be asked for what changed, rows may enter behind a cursor (contract,
 Endpoints: Calls) or vanish, and a walk may be killed at any moment. So:
 
-* A *full* walk goes from the head to the end. It alone finds old rows that changed, rows that were moved in
-  and rows that are gone.
-* A *head* walk goes from the head until rows are older than the watermark minus an overlap. It finds every
-  row created since, and changes of rows inside the overlap. The overlap is learned: it is as long as rows
-  were seen to change after their creation, and at least two days. Right after another walk a head walk
-  that has read three pages stops as soon as nothing new can follow.
-* A full walk is due after a day, and sooner where the last one found changes that no head walk could have
-  found: reading such a list whole may take a tenth of the limit.
+* A *whole* walk goes from the head to the end. The first walk is one, and every walk of a short list.
+* A *head* walk goes from the head until rows are older than the watermark minus two days. It finds every row
+  created since, and changes of rows of the last two days. Within a minute of another it stops where nothing new
+  can follow.
+* A *sweep* goes on behind a head walk, a few pages in each sync, until it comes to the end of the list. It alone
+  finds old rows that changed, rows that were moved in and rows that are gone. Pages for it are saved up from day to
+  day. Where the service does not accept its cursor any more, sweeps of this list are made in one go from then on,
+  each once enough pages for it are saved up.
+* What was looked at when is kept as *looks*: rows created from one instant to another, and when they were read.
 * The watermark moves at the end of a walk only: whatever was begun and not finished is still open, is saved
   with each page, and goes on from its cursor. So no gap can hide behind the watermark.
 * Early stopping trusts the order: where rows are not in descending `created_at`, a walk goes to the end.
@@ -20,47 +21,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-#: Counts of lags, how long after its creation a row was seen to change: of up to 1, 2, 4, ... hours; the
-#: last one is of 3.7 years and more. A row's exact lag is not known, only that a page of old rows had so
-#: many new versions when it was read again: each counts with the age of the page's oldest row.
-NONE: Final[tuple[int, ...]] = (0,) * 16
-#: The share of changes that an overlap has to find.
-SHARE: Final = 0.999
-_HOUR: Final = timedelta(hours=1)
 #: Rows this much older than the watermark are read again: outcomes are logged after the call.
-OVERLAP = timedelta(hours=48)
-#: A learned overlap costs at most so many rows: a minute of the rate limit.
-OVERLAP_ROWS = 60_000
+OVERLAP: Final = timedelta(hours=48)
 #: A row may be listed this long after the instant that it says it was created at.
-LISTED_LATE = timedelta(minutes=15)
-#: A head walk that comes this soon after the last one need not read more than so many pages of the overlap.
-SOON, SOON_PAGES = timedelta(seconds=60), 3
-#: A restless list of at most so many rows is read whole each time...
-RESTLESS_ROWS = 20_000
-#: ... and a longer one when so much time has passed for each row: a tenth of the rate limit.
-RESTLESS_PER_ROW = timedelta(milliseconds=10)
+LISTED_LATE: Final = timedelta(minutes=15)
+#: A head walk that comes this soon after the last one need not read the overlap again.
+SOON: Final = timedelta(seconds=60)
+#: Looks that are remembered of a list; beyond it the oldest ones count as one.
+MOST_LOOKS: Final = 60
+#: Rows on a page.
+PAGE: Final = 100
+_STEP: Final = timedelta(microseconds=1)
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How often a list is read whole.
+    """How a list is read.
 
     Attributes:
-        reconcile_after: A full walk is due when the last one is this old.
         small: A list of at most so many rows is read whole each time: it costs little.
         overlap: How far behind the watermark a head walk goes.
+        every: A list without sweeps is read whole when the last whole reading is this old; None for one with sweeps.
     """
 
-    reconcile_after: timedelta
     small: int = 0
     overlap: timedelta = OVERLAP
+    every: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Rows created at or after an instant, up to where the look before begins, were read then.
+
+    Attributes:
+        created_from: The earliest creation; None for the list's beginning.
+        at: When they were read, or later.
+    """
+
+    created_from: datetime | None
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,75 +77,73 @@ class Mark:
     Attributes:
         watermark_at: Rows created before this, and present when they were walked, are stored.
         synced_at: Start of the last finished walk.
-        synced_from: Creation back to which that walk went; None for the list's beginning.
-        reread_at: Start of the last walk that went back over the whole overlap.
-        reread_from: Creation back to which that one went; None for the list's beginning.
-        reconciled_at: Start of the last finished full walk.
+        reconciled_at: Start of the last walk or sweep that came to the list's end.
         finished_at: When the last page of the last finished walk was asked for.
-        oldest_at: Creation of the oldest row that the last full walk returned.
-        rows: Rows that the last full walk returned.
+        oldest_at: Creation of the oldest row that the last whole walk returned.
+        rows: Rows that the last whole walk returned.
+        pages: Pages that it took.
         descending: Whether that walk found `created_at` in descending order.
-        restless: Whether that walk found what no head walk could have, or was interrupted.
-        lags: How long after their creation rows were seen to change, as counts (see `NONE`).
+        looks: Which rows were read when, newest rows first.
+        saved_pages: Pages of sweeps that are saved up.
+        saved_at: When they were counted.
+        in_one_go: Whether the list's cursors do not last from one sync to the next.
     """
 
     watermark_at: datetime | None = None
     synced_at: datetime | None = None
-    synced_from: datetime | None = None
-    reread_at: datetime | None = None
-    reread_from: datetime | None = None
     reconciled_at: datetime | None = None
     finished_at: datetime | None = None
     oldest_at: datetime | None = None
     rows: int = 0
+    pages: int = 0
     descending: bool = True
-    restless: bool = False
-    lags: tuple[int, ...] = NONE
+    looks: tuple[Look, ...] = ()
+    saved_pages: float = 0.0
+    saved_at: datetime | None = None
+    in_one_go: bool = False
+
+    @property
+    def length(self) -> int:
+        """Pages of the whole list, as far as is known."""
+        return self.pages or -(-self.rows // PAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A walk that is under way.
+    """A walk or a sweep that is under way.
 
     Attributes:
-        stop_at: Rows created before this need not be read; None for a full walk.
-        enough_at: Nor rows created before this once three pages are read; None for no such stop.
+        stop_at: Rows created before this need not be read; None for a walk to the end.
         cursor: Where it goes on; None for the head.
         started_at: When its first page was asked for.
         observed_at: When its latest page was asked for.
         head_at: Creation of the newest row at its start.
         oldest_at: Creation of the last row read.
         rows: Rows read.
-        aside: Rows read that did not validate.
         pages: Pages read.
         descending: Whether every row was created at or before the one ahead of it.
-        restless: Whether it found what no head walk could have, or was interrupted.
-        lags: How long after their creation rows were seen to change.
         reached: `end` of the list, the `stop`, or nothing yet.
     """
 
     stop_at: datetime | None = None
-    enough_at: datetime | None = None
     cursor: str | None = None
     started_at: datetime | None = None
     observed_at: datetime | None = None
     head_at: datetime | None = None
     oldest_at: datetime | None = None
     rows: int = 0
-    aside: int = 0
     pages: int = 0
     descending: bool = True
-    restless: bool = False
-    lags: tuple[int, ...] = NONE
     reached: Literal["", "stop", "end"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where one list stands: what is covered, and the walk that is open."""
+    """Where one list stands: what is covered, the walk that is open, and the sweep."""
 
     mark: Mark = field(default_factory=Mark)
     walk: Walk | None = None
+    sweep: Walk | None = None
 
     @property
     def complete(self) -> bool:
@@ -162,38 +167,22 @@ def _state() -> TypeAdapter[State]:
     return TypeAdapter(State)
 
 
-def learned_overlap(mark: Mark) -> timedelta:
-    """How far behind the watermark rows still change: as long as nearly all changes took."""
-    wanted = nearly_all(mark.lags) or OVERLAP
-    # Rows are taken to lie evenly in time: no list says how many it has of a day.
-    if mark.watermark_at is not None and mark.oldest_at is not None and mark.rows:
-        span = max(mark.watermark_at - mark.oldest_at, timedelta(0))
-        wanted = min(wanted, span * (OVERLAP_ROWS / mark.rows))
-    return max(OVERLAP, wanted)
-
-
-def begin(mark: Mark, rule: Rule, now: datetime) -> Walk:
-    """The walk that is due: a full one, or a head walk where that is enough."""
-    if mark.watermark_at is None or _full_is_due(mark, rule, now):
+def begin(mark: Mark, rule: Rule, now: datetime, *, whole: bool = False) -> Walk:
+    """The walk that is due: a whole one, or a head walk where that is enough."""
+    small = mark.rows <= rule.small
+    due = rule.every is not None and not _within(mark.reconciled_at, now, rule.every)
+    if whole or mark.watermark_at is None or not mark.descending or small or due:
         return Walk()
-    # After the other bound: a clock that was set back makes no walk short.
-    soon = mark.finished_at is not None and timedelta(0) <= now - mark.finished_at < SOON
-    return Walk(
-        stop_at=mark.watermark_at - max(rule.overlap, LISTED_LATE),
-        enough_at=mark.watermark_at - LISTED_LATE if soon else None,
-    )
+    recent = mark.watermark_at - max(rule.overlap, LISTED_LATE)
+    # Read a moment ago: what is new comes before what is read again.
+    if _within(looked_at(mark.looks, recent), now, SOON):
+        return Walk(stop_at=mark.watermark_at - LISTED_LATE)
+    return Walk(stop_at=recent)
 
 
-def _full_is_due(mark: Mark, rule: Rule, now: datetime) -> bool:
-    if mark.reconciled_at is None or not mark.descending or mark.rows <= rule.small:
-        return True
+def _within(earlier: datetime | None, now: datetime, span: timedelta) -> bool:
     # A walk of the future was dated by a clock that was wrong: it says nothing about its age.
-    if not timedelta(0) <= now - mark.reconciled_at < rule.reconcile_after:
-        return True
-    if not mark.restless:
-        return False
-    rested = now - (mark.finished_at or mark.reconciled_at)
-    return mark.rows <= RESTLESS_ROWS or rested >= mark.rows * RESTLESS_PER_ROW
+    return earlier is not None and timedelta(0) <= now - earlier < span
 
 
 def step(
@@ -226,27 +215,15 @@ def step(
     # Null on the last page, and there alone (contract, Lists and pagination).
     if next_cursor is None:
         return replace(further, reached="end")
-    enough = further.pages >= SOON_PAGES and _behind(further.oldest_at, walk.enough_at)
-    if descending and (enough or _behind(further.oldest_at, walk.stop_at)):
+    past = further.oldest_at is not None and walk.stop_at is not None
+    if descending and past and further.oldest_at < walk.stop_at:  # type: ignore[operator]  # see `past`
         return replace(further, reached="stop")
     return further
 
 
-def changed(walk: Walk, mark: Mark, rule: Rule, created: Sequence[object], versions: int) -> Walk:
-    """The walk after so many rows of its last page were new or changed."""
-    instants = [value for value in created if isinstance(value, datetime)]
-    if not versions or not instants or mark.watermark_at is None or walk.observed_at is None:
-        return walk
-    if instants[0] < mark.watermark_at:
-        # All of the page had been read before: these are changes, or were moved in.
-        walk = replace(walk, lags=noted(walk.lags, walk.observed_at - instants[-1], versions))
-    surprised = instants[-1] < mark.watermark_at - rule.overlap
-    return replace(walk, restless=walk.restless or surprised)
-
-
 def restart(walk: Walk) -> Walk:
     """The same walk from the head again; it keeps its start, as rows seen before were seen by it."""
-    return replace(walk, cursor=None, oldest_at=None, rows=0, aside=0, pages=0, descending=True)
+    return replace(walk, cursor=None, oldest_at=None, rows=0, pages=0, descending=True)
 
 
 def finish(mark: Mark, walk: Walk) -> Mark:
@@ -255,55 +232,103 @@ def finish(mark: Mark, walk: Walk) -> Mark:
     if watermark is not None and walk.started_at is not None:
         # A service whose clock is ahead of ours must not move the watermark into the future.
         watermark = min(watermark, walk.started_at)
-    whole = walk.reached == "end"
-    # It ended at `enough_at`, so that the overlap behind that was not read.
-    shallow = not whole and not _behind(walk.oldest_at, walk.stop_at)
-    depth = None if whole else walk.enough_at if shallow else walk.stop_at
-    covered = replace(
-        mark,
-        watermark_at=watermark,
-        synced_at=walk.started_at,
-        synced_from=depth,
-        finished_at=walk.observed_at,
-        restless=walk.restless or (mark.restless and not whole),
-        lags=joined(mark.lags, walk.lags) if whole else mark.lags,
+    mark = replace(
+        mark, watermark_at=watermark, synced_at=walk.started_at, finished_at=walk.observed_at
     )
-    if not shallow:
-        covered = replace(covered, reread_at=walk.started_at, reread_from=depth)
-    if not whole:
-        return covered
+    if walk.reached != "end":
+        return _looked(mark, None, walk, walk.started_at)
     return replace(
-        covered,
+        mark,
         reconciled_at=walk.started_at,
         oldest_at=walk.oldest_at,
         rows=walk.rows,
+        pages=walk.pages,
         descending=walk.descending,
+        looks=() if walk.started_at is None else (Look(None, walk.started_at),),
+        # Whatever was saved up was for rows that are read now.
+        saved_pages=0.0,
+        saved_at=walk.observed_at,
     )
 
 
-def noted(lags: Sequence[int], lag: timedelta, changes: int) -> tuple[int, ...]:
-    """The counts with so many changes more that came that long after a creation."""
-    # Powers of two of an hour, the last bin open.
-    bin_ = next((i for i in range(len(lags) - 1) if lag <= _HOUR * (1 << i)), len(lags) - 1)
-    return tuple(count + changes * (i == bin_) for i, count in enumerate(lags))
+def save_pages(mark: Mark, per_day: float, now: datetime) -> Mark:
+    """The mark with the pages that were saved up since, at most those of one whole list."""
+    since = mark.saved_at or now
+    days = max((now - since) / _DAY, 0.0)
+    saved = min(mark.saved_pages + per_day * days, float(max(mark.length, 1)))
+    return replace(mark, saved_pages=saved, saved_at=now)
 
 
-def joined(old: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
-    """New counts on top of half of the old ones, so that what is long past is forgotten."""
-    return tuple(before // 2 + after for before, after in zip(old, new, strict=True))
+def swept(state: State, before: Walk, after: Walk, began_at: datetime) -> State:
+    """The state once a sweep came so much further, with pages that were asked for from an instant on."""
+    used = float(after.pages - before.pages)
+    mark = replace(state.mark, saved_pages=max(state.mark.saved_pages - used, 0.0))
+    mark = _looked(mark, before.oldest_at, after, began_at)
+    if after.reached != "end" or after.started_at is None:
+        return State(mark, state.walk, after)
+    started_at = after.started_at
+    # Rows that are not in descending order are read at some time of the sweep.
+    looks = [Look(look.created_from, max(look.at, started_at)) for look in mark.looks]
+    mark = replace(
+        mark,
+        reconciled_at=started_at,
+        # What is left over is for no other day.
+        saved_pages=0.0,
+        looks=_tidy(looks) if after.descending else (Look(None, started_at),),
+        descending=mark.descending and after.descending,
+        oldest_at=after.oldest_at,
+        rows=after.rows,
+        pages=after.pages,
+    )
+    return State(mark, state.walk, None)
 
 
-def nearly_all(lags: Sequence[int]) -> timedelta | None:
-    """The lag that 999 of 1,000 changes kept to, as the power of two above it; None without changes."""
-    wanted, passed = SHARE * sum(lags), 0
-    if wanted == 0:
-        return None
-    for bin_, count in enumerate(lags):
-        passed += count
-        if passed >= wanted:
-            return _HOUR * (1 << bin_)
+def looked_at(looks: Sequence[Look], created_at: datetime) -> datetime | None:
+    """When rows created at an instant were last read, or later; None where that is not known."""
+    for look in looks:
+        if look.created_from is None or created_at >= look.created_from:
+            return look.at
     return None
 
 
-def _behind(earlier: datetime | None, later: datetime | None) -> bool:
-    return earlier is not None and later is not None and earlier < later
+def _looked(mark: Mark, until: datetime | None, walk: Walk, at: datetime | None) -> Mark:
+    """The mark once the rows were read that a walk has behind it, those created before `until` (None: all)."""
+    if at is None or (walk.oldest_at is None and walk.reached != "end"):
+        return mark
+    begin_at = None
+    if walk.reached != "end" and walk.oldest_at is not None:
+        # Rows created in the same instant as the last one read may be on the next page.
+        begin_at = walk.oldest_at + _STEP
+
+    if until is not None and begin_at is not None and until <= begin_at:
+        return mark
+    looks = [Look(begin_at, at)]
+    upper: datetime | None = None  # where the look before begins; None for no end
+    for look in mark.looks:
+        lower = look.created_from
+        # What of this look is newer than the rows read now, and what is older.
+        if until is not None and (upper is None or upper > until):
+            looks.append(replace(look, created_from=_later(lower, until)))
+        if begin_at is not None and (lower is None or lower < begin_at):
+            looks.append(look)
+        upper = lower
+    return replace(mark, looks=_tidy(looks))
+
+
+def _later(one: datetime | None, other: datetime) -> datetime:
+    return other if one is None else max(one, other)
+
+
+def _tidy(looks: Sequence[Look]) -> tuple[Look, ...]:
+    """Looks from the newest rows to the oldest, those of one instant as one, and not too many."""
+    earliest = datetime.min.replace(tzinfo=UTC)
+    tidy: list[Look] = []
+    for look in sorted(looks, key=lambda look: look.created_from or earliest, reverse=True):
+        if tidy and tidy[-1].at == look.at:
+            tidy[-1] = look  # one look that goes further back
+        else:
+            tidy.append(look)
+    while len(tidy) > MOST_LOOKS:
+        older, oldest = tidy[-2:]
+        tidy[-2:] = [Look(oldest.created_from, min(older.at, oldest.at))]
+    return tuple(tidy)

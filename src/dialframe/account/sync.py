@@ -5,9 +5,10 @@ everything else fills the limit wherever an answer takes less than half a second
 further: a lead may change its status, and nothing says that every call has one of the two directions that
 can be asked for, so that a second walk would have to prove the first ones.
 
-Between two whole readings, calls older than the walk that may still change are read singly: those that
-have not ended, those that an event kept here speaks of, and in turn those that were answered and have no
-disposition yet.
+Of long lists a sync reads what is new, the last two days again, and older rows as far as the pages of the day go:
+`pages_per_day`, or as many that every row is looked at once a week, and never more than a tenth of the key's rate.
+Calls older than two days that may have changed are read singly: those that have not ended, and those that an event
+kept here speaks of.
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.dispositions_and_dnc import bring_up_reports
+from dialframe.account.dispositions_and_dnc import sync_reports
 from dialframe.account.freshness import covered, older
 from dialframe.account.list_sync import (
     STEP_BACK,
+    Context,
+    Counts,
     LeftOpen,
     LeftOut,
-    Part,
-    Tally,
-    Work,
-    bring_up,
+    Source,
     is_due,
+    sync_list,
 )
-from dialframe.account.list_walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
+from dialframe.account.list_walk import LISTED_LATE, SOON, Look, Mark, Rule, State, Walk
 from dialframe.account.sync_report import ListProgress, SyncReport, TableSync, day_and_time
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
+from dialframe.contract.limits import BUCKETS
 from dialframe.contract.models.call_models import CallRef
 from dialframe.contract.operations import CALLS_GET
 from dialframe.errors import (
@@ -69,7 +71,8 @@ def sync(
     store: Store,
     tables: Iterable[str] | None,
     *,
-    reconcile_after: timedelta | None,
+    whole: bool,
+    pages_per_day: int | None,
     now: Callable[[], datetime],
     greet: Callable[[], None],
     on_progress: OnProgress = silent,
@@ -90,8 +93,10 @@ def sync(
                 answered.set()
             tell(progress)
 
-        work = Work(store, began_at, now, heard, stopped, details)
-        outcomes[name] = bring_table_up(TABLES[name], client, work, reconcile_after)
+        context = Context(
+            store, began_at, now, heard, stopped, details, _pages_of(store, pages_per_day), whole
+        )
+        outcomes[name] = sync_table(TABLES[name], client, context)
 
     def greeting(_: OnProgress, __: Event) -> None:
         try:
@@ -139,22 +144,38 @@ def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
 
 #: A walk of so many rows costs no more than looking at the head of a long list.
 _SMALL: Final = 300
-_DAY: Final = timedelta(hours=24)
+_WEEK: Final = timedelta(days=7)
+#: Days in which every row is looked at, and the most pages a day: a tenth of the key's rate.
+_DAYS: Final = 7
+MOST_PAGES_PER_DAY: Final = int(BUCKETS[0].rate_per_s * 86_400 / 10)
 
-_EVERY: Final[Mapping[str, Rule]] = {
-    "calls": Rule(_DAY, small=_SMALL),
-    "leads": Rule(_DAY, small=_SMALL),
-    "campaigns": Rule(_DAY, small=_SMALL),
-    "callbacks": Rule(_DAY, small=100),
-    "appointments": Rule(_DAY, small=_SMALL),
-    "dispositions": Rule(timedelta(days=7)),
-    "sms_reports": Rule(_DAY, small=_SMALL),
-    "webhooks": Rule(_DAY, small=_SMALL),
+#: How each list is read.
+RULES: Final[Mapping[str, Rule]] = {
+    "calls": Rule(_SMALL),
+    "leads": Rule(_SMALL),
+    "campaigns": Rule(_SMALL),
+    "callbacks": Rule(100, every=_WEEK),
+    "appointments": Rule(_SMALL),
+    "dispositions": Rule(every=_WEEK),
+    "sms_reports": Rule(_SMALL),
+    "webhooks": Rule(_SMALL),
     # Events do not change; only those that are listed late are looked for behind the watermark.
-    "events": Rule(timedelta(days=7), overlap=LISTED_LATE),
+    "events": Rule(overlap=LISTED_LATE, every=_WEEK),
 }
-#: How often each list is read whole, and up to which size each time.
-RULES: Final[Mapping[str, Rule]] = {name: rule for name, rule in _EVERY.items() if name in TABLES}
+
+
+def _pages_of(store: Store, pages_per_day: int | None) -> dict[str, float]:
+    """Pages of sweeps a day for each table: in proportion to the lists' lengths."""
+    lengths = {
+        name: State.from_json(store.state(name)).mark.length
+        for name, rule in RULES.items()
+        if rule.every is None
+    }
+    total = sum(lengths.values())
+    if pages_per_day is None:
+        pages_per_day = min(-(-total // _DAYS), MOST_PAGES_PER_DAY)
+    return {name: pages_per_day * length / max(total, 1) for name, length in lengths.items()}
+
 
 #: What is brought up to date before a table: callbacks are listed campaign by campaign (contract, Endpoints:
 #: Callbacks: `campaign_id` is required), and the first campaign says how far back the reports go.
@@ -187,14 +208,11 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 #: Calls that are read singly in one sync, and how old they may be.
 SINGLY: Final = 20
 SINGLY_DAYS: Final = timedelta(days=30)
-#: Of them, those that were answered and have no disposition: so many, so often.
-IN_TURN: Final = 10
-TURN: Final = timedelta(hours=1)
+#: Campaigns at work whose callbacks are read in a sync that comes within a minute of the last one.
+IN_TURN: Final = 3
 #: Events whose data is asked for in one sync of everything; each costs a request. All of them where the
 #: table is asked for by name.
 EVENT_DETAILS: Final = 20
-#: Name of the checkpoint that says how far the reading of single calls has come.
-_SINGLES: Final = "singles.calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,40 +230,34 @@ class Outcome:
         return self.left_out or not_offered
 
 
-def bring_table_up(
-    table: Table, client: Client, work: Work, reconcile_after: timedelta | None
-) -> Outcome:
+def sync_table(table: Table, client: Client, context: Context) -> Outcome:
     """Bring one table up to date, alone among all processes."""
     rule = RULES[table.name]
-    if reconcile_after is not None:
-        # Asked for expressly, it holds for large lists and small ones alike.
-        small = rule.small if reconcile_after <= rule.reconcile_after else 0
-        rule = replace(rule, reconcile_after=reconcile_after, small=small)
-    tally = Tally(TableSync(table=table.name))
+    counts = Counts(TableSync(table=table.name))
     note, error, left_out = "", None, False
-    with _alone(table, work) as alone:
+    with _alone(table, context) as alone:
         if not alone:
-            return Outcome(_entry(table, work, tally, BUSY))
+            return Outcome(_entry(table, context, counts, BUSY))
         try:
             own_ways = {
                 "calls": _calls,
                 "sms_reports": _messages,
                 "callbacks": _callbacks,
-                "dispositions": bring_up_reports,
+                "dispositions": sync_reports,
                 "events": _events,
             }
-            own_ways.get(table.name, _list)(table, client, work, rule, tally)
+            own_ways.get(table.name, _list)(table, client, context, rule, counts)
         except StoreError:
             raise  # a full disk is every table's
         except LeftOpen as left:
             note, left_out = str(left), isinstance(left, LeftOut)
         except DialframeError as failure:
             note, error = str(failure), failure
-        seen_at = work.store.last_seen(table)
-        if not note and seen_at is not None and seen_at >= work.now() + STEP_BACK:
+        seen_at = context.store.last_seen(table)
+        if not note and seen_at is not None and seen_at >= context.now() + STEP_BACK:
             note = f"rows were observed at {day_and_time(seen_at)}, {FROM_THE_FUTURE}"
-    entry = _entry(table, work, tally, note)
-    work.tell(
+    entry = _entry(table, context, counts, note)
+    context.report(
         ListProgress(
             table.name,
             entry.rows,
@@ -258,125 +270,102 @@ def bring_table_up(
 
 
 @contextmanager
-def _alone(table: Table, work: Work) -> Iterator[bool]:
+def _alone(table: Table, context: Context) -> Iterator[bool]:
     """Hold the table's lock among all processes; False if another one has it for long."""
     for left in range(LOCK_TRIES, -1, -1):
-        with work.store.lock(table.name) as held:
-            if held or not left or work.stopped.is_set():
+        with context.store.lock(table.name) as held:
+            if held or not left or context.stopped.is_set():
                 yield held
                 return
-        work.stopped.wait(LOCK_PAUSE_S)
+        context.stopped.wait(LOCK_PAUSE_S)
 
 
-def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
-    cover = covered(table, work.store)
+def _entry(table: Table, context: Context, counts: Counts, note: str) -> TableSync:
+    cover = covered(table, context.store)
     return replace(
-        tally.entry,
+        counts.entry,
         complete=cover.complete and not note,
         covers_from=cover.covers_from,
         covers_to=cover.covers_to,
-        synced_from=cover.synced_from,
-        reconciled_at=cover.reconciled_at,
+        last_looked_at=cover.looked_at,
         older=older(cover),
         note=note,
     )
 
 
-def _list(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
-    lists: dict[str, tuple[Callable[[], Listing[Any]], Callable[[str], Any] | None]] = {
-        "campaigns": (client.campaigns.list, client.campaigns.get),
-        "appointments": (client.appointments.list, client.appointments.get),
-        "webhooks": (client.webhooks.list, None),
-        "leads": (client.leads.list, client.leads.get),
+def _list(table: Table, client: Client, context: Context, rule: Rule, counts: Counts) -> None:
+    lists: dict[str, Callable[[], Listing[Any]]] = {
+        "campaigns": client.campaigns.list,
+        "appointments": client.appointments.list,
+        "webhooks": client.webhooks.list,
+        "leads": client.leads.list,
     }
-    listing, single = lists[table.name]
-    bring_up(Part(table.name, table, listing, rule, single=single), work, tally)
+    sync_list(Source(table.name, table, lists[table.name], rule), context, counts)
 
 
-def _messages(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+def _messages(table: Table, client: Client, context: Context, rule: Rule, counts: Counts) -> None:
     def named(page: ListPage[Any]) -> list[dict[str, Any]]:
         rows = [record.model_dump(warnings=False) for record in page.records]
         return [row | {"to_number": row.pop("to", None)} for row in rows]
 
-    bring_up(
-        Part(table.name, table, client.sms.delivery_reports, rule, records=named), work, tally
+    sync_list(
+        Source(table.name, table, client.sms.delivery_reports, rule, records=named),
+        context,
+        counts,
     )
 
 
-def _calls(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
-    bring_up(
-        Part(table.name, table, client.calls.list, rule, single=client.calls.get), work, tally
-    )
-    edge = covered(table, work.store).synced_from
-    if edge is None:
-        # All of them were read: the turns begin when some time has passed.
-        work.store.save(Checkpoint(_SINGLES, {"turned_at": work.now().isoformat()}))
-    else:
-        _read_single_calls(client, work, tally, edge)
+def _calls(table: Table, client: Client, context: Context, rule: Rule, counts: Counts) -> None:
+    sync_list(Source(table.name, table, client.calls.list, rule), context, counts)
+    looks = covered(table, context.store).looks
+    # Where one look covers all of them, all were read just now.
+    if len(looks) > 1:
+        _read_single_calls(client, context, counts, looks[0])
 
 
-def _read_single_calls(client: Client, work: Work, tally: Tally, edge: datetime) -> None:
-    """Read calls created before an instant that may have changed since they were read."""
-    checkpoint = work.store.state(_SINGLES) or {}
-    wanted, checkpoint = _single_calls(work, edge, checkpoint)
-    for identifier in wanted:
-        if work.stopped.is_set():
+def _read_single_calls(client: Client, context: Context, counts: Counts, head: Look) -> None:
+    """Read calls older than the head that may have changed since they were read."""
+    for identifier in _single_calls(context, head):
+        if context.stopped.is_set():
             return
         try:
             answered = client.send_raw(CALLS_GET, CallRef(call_id=identifier))
         except (NotFound, ContractError):
             continue  # no longer listed, or unreadable: the next whole reading decides
         finally:
-            tally.page(0, 0, 0)  # the request, whatever came of it
-        added = work.store.append(
+            counts.page(0, 0, 0)  # the request, whatever came of it
+        added = context.store.append(
             CALLS,
             [answered.value.model_dump(warnings=False)],
-            observed_at=max(answered.observed_at, work.after(CALLS) or answered.observed_at),
+            observed_at=max(answered.observed_at, context.after(CALLS) or answered.observed_at),
             request_id=answered.request_id,
         )
-        tally.page(0, added.versions, added.quarantined, requests=0)
-    work.store.save(Checkpoint(_SINGLES, checkpoint))
+        counts.page(0, added.versions, added.quarantined, requests=0)
 
 
-def _single_calls(
-    work: Work, edge: datetime, checkpoint: Mapping[str, Any]
-) -> tuple[list[str], dict[str, Any]]:
-    """Ids of calls to be read singly, the most telling first, and how far the turns have come."""
-    columns = ["id", "answered_at", "ended_at", "disposition", "_observed_at"]
-    since = work.now() - SINGLY_DAYS
-    rows = work.store.arrow(CALLS, columns=columns, since=since, until=edge).to_pylist()
-    spoken_of = _spoken_of(work, since)
+def _single_calls(context: Context, head: Look) -> list[str]:
+    """Ids of calls to be read singly, the most telling first."""
+    columns = ["id", "ended_at", "_observed_at"]
+    since = context.now() - SINGLY_DAYS
+    rows = context.store.arrow(
+        CALLS, columns=columns, since=since, until=head.created_from
+    ).to_pylist()
+    spoken_of = _spoken_of(context, since)
     stale = [
         row["id"]
         for row in rows
         if row["id"] in spoken_of and row["_observed_at"] < spoken_of[row["id"]]
     ]
     running = [row["id"] for row in rows if row["ended_at"] is None]
-    open_ids = sorted(
-        row["id"]
-        for row in rows
-        if row["ended_at"] is not None
-        and row["answered_at"] is not None
-        and row["disposition"] is None
-    )
-    after = checkpoint.get("after", "")  # in the order of ids, which stays while calls come and go
-    in_turn = [call_id for call_id in open_ids if call_id > after] + [
-        call_id for call_id in open_ids if call_id <= after
-    ]
-    now = work.now()
-    turned_at = datetime.fromisoformat(checkpoint.get("turned_at") or _NEVER.isoformat())
-    if timedelta(0) <= now - turned_at < TURN:
-        in_turn = []
-    wanted = list(dict.fromkeys([*stale, *running, *in_turn[:IN_TURN]]))[:SINGLY]
-    if not in_turn:
-        return wanted, dict(checkpoint)
-    return wanted, {"after": in_turn[:IN_TURN][-1], "turned_at": now.isoformat()}
+    return list(dict.fromkeys([*stale, *running]))[:SINGLY]
 
 
-def _spoken_of(work: Work, since: datetime) -> dict[str, datetime]:
+def _spoken_of(context: Context, since: datetime) -> dict[str, datetime]:
     """When an event kept here last spoke of each call."""
     latest: dict[str, datetime] = {}
-    for row in work.store.arrow(EVENTS, columns=["data", "created_at"], since=since).to_pylist():
+    for row in context.store.arrow(
+        EVENTS, columns=["data", "created_at"], since=since
+    ).to_pylist():
         try:
             content = json.loads(row["data"] or "null")
         except ValueError:
@@ -387,14 +376,14 @@ def _spoken_of(work: Work, since: datetime) -> dict[str, datetime]:
     return latest
 
 
-def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+def _events(table: Table, client: Client, context: Context, rule: Rule, counts: Counts) -> None:
     """Events of the last 30 days that are not stored yet, each asked for once: it never changes.
 
     Each costs a request. So a sync of everything asks for the newest few, and leaves the rest to a sync
     of the events by name. The service forgets events after 30 days: one that is no longer listed is not
     gone.
     """
-    left = work.details
+    left = context.details
 
     def whole(page: ListPage[Any]) -> list[dict[str, Any]]:
         nonlocal left
@@ -404,26 +393,28 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
         known: set[str] = set()
         if moments:
             until = max(moments) + timedelta(microseconds=1)
-            stored = work.store.arrow(EVENTS, columns=["id"], since=min(moments), until=until)
+            stored = context.store.arrow(EVENTS, columns=["id"], since=min(moments), until=until)
             known = set(stored.column("id").to_pylist())
         unknown = [row for row in listed if row["id"] not in known]
         asked = unknown if left is None else unknown[:left]
         jobs = [partial(_event, client, row) for row in asked]
-        rows = side_by_side(jobs, silent, stopped=work.stopped)
-        tally.page(0, 0, 0, requests=len(asked))
+        rows = side_by_side(jobs, silent, stopped=context.stopped)
+        counts.page(0, 0, 0, requests=len(asked))
         if left is not None:
             left -= len(asked)
         if len(asked) < len(unknown):
-            added = work.store.append(
+            added = context.store.append(
                 table, rows, observed_at=page.observed_at, request_id=page.request_id
             )
-            tally.page(len(rows), added.versions, added.quarantined)
+            counts.page(len(rows), added.versions, added.quarantined)
             raise LeftOut(MORE_EVENTS)
         return rows
 
     # The service keeps events for 30 days, the store for good (contract, Events: Delivery 7).
-    bring_up(
-        Part(table.name, table, client.events.list, rule, records=whole, lasting=True), work, tally
+    sync_list(
+        Source(table.name, table, client.events.list, rule, records=whole, lasting=True),
+        context,
+        counts,
     )
 
 
@@ -434,23 +425,23 @@ def _event(client: Client, row: dict[str, Any], _: OnProgress, __: Event) -> dic
         return row  # forgotten meanwhile, or of another shape: what the list said is kept
 
 
-def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+def _callbacks(table: Table, client: Client, context: Context, rule: Rule, counts: Counts) -> None:
     """Each campaign's list; those of campaigns that are over or archived only when due.
 
-    A sync that comes within a minute of the last one reads three campaigns at work, those read
+    A sync that comes within a minute of the last one reads three campaigns at context, those read
     longest ago; the table is then as fresh as the campaign that was read longest ago.
     """
-    started_at = work.now()
-    states = _states_of(table, work)
+    started_at = context.now()
+    states = _states_of(table, context)
     state = states.pop(table.name, State())
     # Open until the end: whoever finds it so knows that the last reading was interrupted.
-    work.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
+    context.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
     # Resources, Campaign: archived ones are not listed, though their callbacks are.
-    campaigns = work.store.frame(CAMPAIGNS)
-    at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
-    every = sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
-    parts = {
-        campaign: Part(
+    campaigns = context.store.arrow(CAMPAIGNS, columns=["id", "status"]).to_pylist()
+    at_work = {row["id"] for row in campaigns if row["status"] != "completed"}
+    every = sorted(at_work | context.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
+    sources = {
+        campaign: Source(
             f"{table.name}/{campaign}",
             table,
             partial(client.callbacks.list, campaign_id=campaign),
@@ -461,45 +452,51 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     }
     wanted = [
         campaign
-        for campaign, part in parts.items()
-        if is_due(part, states.get(part.name, State()), work.now())
+        for campaign, source in sources.items()
+        if context.whole
+        or is_due(source, states.get(source.name, State()), context.now())
         or (state.walk is not None and campaign in at_work)
     ]
-    wanted += _in_turn(at_work.difference(wanted), parts, states, work.now())
+    wanted += _in_turn(at_work.difference(wanted), sources, states, context.now())
     side_by_side(
-        [partial(_bring_up_part, parts[campaign], work, tally) for campaign in wanted],
-        work.tell,
-        stopped=work.stopped,
+        [partial(_sync_source, sources[campaign], context, counts) for campaign in wanted],
+        context.report,
+        stopped=context.stopped,
     )
-    listed_at = covered(CAMPAIGNS, work.store).synced_at
-    if listed_at is None or listed_at < work.began_at:
+    listed_at = covered(CAMPAIGNS, context.store).synced_at
+    if listed_at is None or listed_at < context.began_at:
         raise LeftOpen(NO_CAMPAIGNS)
     read_at = [
         state.mark.synced_at
-        for name, state in _states_of(table, work).items()
+        for name, state in _states_of(table, context).items()
         if name.partition("/")[2] in at_work and state.mark.synced_at is not None
     ]
     # The table as a whole has been looked at, also where no campaign has a callback.
     mark = Mark(synced_at=min([started_at, *read_at]), reconciled_at=started_at)
-    work.store.save(Checkpoint(table.name, State(mark).as_json()))
+    context.store.save(Checkpoint(table.name, State(mark).as_json()))
 
 
-def _states_of(table: Table, work: Work) -> dict[str, State]:
-    return {name: State.from_json(value) for name, value in work.store.states(table.name).items()}
+def _states_of(table: Table, context: Context) -> dict[str, State]:
+    return {
+        name: State.from_json(value) for name, value in context.store.states(table.name).items()
+    }
 
 
 def _in_turn(
-    campaigns: set[str], parts: Mapping[str, Part], states: Mapping[str, State], now: datetime
+    campaigns: set[str], sources: Mapping[str, Source], states: Mapping[str, State], now: datetime
 ) -> list[str]:
     """Campaigns to be looked at though none is due: all after a minute, else the next three."""
     ended = {
-        campaign: states[parts[campaign].name].mark.finished_at or _NEVER for campaign in campaigns
+        campaign: states[sources[campaign].name].mark.finished_at or _NEVER
+        for campaign in campaigns
     }
     oldest_first = sorted(campaigns, key=lambda campaign: (ended[campaign], campaign))
     rested = [campaign for campaign in oldest_first if not now - SOON < ended[campaign] <= now]
-    return oldest_first[: max(SOON_PAGES, len(rested))]
+    return oldest_first[: max(IN_TURN, len(rested))]
 
 
-def _bring_up_part(part: Part, work: Work, tally: Tally, tell: OnProgress, stopped: Event) -> None:
-    del stopped  # it is the one that the work has
-    bring_up(part, work.telling(tell), tally)
+def _sync_source(
+    source: Source, context: Context, counts: Counts, report: OnProgress, stopped: Event
+) -> None:
+    del stopped  # it is the one that the context has
+    sync_list(source, replace(context, report=report), counts)

@@ -182,9 +182,7 @@ class TableSync:
         complete: Whether the table is now whole up to `covers_to`.
         covers_from: Creation of the oldest row that is covered; None for the list's beginning.
         covers_to: Rows created by then, and listed then, are stored; None where nothing is.
-        synced_from: Rows created before this were not all looked at by the last walk; None where all were,
-            or where that differs by campaign.
-        reconciled_at: Start of the last walk that looked at every row.
+        last_looked_at: Every row was looked at then or later; None where that is not known.
         older: The same as a sentence, or an empty text.
         note: What a person should know, or an empty text.
         optional: Whether nobody asked for it by name and the service does not offer it to this key.
@@ -200,8 +198,7 @@ class TableSync:
     complete: bool = False
     covers_from: datetime | None = None
     covers_to: datetime | None = None
-    synced_from: datetime | None = None
-    reconciled_at: datetime | None = None
+    last_looked_at: datetime | None = None
     older: str = ""
     note: str = ""
     optional: bool = False
@@ -219,7 +216,7 @@ class TableSync:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SyncReport:
     """What a sync did.
 
@@ -266,6 +263,15 @@ class SyncReport:
             "quarantined": self.quarantined,
             "tables": {entry.table: entry.as_dict() for entry in self.tables},
         }
+
+    def __repr__(self) -> str:
+        open_tables = [t.table for t in self.tables if not (t.complete or t.optional)]
+        state = f"not complete: {', '.join(open_tables)}" if open_tables else "complete"
+        versions = sum(table.versions for table in self.tables)
+        return (
+            f"<SyncReport: {len(self.tables)} tables {state}; {self.requests:,} requests, "
+            f"{versions:,} new versions>"
+        )
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [_SHORT_HEAD]

@@ -48,6 +48,7 @@ ENTRIES: Final = (
     Entry("gate", "gate_commands", "app", "Ask which numbers may be called now."),
     Entry("load", "load_and_analyze_commands", "load", "Load another dialer's calls, leads or dispositions."),
     Entry("analyze", "load_and_analyze_commands", "analyze", "Answer one question about the calls."),
+    Entry("campaigns", "sync_and_report_commands", "campaigns", "List the account's campaigns."),
     Entry("report", "sync_and_report_commands", "report", "Write the main analyses as one page."),
     Entry("funnel", "sync_and_report_commands", "funnel", "Show how many leads reached each stage."),
     Entry("rules", "rules_commands", "app", "Read the rule book: facts with citations."),

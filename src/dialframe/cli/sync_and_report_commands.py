@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,13 +22,9 @@ from dialframe.cli.terminal import (
     in_options,
     progress,
 )
-from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
-    from dialframe.account.sync_report import Meter
     from dialframe.analytics import Funnel
     from dialframe.flows.reporting import Scope
 
@@ -50,9 +42,18 @@ def sync(
     whole: Annotated[
         bool, typer.Option("--whole", help="Read every list to its end, however fresh it is.")
     ] = False,
+    pages_per_day: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Pages of a hundred older rows to read again each day; by default as many that every row is "
+            "looked at once a week.",
+        ),
+    ] = None,
 ) -> Answer:
     """Bring the local store up to date with the account.
 
+    Reads what is new, the last 48 hours again, and older rows as far as the pages of the day go.
     Status 1: a table is not complete. Status 3: it is, and rows that are not what the contract says were
     set aside; they are named by id and field.
 
@@ -66,14 +67,31 @@ def sync(
             choices = f"choose from {', '.join(completion_words.SYNCED)}"
             advice = f"did you mean {close[0]}?" if close else choices
             raise ConfigError(f"there is no table {name!r} to sync; {advice}")
-    # `0s`: older than nothing, so that every list is read to its end.
+    from dialframe.account.sync_progress import watch
+
     with account_options.connect() as account, watch() as listen:
         report = account.sync(
-            tables or None, reconcile_after="0s" if whole else None, on_progress=listen
+            tables or None, whole=whole, pages_per_day=pages_per_day, on_progress=listen
         )
     # Complete tables may have rows that are not what the contract says.
     findings = FINDINGS if report.quarantined else OK
     return Answer(report.as_dict(), [str(report)], findings if report.complete else FAILURE)
+
+
+def campaigns(account_options: AccountOptions) -> Answer:
+    """List the account's campaigns, with the names that every --campaign takes.
+
+    Example:
+        dialframe campaigns --json
+    """
+    with account_options.connect() as account:
+        listed = [
+            {"id": campaign.id, "name": campaign.name, "status": campaign.status}
+            for campaign in account.client.campaigns.list()
+        ]
+    width = max((len(row["name"]) for row in listed), default=0)
+    lines = [f"{row['name']:<{width}}  {row['status']:<9}  {row['id']}" for row in listed]
+    return Answer({"data": listed}, lines or ["the account has no campaigns"])
 
 
 def export(
@@ -109,67 +127,6 @@ def export(
     reporting.write_table(frame, to)
     facts = {"table": table, "rows": len(frame), "file": str(to)}
     return Answer(facts, [f"{len(frame):,} rows of {table} written to {to}"])
-
-
-@contextmanager
-def watch() -> Iterator[OnProgress]:
-    """A listener that shows how a sync comes on; in a pipe it says nothing.
-
-    Shown are rows, rows a second, the oldest creation reached, the time left where it can be known, and
-    how much of the key's rate limit is used.
-    """
-    if not (sys.stderr.isatty() or _in_notebook()):
-        yield silent
-        return
-    # Loaded here, so that a command's help comes without pandas.
-    from rich.console import Console
-    from rich.live import Live
-
-    from dialframe.account.sync_report import Meter
-
-    # A notebook shows standard error as a fault, and a pipe wants standard output for the answer.
-    console = Console(stderr=not _in_notebook())
-    if console.is_dumb_terminal:
-        yield silent
-        return
-
-    meter = Meter(time.monotonic())
-    with Live(
-        # Four times a second is smooth enough to the eye, and costs nothing beside the requests.
-        console=console,
-        transient=True,
-        refresh_per_second=4,
-        get_renderable=lambda: _shown(meter),
-    ):
-
-        def listen(progress: Progress) -> None:
-            meter.hear(progress, time.monotonic())
-
-        yield listen
-
-
-def _shown(meter: Meter) -> Group:
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-    from rich.text import Text
-
-    from dialframe.account.sync_report import line
-
-    now_s = time.monotonic()
-    table = Table.grid(padding=(0, 1))
-    for pace in meter.paces(now_s):
-        done = 1.0 if pace.share is None else pace.share
-        # Where the share is not known the bar only moves.
-        bar = ProgressBar(total=1.0, completed=done, width=8, pulse=pace.share is None)
-        table.add_row(bar, Text(line(pace)))
-    return Group(table, Text(f"{meter.limit_share(now_s):.0%} of the rate limit used"))
-
-
-def _in_notebook() -> bool:
-    shell = sys.modules.get("IPython")
-    # A kernel has no terminal, and draws all the same.
-    return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,14 @@ SMS_REPORTS: Final = TABLES["sms_reports"]
 #: Endpoints that events are sent to.
 WEBHOOKS: Final = TABLES["webhooks"]
 
+#: What an account's frames have behind a table's own columns.
+PROVENANCE: Final[tuple[Column, ...]] = (
+    Column("_observed_at", "instant", "the answer that brought this version was asked for, UTC"),
+    Column("_request_id", "text", "the service's id of that answer"),
+    Column("last_looked_at", "instant", "the row was read from the service then or later, UTC"),
+)
+LAST_LOOKED_AT: Final = PROVENANCE[2]
+
 _BLANK_JSON: tuple[Any, ...] = (None, {}, "")
 
 
