@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         analytics,
         compliance,
         errors,
+        frames,
         leads,
         phones,
         plots,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dialframe.account import Account, connect
     from dialframe.client import AsyncClient, Client
     from dialframe.flows.audit import audit, may_call
+    from dialframe.frames import read
 
 __version__ = "0.1.0"
 
@@ -46,10 +48,12 @@ __all__ = [
     "compliance",
     "connect",
     "errors",
+    "frames",
     "leads",
     "may_call",
     "phones",
     "plots",
+    "read",
     "reports",
     "sandbox",
     "suppression",
@@ -66,6 +70,7 @@ if not TYPE_CHECKING:
         "audit": "dialframe.flows.audit",
         "connect": "dialframe.account",
         "may_call": "dialframe.flows.audit",
+        "read": "dialframe.frames",
     }
     _ROOMS = frozenset(__all__) - {*_NAMES, "__version__"}
 

@@ -103,7 +103,7 @@ def export(
             autocompletion=completion_words.of(completion_words.TABLES),
         ),
     ],
-    to: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .jsonl.")],
+    to: Annotated[Path, typer.Option(help="File to write: .parquet, .csv, .xlsx or .jsonl.")],
     account_options: AccountOptions,
 ) -> Answer:
     """Write a stored table to a file, with the contract's field names.

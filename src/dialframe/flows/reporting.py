@@ -19,6 +19,7 @@ from dialframe.csv_safety import csv_bytes
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
+from dialframe.frames.table_files import WRITERS
 from dialframe.reports import render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
@@ -247,16 +248,6 @@ def _facts(scope: Scope, whole: Funnel, tables: Tables, problems: Sequence[str])
     }
 
 
-#: How a table is written, by the ending of the file's name.
-FORMATS: Final[dict[str, Callable[[pd.DataFrame], bytes]]] = {
-    ".parquet": lambda frame: bytes(frame.to_parquet(index=False, compression="zstd")),
-    ".csv": csv_bytes,
-    ".jsonl": lambda frame: str(
-        frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us")
-    ).encode(),
-}
-
-
 def exportable(table: str, path: Path) -> None:
     """Refuse a table or a kind of file that there is not, before anything is read.
 
@@ -265,8 +256,8 @@ def exportable(table: str, path: Path) -> None:
     """
     if table not in TABLES:
         raise ConfigError(f"there is no table {table!r}; the tables are {', '.join(TABLES)}")
-    if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"{path}: the file's name has to end in {', '.join(FORMATS)}")
+    if path.suffix.lower() not in WRITERS:
+        raise ConfigError(f"{path}: the file's name has to end in {', '.join(WRITERS)}")
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> Path:
@@ -279,4 +270,4 @@ def write_table(frame: pd.DataFrame, path: Path) -> Path:
     plain = frame.copy()
     # What a frame says of its freshness is no part of the file's rows.
     plain.attrs = {}
-    return write_bytes(FORMATS[path.suffix.lower()](plain), path)
+    return write_bytes(WRITERS[path.suffix.lower()](plain), path)

@@ -17,6 +17,7 @@ from dialframe.frames.frame_schemas import (
     from_columns,
     from_records,
 )
+from dialframe.frames.table_files import conform, read
 
 __all__ = [
     "APPOINTMENTS",
@@ -30,10 +31,12 @@ __all__ = [
     "TABLES",
     "Column",
     "Table",
+    "conform",
     "custom_field",
     "empty",
     "from_columns",
     "from_records",
+    "read",
 ]
 
 
