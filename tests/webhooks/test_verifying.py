@@ -284,3 +284,14 @@ def test_nothing_that_was_sent_steers_the_terminal() -> None:
     line = as_line(made(data={"phone": "\x1b[2J\n\x9b" + PERSON}), show_numbers=True)
 
     assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("late_s", "words"), [(301, "301 seconds behind this"), (-4000, "4,000 seconds ahead of this")]
+)
+def test_a_stale_delivery_says_on_which_side_of_the_clock_it_is(late_s: int, words: str) -> None:
+    """A machine whose clock is wrong is told which way."""
+    with pytest.raises(WebhookError, match=words) as caught:
+        checked(delivery(), now=NOW + timedelta(seconds=late_s))
+
+    assert caught.value.why == "stale"

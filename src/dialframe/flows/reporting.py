@@ -15,7 +15,6 @@ from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
 from dialframe.analytics.claims_and_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.csv_safety import csv_bytes
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
+from dialframe.csv_safety import escape_frame, unescape_frame
 from dialframe.errors import ConfigError
-from dialframe.frames.csv_safety import escape_frame, unescape_frame
 from dialframe.frames.frame_schemas import (
     DTYPES,
     PROVENANCE,

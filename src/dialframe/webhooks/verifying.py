@@ -210,11 +210,17 @@ def _timestamp(text: str, now: datetime) -> int:
         raise _refused("bad_timestamp", "the delivery's timestamp is no number of Unix seconds")
     # Contract, Events, Delivery 2.
     # Either way: a clock that is ahead is as wrong as one that is behind.
-    away_s = abs(now.timestamp() - int(text))
-    if away_s > limits.SIGNATURE_TOLERANCE_S:
+    late_s = now.timestamp() - int(text)
+    if abs(late_s) > limits.SIGNATURE_TOLERANCE_S:
+        side, advice = (
+            "behind",
+            "it is an old delivery sent again, or this machine's clock is ahead",
+        )
+        if late_s < 0:
+            side, advice = "ahead of", "this machine's clock is behind, or the sender's ahead"
         raise WebhookError(
-            f"the delivery was signed {away_s:,.0f} seconds from this machine's clock, and "
-            f"{limits.SIGNATURE_TOLERANCE_S} are allowed; check the clock",
+            f"the delivery was signed {abs(late_s):,.0f} seconds {side} this machine's clock, and "
+            f"{limits.SIGNATURE_TOLERANCE_S} are allowed: {advice}",
             why="stale",
         )
     return int(text)
