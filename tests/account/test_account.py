@@ -415,7 +415,7 @@ def test_sql_has_the_attempts_too(synced: dialframe.Account) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["hours", "attempts", "recycle", "caller_ids", "best_time"])
+@pytest.mark.parametrize("name", ["hours", "attempts", "recycle", "caller_ids"])
 def test_an_analysis_takes_attempts_in_the_place_of_calls(
     name: str, synced: dialframe.Account
 ) -> None:
