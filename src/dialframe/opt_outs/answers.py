@@ -121,7 +121,8 @@ def read_consent(cell: str) -> Answer:
         return "yes"
     if _is_of(word, "no", "opted_out"):
         return "no"
-    composed = None if _EXPLAINED.search(cell) else composed_answer(word)
+    of_list = any(is_word_of(token, "registers") for token in plain(cell).split())
+    composed = None if of_list or _EXPLAINED.search(cell) else composed_answer(word)
     if composed in ("allows", "given", "refuses"):
         return "no" if composed == "refuses" else "yes"
     if find_phrase(cell) is not None or _phrase_says(cell) == "yes":

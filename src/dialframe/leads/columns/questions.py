@@ -134,7 +134,7 @@ def phrase_in(column: str, cell: str, *, is_flag: bool = False) -> Phrase | None
     if is_quiet(column) and (phrase.says != "refusal" or words < _SENTENCE_WORDS):
         return None
     # `Removed` and `Stop` say something in a column of notes or statuses, and elsewhere anything.
-    if phrase.text in word_set("weak") and not _is_of_notes(column):
+    if opt_outs.plain(phrase.text) in word_set("weak") and not _is_of_notes(column):
         return None
     return phrase
 
