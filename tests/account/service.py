@@ -187,6 +187,11 @@ class FakeList:
             raise NotFound(f"{self.name}.get: 404", status=404, code="not_found")
         return self.model.model_validate(self.service.rows[self.name][identifier])
 
+    def __iter__(self) -> Iterator[Answer]:
+        """Every row, newest first."""
+        for page in self.pages():
+            yield from page.records
+
     def pages(self, *, cursor: str | None = None) -> Iterator[FakePage]:
         """Pages from a cursor or the head."""
         while True:

@@ -82,6 +82,25 @@ def test_frames_take_since_until_campaign_and_as_of(
     assert account.calls(as_of=before).attrs["dialframe"]["as_of"] == before.isoformat()
 
 
+def test_a_campaign_is_named_by_name_or_id(account: Account, service: FakeService) -> None:
+    """In any case of letters; whoever names none is told the nearest names, and a young one is found."""
+    service.put("campaigns", 1, START, name="Autumn renewals")
+    service.put("campaigns", 2, START, name="Spring")
+    account.sync()
+    young = service.put("campaigns", 3, START, name="Winter")
+    service.put("campaigns", 4, START, name="spring")
+
+    assert account.campaign_id(" autumn RENEWALS") == CAMPAIGN == account.campaign_id(CAMPAIGN)
+    assert account.campaign_id("Winter") == young == account.campaign_id(young)
+    assert len(account.calls(campaign="Autumn renewals")) == 40
+    with pytest.raises(ConfigError, match="did you mean 'Autumn renewals'"):
+        account.leads(campaign="Autum renewal")
+    account.sync()
+    assert account.campaign_id("Spring").endswith("2")
+    with pytest.raises(ConfigError, match="2 campaigns are called 'SPRING'"):
+        account.attempts(campaign="SPRING")
+
+
 @pytest.mark.parametrize(
     "text",
     ["yesterday", "2026-03-02T08:00:00", datetime(2026, 3, 2), "2026-13-01"],  # noqa: DTZ001

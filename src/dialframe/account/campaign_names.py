@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dialframe.contract.models.base_models import kind_of
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, DialframeError
 from dialframe.frames.frame_schemas import CALLBACKS, CALLS, CAMPAIGNS, LEADS
 from dialframe.store import Store
 
@@ -19,29 +20,32 @@ _NAMES: int = 5
 
 def campaign_id(given: str, store: Store, client: Client) -> str:
     """The id of the campaign that is meant by an id or a name; see `Account.campaign_id`."""
-    rows = store.arrow(CAMPAIGNS, columns=["id", "name"]).to_pylist()
-    if not rows:
-        # Nothing to compare an id with: whoever gives one knows what it is.
-        if kind_of(given) == "campaign":
-            return given
-        rows = [{"id": campaign.id, "name": campaign.name} for campaign in client.campaigns.list()]
-    ids = {row["id"] for row in rows}
-    if kind_of(given) == "campaign":
-        # Resources, Campaign: archived ones are not listed, and their calls and leads are.
-        if given in ids or given in store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS):
-            return given
-        raise ConfigError(f"there is no campaign {given}: {_nearest(given, rows)}")
     wanted = given.strip()
-    matches = [row["id"] for row in rows if row["name"] == wanted] or [
-        row["id"] for row in rows if str(row["name"]).casefold() == wanted.casefold()
-    ]
+    rows = store.arrow(CAMPAIGNS, columns=["id", "name"]).to_pylist()
+    is_id = kind_of(wanted) == "campaign"
+    # Resources, Campaign: archived ones are not listed, and their calls and leads are.
+    if is_id and (not rows or wanted in store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS)):
+        return wanted
+    matches = _matches(wanted, rows)
+    if not matches:
+        # It may be younger than the last sync.
+        with suppress(DialframeError):
+            rows = [{"id": row.id, "name": row.name} for row in client.campaigns.list()]
+            matches = _matches(wanted, rows)
+    if not matches:
+        raise ConfigError(f"there is no campaign {wanted!r}: {_nearest(wanted, rows)}")
     if len(matches) > 1:
         raise ConfigError(
             f"{len(matches)} campaigns are called {wanted!r}: give one of their ids, {', '.join(sorted(matches))}"
         )
-    if not matches:
-        raise ConfigError(f"there is no campaign {wanted!r}: {_nearest(wanted, rows)}")
-    return str(matches[0])
+    return matches[0]
+
+
+def _matches(wanted: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Ids of the campaigns of this id, this name, or else this name in another case."""
+    exact = [row["id"] for row in rows if wanted in (row["id"], row["name"])]
+    folded = wanted.casefold()
+    return exact or [row["id"] for row in rows if str(row["name"]).casefold() == folded]
 
 
 def _nearest(given: str, rows: list[dict[str, Any]]) -> str:

@@ -295,7 +295,9 @@ def fix(
 def import_(
     *,
     files: Files,
-    campaign: Annotated[str, typer.Option(help="Campaign id; draft, ready or paused.")],
+    campaign: Annotated[
+        str, typer.Option(help="Campaign, by name or id; draft, ready or paused.")
+    ],
     options: ListOptions,
     output: OutputOptions,
     out: OutFolder = Path("imported"),
@@ -309,15 +311,11 @@ def import_(
     """Plan, confirm, clean, screen and import; run it again after a crash to resume where it stopped.
 
     Examples:
-        dialframe leads import autumn.csv --campaign cmp_... --region US --dry-run
+        dialframe leads import autumn.csv --campaign Autumn --region US --dry-run
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported --yes
     """
-    from dialframe.contract.models.base_models import kind_of
     from dialframe.flows import lead_import
 
-    # IDs are typed (contract, Conventions): a slip is known before anything is read.
-    if kind_of(campaign) != "campaign":
-        raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
     # The service has no delete: what is sent is sent.
     if not (yes or dry_run or at_terminal()):
         raise ConfigError(
@@ -331,7 +329,8 @@ def import_(
             expanded(files),
             chosen,
             account,
-            campaign_id=campaign,
+            # A slip is known before anything is read.
+            campaign_id=account.campaign_id(campaign),
             out=out,
             keep=keep,
             now=partial(datetime.now, UTC),

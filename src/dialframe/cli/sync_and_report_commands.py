@@ -133,7 +133,7 @@ def export(
 class CallOptions:
     """Which calls are counted, how they are split, and what the firm's codes mean."""
 
-    campaign: Annotated[str | None, typer.Option(help="Only this campaign id.")] = None
+    campaign: Annotated[str | None, typer.Option(help="Only this campaign, by name or id.")] = None
     by: Annotated[
         str | None,
         typer.Option(help="Split by campaign_id, region or a custom field such as lead_source."),

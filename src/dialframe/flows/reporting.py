@@ -36,7 +36,7 @@ class Scope:
     """What a funnel or a report is about.
 
     Attributes:
-        campaign: This campaign only.
+        campaign: This campaign only, by name or id.
         by: Column or custom field of the leads to split by.
         since: Calls from this instant on; aware.
         until: Calls before this instant; aware.
@@ -48,6 +48,12 @@ class Scope:
     since: datetime | None = None
     until: datetime | None = None
     taxonomy: Taxonomy = DEFAULT
+
+    def of(self, account: Account) -> Scope:
+        """The same, its campaign by the id that it has in an account."""
+        if self.campaign is None:
+            return self
+        return replace(self, campaign=account.campaign_id(self.campaign))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +102,7 @@ def funnel(
     """
     if window is not None and window > _LONGEST:
         raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
+    scope = scope.of(account)
     # A funnel of nothing would be read as nobody reached.
     leads, calls = _synced("leads", account.leads()), _synced("calls", account.calls())
     return analytics.funnel(
@@ -159,6 +166,7 @@ def report(
     # Only who wants pictures waits for matplotlib.
     from dialframe.reports import result_sections
 
+    scope = scope.of(account)
     # First: it refuses what was never synced or is unknown.
     whole = funnel(account, scope)
     tables = Tables(
