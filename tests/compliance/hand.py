@@ -144,9 +144,44 @@ def audit(
 ) -> compliance.Audit:
     """An audit by a book of the rules that are asked alone, of a firm that declared what its checks cover."""
     whole = book or rulebook.load()
-    return compliance.audit(
+    return audited(
         leads, calls, checks, callbacks, rulebook=whole.select(rules),
         practice=declared(practice, whole, covered_by), **more,
+    )  # fmt: skip
+
+
+def audited(
+    leads: pd.DataFrame,
+    calls: pd.DataFrame,
+    checks: pd.DataFrame,
+    callbacks: pd.DataFrame | None = None,
+    **question: Any,
+) -> compliance.Audit:
+    """An audit of frames."""
+    tables = {"leads": leads, "calls": calls, "dnc_checks": checks}
+    tables |= {} if callbacks is None else {"callbacks": callbacks}
+    return compliance.audit(tables, compliance.Question(**question))
+
+
+def may_call(
+    numbers: Any,
+    *,
+    at: datetime,
+    leads: pd.DataFrame | None = None,
+    calls: pd.DataFrame | None = None,
+    checks: pd.DataFrame | None = None,
+    callbacks: pd.DataFrame | None = None,
+    campaign: str | None = None,
+    caller_id: str | None = None,
+    suppressed: Mapping[str, str] | None = None,
+    **question: Any,
+) -> pd.DataFrame:
+    """Verdicts by frames."""
+    given = {"leads": leads, "calls": calls, "dnc_checks": checks, "callbacks": callbacks}
+    tables = {name: frame for name, frame in given.items() if frame is not None}
+    return compliance.may_call(
+        numbers, at=at, tables=tables, question=compliance.Question(now=at, **question),
+        campaign=campaign, caller_id=caller_id, suppressed=suppressed,
     )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def _audit(
 ) -> compliance.Audit:
     """The audit of a firm that declared nothing, unless it says so."""
     given = {"now": NOW, "rules": ["us"], **more}
-    return compliance.audit(
+    return hand.audited(
         hand.leads(*(leads or [])), hand.calls(*calls), hand.checks(*checks), **given
     )
 

@@ -23,7 +23,7 @@ ASKED = rulebook.load().select(RULES)
 def gate(numbers: list[str | None], **more: object) -> pd.DataFrame:
     """Verdicts by a few rules, of a firm that declared what its checks cover."""
     given = {"at": NOON, "rulebook": ASKED, "practice": hand.declared(), **more}
-    return compliance.may_call(numbers, **given)  # type: ignore[arg-type]
+    return hand.may_call(numbers, **given)  # type: ignore[arg-type]
 
 
 def fresh(phone: str = hand.NEW_YORK, *, listed: bool = False) -> dict[str, object]:
@@ -152,7 +152,7 @@ def test_no_number_passes_that_an_audit_finds_a_violation_for() -> None:
     )
     book = hand.trusted(rulebook.load()).select(RULES)
     shared = {"rulebook": book, "practice": hand.declared(), "checks": checks, "leads": leads}
-    audit = compliance.audit(calls=calls, callbacks=callbacks, now=now, **shared)  # type: ignore[arg-type]
+    audit = hand.audited(calls=calls, callbacks=callbacks, now=now, **shared)  # type: ignore[arg-type]
     bad = audit.findings[
         (audit.findings["grade"] == "violation") & audit.findings["call_id"].notna()
     ]
@@ -162,10 +162,10 @@ def test_no_number_passes_that_an_audit_finds_a_violation_for() -> None:
     for fault in planted.itertuples():
         before = calls[calls["created_at"] < fault.at]
         asked = [fault.phone, *(phone for phone in phones if phone != fault.phone)]
-        told = compliance.may_call(asked, at=fault.at, calls=before, **shared).set_index("number")  # type: ignore[arg-type]
+        told = hand.may_call(asked, at=fault.at, calls=before, **shared).set_index("number")  # type: ignore[arg-type]
         assert told.loc[fault.phone, "verdict"] == "held"
         made = hand.calls(*(hand.call(phone, fault.at, id=phone) for phone in asked))
-        after = compliance.audit(
+        after = hand.audited(
             calls=pd.concat([before, made]), now=fault.at, since=fault.at, **shared,  # type: ignore[arg-type]
         ).findings  # fmt: skip
         faulty = set(after.loc[after["grade"] == "violation", "phone"])

@@ -113,7 +113,7 @@ def test_what_breaks_a_rule_that_nobody_read_is_uncertain_and_says_why(name: str
     rows = []
     for book in (hand.trusted(rulebook.load()), _weak({name})):
         asked = book.select([name])
-        audit = compliance.audit(
+        audit = hand.audited(
             hand.leads(), calls, hand.checks(), now=NOW, rulebook=asked, practice=firm
         )
         frame = audit.hours if part == "hours" else audit.parts[part]

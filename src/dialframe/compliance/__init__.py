@@ -5,11 +5,12 @@ calls to listed numbers are proven, indeterminate or clear beside that. Nothing 
 calling was lawful.
 
     book = rulebook.load()
+    tables = {"leads": leads, "calls": calls, "dnc_checks": checks, "callbacks": callbacks}
+    audit(tables, Question(now=now, rules=["us", "us-*"]))
+    may_call(numbers, at=now, tables=tables)
     hours.audit(calls, leads, rules=book.select(["us", "us-fl"]), callbacks=callbacks)
     dnc.coverage(leads, calls, checks, now=now)
     dnc.listed_calls(calls, leads, checks, now=now)
-    audit(leads, calls, checks, callbacks, now=now, rules=["us", "us-*"])
-    may_call(numbers, at=now, leads=leads, calls=calls, checks=checks)
 """
 
 from dialframe.compliance import dnc, hours
@@ -21,11 +22,12 @@ from dialframe.compliance.result import Audit
 from dialframe.compliance.rules import calendars, overrides, rulebook
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables.query_tables import Question
 from dialframe.phones import zones
 from dialframe.phones.zones import Zones
 
 __all__ = [
-    "Audit", "Coverage", "Declared", "Practice", "RuleBook", "Zones", "audit", "calendars",
+    "Audit", "Coverage", "Declared", "Practice", "Question", "RuleBook", "Zones", "audit", "calendars",
     "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 

@@ -1,283 +1,229 @@
-"""The whole audit: every check over the same tables, counted, and put into frames when they are read."""
+"""The audit: every call, number and request held against the rules, with counts that add up.
+
+An account of any size is audited by numbers: a check looks at the calls of one number at a time, except for shares of
+abandoned calls and how far back records go, which are sums. So parts of the numbers may be audited apart, on an
+executor, and their `Totals` added.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance import check_runner, hours, notes, sums_of_parts, voluntary_codes
-from dialframe.compliance.check_runner import CHECKS as ALL_CHECKS
-from dialframe.compliance.check_runner import Engine
-from dialframe.compliance.checks import consent, scrub_coverage
-from dialframe.compliance.checks.check_results import GRADES, Check, Tally, shaped
-from dialframe.compliance.dnc import dialed, in_time, people, speaking, summary
-from dialframe.compliance.practice import Practice
-from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, in_words
-from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance import dnc, findings, notes
+from dialframe.compliance.checks import BY_NAME, CHECKS, GRADES, Check
+from dialframe.compliance.engine import Engine
+from dialframe.compliance.findings import FINDINGS, frame, shaped
+from dialframe.compliance.result import CHECKS as CHECK_COLUMNS
+from dialframe.compliance.result import Audit, Coverage, Parts, counted, in_words
 from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.sums_of_parts import RULES, Piece, piece_of
-from dialframe.compliance.tables import FRAMES
+from dialframe.compliance.tables import FRAMES, quoted
 from dialframe.compliance.tables.intake import moment
-from dialframe.compliance.tables.law import Law
-from dialframe.compliance.tables.query_tables import (
-    DEFAULT_AGE,
-    NOTHING_DECLARED,
-    REQUEST_CODES,
-    Question,
-)
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, Question, Tables
 
-UNANSWERED: Final = FRAMES["unanswered"]
+RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
+FORCE: Final = "voluntary code"
+#: Parts of an audit, and the check that each is the frame of.
+PARTS: Final = {
+    "attempts": "attempt_caps", "requests": "internal_dnc", "abandonment": "abandonment", "consent": "consent",
+    "records": "records", "retention": "retention", "emergencies": "emergency", "sectors": "sector_ban",
+    "caller_ids": "caller_id", "recordings": "recording_consent", "voices": "artificial_voice",
+}  # fmt: skip
+#: Checks in which a rule is counted by itself.
+_BY_RULE: Final = ("calling_hours", "attempt_caps", "consent")
+#: Checks over sums of calls, which no part can make alone.
+_SUMMED: Final = ("abandonment", "retention")
 
 
-def audit(
-    leads: pd.DataFrame,
-    calls: pd.DataFrame,
-    checks: pd.DataFrame,
-    callbacks: pd.DataFrame | None = None,
-    *,
-    now: datetime,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    rulebook: RuleBook | None = None,
-    rules: Sequence[str] | None = None,
-    states: Mapping[str, str] | pd.Series | None = None,
-    dnc_codes: Sequence[str] = REQUEST_CODES,
-    known_codes: Callable[[str], bool] | None = None,
-    grace: timedelta = timedelta(0),
-    practice: Practice | None = None,
-    exemptions: pd.DataFrame | None = None,
-    declared: Declared = NOTHING_DECLARED,
-    consents: pd.DataFrame | None = None,
-    recorded_consents: pd.DataFrame | None = None,
-    look_ups: pd.DataFrame | None = None,
-    outcomes: Mapping[str, str] | pd.Series | None = None,
-    events: pd.DataFrame | None = None,
-    began_at: datetime | None = None,
-    taxonomy: str = "",
-    data_version: str = "",
-) -> Audit:
-    """Calls and numbers held against every rule that reaches them; the strictest answer counts.
+@dataclass(slots=True)
+class Totals:
+    """What an audit of some numbers comes to: plain values that add up and travel between processes.
 
-    Voluntary codes are evaluated apart (`voluntary_codes`): what is found there is no violation.
+    Attributes:
+        counts: Check, grade and missing input to how many calls, numbers or requests.
+        rules: Check to the ids (of the tables) of the rules that reach anything of it.
+        left_out: Checks of which a rule that was not asked would reach a call.
+        by_rule: Rule id and grade to calls, where a rule is counted by itself.
+        not_asked: Jurisdiction to calls and checks.
+        unmapped: Disposition to calls, and whether it reads like a refusal.
+        excluded: Reason to calls that are not graded.
+        data: `graded` and `stored` calls, those of which an import screen is the newest record (`screened`), those
+            that a callback was `due` for, and checks that count (`used`).
+        days: Calls by rule, campaign and day, for shares of abandoned calls.
+        oldest_at: The oldest stored call, UTC.
+    """
+
+    counts: Counter[tuple[str, str, str | None]] = field(default_factory=Counter)
+    rules: dict[str, set[str]] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
+    by_rule: Counter[tuple[str, str]] = field(default_factory=Counter)
+    not_asked: dict[str, tuple[int, frozenset[str]]] = field(default_factory=dict)
+    unmapped: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    excluded: Counter[str] = field(default_factory=Counter)
+    data: Counter[str] = field(default_factory=Counter)
+    days: list[tuple[Any, ...]] = field(default_factory=list)
+    oldest_at: datetime | None = None
+
+    def add(self, other: Totals) -> None:
+        """Add those of further numbers."""
+        self.counts.update(other.counts)
+        for check, rules in other.rules.items():
+            self.rules.setdefault(check, set()).update(rules)
+        self.left_out |= other.left_out
+        self.by_rule.update(other.by_rule)
+        for name, (calls, checks) in other.not_asked.items():
+            before, named = self.not_asked.get(name, (0, frozenset()))
+            self.not_asked[name] = before + calls, named | checks
+        for code, (calls, like) in other.unmapped.items():
+            before, was = self.unmapped.get(code, (0, False))
+            self.unmapped[code] = before + calls, was or like
+        self.excluded.update(other.excluded)
+        self.data.update(other.data)
+        self.days += other.days
+        starts = [at for at in (self.oldest_at, other.oldest_at) if at is not None]
+        self.oldest_at = min(starts, default=None)
+
+
+def totals(engine: Engine, *, without: Sequence[str] = ()) -> Totals:
+    """What an audit comes to whose checks were run."""
+    result, db = Totals(), engine.db
+    for check in (BY_NAME[name] for name in engine.ran if name not in without):
+        table, number = (
+            (f"{check.name}_grades", "sum(calls)") if check.by_call else (check.name, "count(*)")
+        )
+        rows = db.rows(f"""
+            select grade::varchar, case when grade = 'not evaluable' then missing end, {number}::bigint from {table} group by all""")
+        for grade, missing, calls in rows:
+            result.counts[check.name, grade, missing] += calls
+        reached = f"select distinct unnest(rules) from {table}"
+        if check.by_call:
+            reached = (
+                f"select distinct rule from reach where check_name = '{check.name}' and not lifted"
+            )
+        result.rules[check.name] = {rule for (rule,) in db.rows(reached)}
+    result.left_out = {name for (name,) in db.rows("select distinct check_name from not_asked")}
+    for name in _BY_RULE:
+        if name in engine.ran:
+            rows = db.rows(f"""
+                select r.rule_id, b.grade::varchar, sum(a.calls)::bigint from (
+                  select question, rule_id, max(grade::grade) as grade from {name}_by_rule join rules using (rule) group by all
+                ) b join {name}_asked a using (question) join rules r on r.rule = b.rule_id group by all""")
+            for rule, grade, calls in rows:
+                result.by_rule[rule, grade] += calls
+    result.not_asked = {
+        place: (calls, frozenset(checks.split(", "))) for place, calls, checks in db.rows("from not_asked_places")
+    }  # fmt: skip
+    result.unmapped = {code: (calls, bool(like)) for code, calls, like in db.rows("from unmapped")}
+    result.excluded.update(dict(db.rows("select reason, calls from left_out order by place")))
+    result.data.update(_data(engine))
+    if "abandonment" in engine.ran:
+        result.days = db.rows("from abandonment_days")
+    ((result.oldest_at,),) = db.rows("select oldest_at from settings")
+    return result
+
+
+def _data(engine: Engine) -> dict[str, int]:
+    due = screened = "0"
+    if "scrub_at_call" in engine.ran:
+        screened = """(select coalesce(sum(calls), 0)::bigint from scrub_at_call_grades
+          where screen_is_newer and (answer is distinct from 'checked in time' or grade = 'uncertain'))"""
+    if "calling_hours" in engine.ran and engine.db.rows("select 1 from due_callbacks limit 1"):
+        due = f"""(select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
+            asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
+            join {engine.calls_of("calling_hours")} m on m.call = c.call join calling_hours_grades g using (question)
+            where c.at_utc <= d.scheduled_at + interval 60 minute and g.grade >= 'uncertain'::grade)"""
+    ((graded, stored, of_screens, were_due, used),) = engine.db.rows(f"""
+        select (select count(*) from calls where graded), (select count(*) from calls_in), {screened}, {due},
+          (select count(*) from checks_in cross join settings s where phone is not null and listed is not null and checked_at <= s.as_of)""")
+    return {
+        "graded": graded,
+        "stored": stored,
+        "screened": of_screens,
+        "due": were_due,
+        "used": used,
+    }
+
+
+def audit(tables: Tables, question: Question) -> Audit:
+    """Grade every outbound call, every callable number and every request not to be called.
 
     Args:
-        leads: Frame of the leads table.
-        calls: Frame of the calls table. Requests not to be called, and attempts in a window, are
-            looked for before the period too, so it should reach back as far as the records do.
-        checks: Ledger of Do-Not-Call checks, frame of the dnc_checks table.
-        callbacks: Frame of the callbacks table; a call near a due callback is named as a
-            candidate for an exemption, its grade stays.
-        now: The moment of the audit; later calls, leads and checks are left out.
-        since: First instant of the period; None: from the first call.
-        until: First instant after the period; None: `now`.
-        rulebook: The rules; by default those of the package.
-        rules: Jurisdictions or ids of rules to ask (`us`, `us-fl`, `us-*`, `gb`); None: all. A
-            call that a rule of the book would reach and that passes those that were asked is
-            `not asked`.
-        states: Number to US state or ZIP code, where the account knows it; adds zones and the
-            rules of the state, never takes one away.
-        dnc_codes: Dispositions that mean "do not call me again".
-        known_codes: Whether somebody said what a disposition means. One that reads like a refusal
-            and is not known makes later calls of its number uncertain.
-        grace: Where no rule of the place speaks of requests, calls this long after one are
-            uncertain in words of their own; elsewhere the rules say how long.
-        practice: What the firm says of its calling: purpose, dialing, line types, and the lists
-            that the service's check and import screen cover. What it does not say proves nothing.
-        exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
-        declared: Days that were declared: emergencies, a governor's holidays.
-        consents: Records of consent, columns `tables.intake.CONSENTS`.
-        recorded_consents: Consents that went to the service, of the same columns. They show that
-            there is consent; that there is none only a whole table (`consents`) can show.
-        look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
-        outcomes: Call id to `dropped`, `live` or `machine`, for the share of abandoned calls.
-        events: Requests not to be called beside those of calls, columns `tables.intake.EVENTS`.
-        began_at: When the account began, as far as it is known.
-        taxonomy: Version of the taxonomy behind `dnc_codes` and `outcomes`.
-        data_version: What the frames were read from, in words.
+        tables: Name of a table of the account to its rows: `calls`, `leads`, `dnc_checks`, `callbacks`; what is not
+            there is empty. A frame, an Arrow table, or the text of a DuckDB query. Requests not to be called, and
+            attempts in a window, are looked for before the period too, so the calls should reach back as far as the
+            records do.
+        question: Which rules are asked, of which period, with which records of the firm.
 
     Returns:
         The audit.
 
     Raises:
-        ConfigError: A frame lacks a column, an instant or a moment has no time zone, a
-            jurisdiction is not in the book, the period ends before it begins.
+        ConfigError: A table lacks a column, an instant or a moment has no time zone, a jurisdiction is not in the
+            book, the period ends before it begins.
 
     Example:
-        found = audit(account.leads(), account.calls(), account.dnc_checks(), now=now, rules=["us"])
-        found.checks
+        result = audit({"calls": calls, "leads": leads, "dnc_checks": checks}, Question(now=now, rules=["us"]))
+        result.checks
     """
-    question = Question(
-        now=now, since=since, until=until, rulebook=rulebook, rules=rules, states=states,
-        dnc_codes=dnc_codes, known_codes=known_codes, grace=grace, practice=practice,
-        exemptions=exemptions, declared=declared, consents=consents,
-        recorded_consents=recorded_consents, look_ups=look_ups, outcomes=outcomes, events=events,
-        began_at=began_at, taxonomy=taxonomy, data_version=data_version,
-    )  # fmt: skip
-    return _answer(question, leads, calls, checks, callbacks)
-
-
-def _answer(
-    question: Question,
-    leads: pd.DataFrame,
-    calls: pd.DataFrame,
-    checks: pd.DataFrame,
-    callbacks: pd.DataFrame | None,
-) -> Audit:
-    run = Engine(leads, calls, checks, callbacks, question)
-    run.run()
-    # A code binds no firm that did not join it: it is asked apart, of the calls that it reaches.
-    near = voluntary_codes.reached(question.book.codes(), calls, run.view)
-    advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
-    piece = piece_of(run)
-    listed = [check for check in ALL_CHECKS if check.name in listed_in(piece)]
-    return assembled(
-        question, piece, advice, len(checks),
-        frames=Parts({
-            "findings": lambda: sums_of_parts.findings(listed, run.view),
-            "hours": lambda: hours.every_call(run.view), "listed": lambda: speaking(run.view),
-        }),
-        coverage=_coverage(run, question.book, leads, question.now), parts=_parts(run),
-        law=run.question.law, engine=run,
+    engine = Engine(tables, question)
+    engine.run()
+    total = totals(engine)
+    listed = Parts({
+        "findings": partial(_findings, engine), "hours": partial(every_call, engine, "calling_hours"),
+        "listed": partial(dnc.speaking, engine),
+    })  # fmt: skip
+    return _assembled(
+        question, engine, total, _advice(engine, question), frames=listed, coverage=_coverage(engine, tables),
+        parts=Parts({name: partial(_part, engine, check) for name, check in PARTS.items()}),
     )  # fmt: skip
 
 
-def listed_in(piece: Piece) -> list[str]:
-    """Checks of which anything is a finding by itself."""
-    return [
-        name for name, tally in piece.tallies.items() if tally.listed and _is_reported(name, tally)
-    ]
+def _findings(engine: Engine) -> pd.DataFrame:
+    findings.make(engine)
+    return frame(engine, "from findings", FINDINGS)
 
 
-def assembled(
-    question: Question,
-    piece: Piece,
-    advice: Audit | None,
-    checks: int,
-    *,
-    frames: Parts,
-    coverage: Coverage,
-    parts: Parts,
-    law: Law,
-    engine: object,
-) -> Audit:
-    """An audit from its sums.
-
-    Args:
-        question: What was asked.
-        piece: The sums of all calls.
-        advice: The audit by voluntary codes; None where they reach no call.
-        checks: Rows of the ledger of checks.
-        frames: Findings, every call against the hours, and every call to a number that anything speaks against.
-        coverage: How far checks reach.
-        parts: Frames of the further checks.
-        law: The rules behind their numbers.
-        engine: The tables behind it.
-    """
-    book, at = question.book, moment(question.now)
-    # A check that no rule asks for is left out: a count of nothing would read like a pass.
-    reported = [
-        c
-        for c in ALL_CHECKS
-        if c.name in piece.tallies and _is_reported(c.name, piece.tallies[c.name])
-    ]
-    counted = pd.DataFrame([_row(check, piece.tallies[check.name], law) for check in reported])
-    advised, of_codes, advice_notes = voluntary_codes.reported(advice, book.codes())
-    by_rule = [piece.by_rule, of_codes]
-    more = {
-        "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, reported),
-        "rules": lambda: _rules(book, by_rule),
-    }  # fmt: skip
-    return Audit(
-        frames=frames,
-        checks=shaped(counted, CHECKS),
-        coverage=coverage,
-        excluded=piece.excluded,
-        rulebook_version=book.version,
-        rulebook_sha256=book.sha256,
-        as_of=at.to_pydatetime(),
-        notes=(
-            *notes.LIMITS,
-            *notes.about_book(book, at),
-            *notes.about_not_asked(piece.not_asked),
-            *notes.about_declared(book, question.declared),
-            *advice_notes,
-            *notes.about_data(piece.counts, checks),
-            *notes.about_unmapped(piece.unmapped),
-            *notes.about_requests(question.events),
-            *notes.about_states(question.states),
-            *notes.about_consents(question.consents, question.recorded_consents),
-        ),
-        parts=parts.joined(advised).joined(more),
-        since=question.since,
-        until=question.until,
-        taxonomy=question.taxonomy,
-        data_version=question.data_version,
-        gaps=_gaps(piece.counts),
-        engine=engine,
-    )
+def every_call(engine: Engine, name: str) -> pd.DataFrame:
+    """Every graded call against a check, in words."""
+    check = BY_NAME[name]
+    rows = findings.rows(engine, check, "true")
+    if name == "calling_hours":
+        rows = f"""
+            select t.*, n.local_minute from ({rows}) t left join (
+              -- In the zone whose clock is furthest from the middle of the day.
+              select c.call, arg_max(minute, abs(minute - 870))::bigint as local_minute from (
+                select c.call, hour(c.at_utc + o.utc_offset) * 60 + minute(c.at_utc + o.utc_offset) as minute
+                from calls c join place_zones z using (place) join offsets o on o.zone = z.zone and c.at_utc >= o.since and c.at_utc < o.until
+              ) c group by c.call) n using (call) order by call"""
+    return frame(engine, rows, check.columns)
 
 
-def _unanswered(piece: Piece, reported: Sequence[Check]) -> pd.DataFrame:
-    """How many of each check are not evaluable, by the missing input."""
-    # What is missing most is what is worth bringing first.
-    rows = [
-        {"check": check.name, "missing": missing, "number": number}
-        for check in reported
-        for (severity, missing), (number, _) in sorted(
-            piece.tallies[check.name].counts.items(),
-            key=lambda each: (-each[1][0], each[1][1], str(each[0][1])),
-        )
-        if GRADES[severity] == "not evaluable"
-    ]
-    return shaped(pd.DataFrame(rows), UNANSWERED)
-
-
-def _gaps(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Why an audit says less than it seems to, where it has no calls."""
-    if counts["graded"]:
-        return ()
+def _part(engine: Engine, name: str) -> pd.DataFrame:
+    """The frame of a further check."""
+    check = BY_NAME[name]
+    if name not in engine.ran:
+        return shaped(pd.DataFrame(), check.columns)
     return (
-        "there is no outbound call in the period"
-        if counts["stored"]
-        else "there is no call in the store",
+        every_call(engine, name)
+        if check.by_call
+        else frame(engine, findings.items(engine, check), check.columns)
     )
 
 
-def _is_reported(name: str, tally: Tally) -> bool:
-    """Whether a check is in the report: always the first four, others where a rule asks for them."""
-    return name in check_runner.ALWAYS or bool(tally.rules) or tally.left_out
-
-
-def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
-    """The counts of a check, by the columns of `result.CHECKS`."""
-    rules = law.named(tally.rules)
-    calls_by_grade = dict.fromkeys(GRADES, 0)
-    for (severity, _), (calls, _) in tally.counts.items():
-        calls_by_grade[GRADES[severity]] += calls
-    # The most frequent input first; of equal ones the one that is missed first.
-    missing = sorted(
-        (-calls, first, str(missing))
-        for (severity, missing), (calls, first) in tally.counts.items()
-        if GRADES[severity] == "not evaluable"
-    )
-    inputs = pd.Series(
-        [-calls for calls, *_ in missing], index=pd.Index([name for *_, name in missing], dtype="str"), dtype="int64"
-    )  # fmt: skip
-    counts = {
-        "checked": sum(calls_by_grade.values()), "pass": calls_by_grade["pass"], "violation": calls_by_grade["violation"],
-        "uncertain": calls_by_grade["uncertain"], "not_evaluable": calls_by_grade["not evaluable"],
-        "not_asked": calls_by_grade["not asked"],
-    }  # fmt: skip
-    return {
-        "check": check.name, "title": check.title, "unit": f"{check.unit}s", **counts,
-        "rule_id": ids(rules), "citation": citations(rules),
-        "sentence": in_words(check.unit, counts, inputs),
-    }  # fmt: skip
+def _coverage(engine: Engine, tables: Tables) -> Coverage:
+    as_of, book = moment(engine.question.now).to_pydatetime(), engine.question.book
+    frames = Parts({
+        "numbers": lambda: dnc.numbers(engine), "calls": lambda: dnc.in_time(engine),
+        "summary": lambda: dnc.summary(frames["numbers"], dnc.people(dnc.frame_of(tables, "leads"), as_of), dnc.dialed(engine)),
+    })  # fmt: skip
+    return Coverage(frames=frames, as_of=as_of, max_age_days=federal_age(book, as_of.date()))
 
 
 def federal_age(book: RuleBook, day: date) -> int:
@@ -287,81 +233,173 @@ def federal_age(book: RuleBook, day: date) -> int:
     return min(ages, default=DEFAULT_AGE.days)
 
 
-def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -> Coverage:
-    # What costs much is put into words when somebody reads it.
-    frames = Parts({
-        "numbers": lambda: scrub_coverage.numbers(run.view), "calls": lambda: in_time(run.view),
-        "summary": lambda: summary(frames["numbers"], people(leads, now), dialed(run.view)),
-    })  # fmt: skip
-    as_of = moment(now).to_pydatetime()
-    return Coverage(frames=frames, as_of=as_of, max_age_days=federal_age(book, as_of.date()))
+# Voluntary codes are evaluated like rules and kept apart from them. A code binds the firms that joined it. So it is
+# evaluated for every call that it reaches, and what is found stands in tables of its own (`advisory`, `advisory_checks`)
+# whose column `force` says "voluntary code". Nothing there counts among the violations of an audit. A firm that holds
+# itself to a code names the rule by its id (`rules=["br-hours"]`), or adopts it in its own file (`adopt = true`).
 
 
-#: Parts of an audit, and the check that each is the frame of.
-PARTS: Final = {
-    "attempts": "attempt_caps", "requests": "internal_dnc", "abandonment": "abandonment", "consent": "consent",
-    "records": "records", "retention": "retention", "emergencies": "emergency", "sectors": "sector_ban",
-    "caller_ids": "caller_id", "recordings": "recording_consent", "voices": "artificial_voice",
-}  # fmt: skip
+def _advice(engine: Engine, question: Question) -> Audit | None:
+    """The audit by voluntary codes of the calls that they reach; None where they reach none."""
+    codes = question.book.codes()
+    if not codes.rules:
+        return None
+    places = ", ".join(quoted(rule.jurisdiction) for rule in codes.rules)
+    reached = f"""select c.phone from calls c join places p using (place)
+        where c.missing_input is null and list_has_any(p.regions, [{places}])"""
+    # Most codes reach no call of an account, and a second audit would find nothing.
+    if not engine.db.rows(f"{reached} limit 1"):
+        return None
+    near = engine.con.execute(f"""
+        select i.* exclude (call, to_phone) from calls_in i left join repeated_ids d on d.id = i.id
+        where (d.id is null or i.call = d.last_call)
+          and case when lower(trim(direction)) = 'inbound' then e164(from_number) else to_phone end in ({reached}) order by call""").to_arrow_table()
+    rest = {name: engine.con.execute(f"select * exclude ({extra}) from {made}").to_arrow_table()
+            for name, made, extra in (("leads", "leads_in", "lead, phone_key"), ("dnc_checks", "checks_in", "check_no, phone_key"), ("callbacks", "callbacks_in", "callback_no"))}  # fmt: skip
+    return audit({"calls": near, **rest}, question.by_codes())
 
 
-def _parts(run: Engine) -> Parts:
-    """Frames of every further check, made when they are asked for."""
-
-    def frame(name: str) -> pd.DataFrame:
-        check = check_runner.BY_NAME[name]
-        if name in _REST:
-            return _of_every_call(run, check, _REST[name])
-        if name not in run.ran:
-            return shaped(pd.DataFrame(), check.columns)
-        return consent.table(run.view) if name == "consent" else check.table(run.view)
-
-    return Parts({part: partial(frame, name) for part, name in PARTS.items()})
-
-
-#: What is said of calls that no rule of a check was held against.
-_REST: Final = {
-    "attempt_caps": """
-        select c.call, [] as rules, case when n.case_id is null then 0 else 1 end as severity, null as missing,
-          case when reached_network or not {ran} then 'no rule of those asked caps attempts where the number may be'
-            else 'left out: the call never reached the network' end as reason
-        from calls c left join not_asked n on n.case_id = c.case_id and n.check_name = 'attempt_caps' and {ran}""",
-    "records": """
-        select c.call, d.rules, case when d.case_id is null then 2 else 0 end as severity,
-          case when d.case_id is null then 'no rule of those asked says what a record of the call has to hold'
-            else 'the stored record has every field' end as reason,
-          case when d.case_id is null then 'a rule on records for the place of the number' end as missing, null as absent
-        from calls c left join records_default d on d.case_id = c.case_id""",
-    "emergency": """
-        select c.call, d.rules, d.severity, null as reason, d.missing from calls c join emergency_default d using (case_id)""",
-}
+def _reported_advice(
+    advice: Audit | None, codes: RuleBook
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Parts `advisory` and `advisory_checks`, and what is noted of them."""
+    of_findings, of_checks = (*FRAMES["force"], *FINDINGS), (*FRAMES["force"], *CHECK_COLUMNS)
+    if advice is None:
+        nothing = pd.DataFrame()
+        return {
+            "advisory": shaped(nothing, of_findings),
+            "advisory_checks": shaped(nothing, of_checks),
+        }, []
+    # Checks that no code asks for say nothing here.
+    checks = advice.checks[advice.checks["rule_id"] != ""]
+    rows = advice.findings[advice.findings["check"].isin(checks["check"])]
+    note = (
+        f"Voluntary codes ({', '.join(rule.id for rule in codes.rules)}) were evaluated as advice, "
+        f"apart from the law: {counted(int(checks['violation'].sum()), 'departure')}. They count as "
+        "violations only for a firm that names the rule by its id or adopts it in its own file."
+    )
+    parts = {
+        "advisory": shaped(rows.assign(force=FORCE), of_findings),
+        "advisory_checks": shaped(checks.assign(force=FORCE), of_checks),
+    }
+    return parts, [note]
 
 
-def _of_every_call(run: Engine, check: Check, rest: str) -> pd.DataFrame:
-    """Every graded call against a check: those that were looked at, and what is said of the others."""
-    view, ran = run.view, check.name in run.ran
-    if check.name == "emergency" and not ran:
-        return shaped(pd.DataFrame(), check.columns)
-    # A frame of every call counts the attempts of numbers too that were dialed seldom.
-    if check.name == "attempt_caps":
-        run.count_every_attempt()
-    elif not ran:
-        # No rule speaks of it: its tables are there, and empty.
-        check.settle(view)
-    rows = check.rows(view, "true")
-    others = view.frame(f"""
-        select c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, o.* from ({rest.format(ran=ran)}) o
-        join calls c using (call) where c.graded and call not in (select call from {check.name})""")
-    if len(others):
-        worded = check.worded(others, view)
-        named = worded["reason"].where(others["reason"].isna(), others["reason"])
-        rows = pd.concat([rows, worded.assign(reason=named)])
-    return shaped(rows.sort_values("call", kind="stable"), check.columns)
+def _assembled(
+    question: Question, engine: Engine, total: Totals, advice: Audit | None, *, frames: Parts, coverage: Coverage, parts: Parts,
+) -> Audit:  # fmt: skip
+    """An audit from its totals."""
+    book, at = question.book, moment(question.now)
+    reported = [check for check in CHECKS if _is_reported(check, total)]
+    advised, advice_notes = _reported_advice(advice, book.codes())
+    not_asked = shaped(pd.DataFrame(
+        [(place, calls, ", ".join(sorted(checks))) for place, (calls, checks) in sorted(total.not_asked.items(), key=lambda each: (-each[1][0], each[0]))],
+        columns=["jurisdiction", "calls", "checks"]), FRAMES["not_asked"])  # fmt: skip
+    # What may be a refusal first.
+    codes = sorted(total.unmapped.items(), key=lambda each: (not each[1][1], -each[1][0], each[0]))
+    unmapped = shaped(
+        pd.DataFrame(
+            [(code, *values) for code, values in codes],
+            columns=["disposition", "calls", "like_refusal"],
+        ),
+        FRAMES["unmapped"],
+    )
+    more = {
+        "not_asked": not_asked, "unmapped": unmapped, "unanswered": _unanswered(total, reported),
+        "rules": lambda: _rules(book, total, advice),
+    }  # fmt: skip
+    return Audit(
+        frames=frames,
+        checks=shaped(pd.DataFrame([_row(check, total, question) for check in reported]), CHECK_COLUMNS),
+        coverage=coverage,
+        excluded=dict(total.excluded),
+        rulebook_version=book.version,
+        rulebook_sha256=book.sha256,
+        as_of=at.to_pydatetime(),
+        notes=(
+            *notes.LIMITS,
+            *notes.about_book(book, at),
+            *notes.about_not_asked(not_asked),
+            *notes.about_declared(book, question.declared),
+            *advice_notes,
+            *notes.about_data(total.data, dnc.ledger_rows(engine)),
+            *notes.about_unmapped(unmapped),
+            *notes.about_requests(question.events),
+            *notes.about_states(question.states),
+            *notes.about_consents(question.consents, question.recorded_consents),
+        ),
+        parts=parts.joined(advised).joined(more),
+        since=question.since,
+        until=question.until,
+        taxonomy=question.taxonomy,
+        data_version=question.data_version,
+        gaps=_gaps(total.data),
+        engine=engine,
+    )  # fmt: skip
 
 
-def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _is_reported(check: Check, total: Totals) -> bool:
+    """Whether a check is in the report: always the first four, others where a rule asks for them; a count of nothing would read like a pass."""
+    return check.always or bool(total.rules.get(check.name)) or check.name in total.left_out
+
+
+def _unanswered(total: Totals, reported: Sequence[Check]) -> pd.DataFrame:
+    """How many of each check are not evaluable, by the missing input."""
+    rows = [
+        {"check": check.name, "missing": missing, "number": number}
+        for check in reported
+        for missing, number in _missing(check, total)
+    ]
+    return shaped(pd.DataFrame(rows), FRAMES["unanswered"])
+
+
+def _missing(check: Check, total: Totals) -> list[tuple[str, int]]:
+    """Missing inputs of a check with how many wait for each, the most first."""
+    missing = [
+        (str(name), number)
+        for (which, grade, name), number in total.counts.items()
+        if which == check.name and grade == "not evaluable"
+    ]
+    return sorted(missing, key=lambda each: (-each[1], each[0]))
+
+
+def _gaps(data: Mapping[str, int]) -> tuple[str, ...]:
+    """Why an audit says less than it seems to, where it has no calls."""
+    if data["graded"]:
+        return ()
+    return ("there is no outbound call in the period" if data["stored"] else "there is no call in the store",)  # fmt: skip
+
+
+def _row(check: Check, total: Totals, question: Question) -> dict[str, object]:
+    """The counts of a check, by the columns of `result.CHECKS`."""
+    law = question.law
+    places = {each.rule: place for place, each in enumerate(law.rules)}
+    rules = {
+        law.by_rule[r].id: law.by_rule[r]
+        for r in sorted(total.rules.get(check.name, ()), key=places.__getitem__)
+    }
+    by_grade = dict.fromkeys(GRADES, 0)
+    for (name, grade, _), number in total.counts.items():
+        by_grade[grade] += number if name == check.name else 0
+    missing = _missing(check, total)
+    inputs = pd.Series(
+        [n for _, n in missing],
+        index=pd.Index([name for name, _ in missing], dtype="str"),
+        dtype="int64",
+    )
+    counts = {
+        "checked": sum(by_grade.values()), "pass": by_grade["pass"], "violation": by_grade["violation"],
+        "uncertain": by_grade["uncertain"], "not_evaluable": by_grade["not evaluable"], "not_asked": by_grade["not asked"],
+    }  # fmt: skip
+    return {
+        "check": check.name, "title": check.title, "unit": f"{check.unit}s", **counts,
+        "rule_id": ids(list(rules.values())), "citation": citations(list(rules.values())),
+        "sentence": in_words(check.unit, counts, inputs),
+    }  # fmt: skip
+
+
+def _rules(book: RuleBook, total: Totals, advice: Audit | None) -> pd.DataFrame:
     """Every rule that was asked, with the calls of each grade where it is counted by itself."""
-    counted = pd.concat([part for part in counts if len(part)] or list(counts), ignore_index=True)
     names = (
         "id",
         "title",
@@ -376,12 +414,25 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.DataFrame({name: [getattr(r, name) for r in book.rules] for name in names}).astype(
         "str"
     )
+    counted_rules = {rule for rule, _ in total.by_rule}
+    rows = {
+        rule: {grade.replace(" ", "_"): total.by_rule[rule, grade] for grade in GRADES}
+        for rule in counted_rules
+    }
+    if advice is not None:
+        of_codes = advice.parts["rules"].set_index("rule_id")
+        rows |= {
+            rule: dict(of_codes.loc[rule, list(RULES)])
+            for rule in of_codes.index
+            if pd.notna(of_codes.loc[rule, "pass"])
+        }
     # A rule that is not counted by itself keeps empty counts: zeros would say that no call broke it.
-    merged = table.rename(columns={"id": "rule_id"}).merge(counted, on="rule_id", how="left")
     for name in RULES:
-        merged[name] = merged[name].astype("Int64")
+        table[name] = pd.array(
+            [rows[rule].get(name) if rule in rows else None for rule in table["id"]], dtype="Int64"
+        )
     # What rests on no source that was read passes nothing for certain.
-    weak = (merged["confidence"] == "low") & merged["pass"].notna()
-    merged.loc[weak, "uncertain"] += merged.loc[weak, "pass"] + merged.loc[weak, "violation"]
-    merged.loc[weak, ["pass", "violation"]] = 0
-    return merged
+    weak = ((table["confidence"] == "low") & table["pass"].notna()).to_numpy(dtype=bool)
+    table.loc[weak, "uncertain"] += table.loc[weak, "pass"] + table.loc[weak, "violation"]
+    table.loc[weak, ["pass", "violation"]] = 0
+    return table.rename(columns={"id": "rule_id"})

@@ -18,18 +18,20 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import pandas as pd
+import pyarrow as pa
 
-from dialframe.compliance.check_runner import Engine
-from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
-from dialframe.compliance.checks.check_results import View, shaped
+from dialframe.compliance import findings
+from dialframe.compliance.checks import BY_NAME, CLEAR, INDETERMINATE, NO_LIST_RULE, PROVEN
+from dialframe.compliance.engine import Engine
+from dialframe.compliance.findings import frame, shaped
 from dialframe.compliance.result import Coverage, Parts
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import moment
-from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Question
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Question, Tables
 from dialframe.contract import limits
 from dialframe.errors import ConfigError
-from dialframe.frames import custom_field
+from dialframe.frames import LEADS, custom_field, from_records
 from dialframe.phones.zones import place
 
 __all__ = ["REQUEST_CODES", "Coverage", "Dashboard", "coverage", "dashboard", "listed_calls"]
@@ -117,12 +119,12 @@ def coverage(
     question = Question(
         now=moment(now).to_pydatetime(), rulebook=rules, states=states, plain_age=age
     )
-    engine = Engine(leads, calls, checks, None, question)
+    engine = Engine({"leads": leads, "calls": calls, "dnc_checks": checks}, question)
     engine.run(("scrub_at_call", "scrub_coverage"))
-    numbers = scrub_coverage.numbers(engine.view)
+    of_numbers = numbers(engine)
     frames = {
-        "numbers": numbers, "calls": in_time(engine.view),
-        "summary": summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
+        "numbers": of_numbers, "calls": in_time(engine),
+        "summary": summary(of_numbers, people(leads, now, by), dialed(engine), by=by),
     }  # fmt: skip
     # 16 CFR 310.4(b)(3)(iv): 31 days, where no rule of the place says another number.
     days = DEFAULT_AGE.days if max_age_days is None else max_age_days
@@ -134,12 +136,40 @@ def _without_rules(book: RuleBook) -> RuleBook:
     return RuleBook(book.version, book.generated_on, book.sha256, book.scope, ())
 
 
-def in_time(view: View) -> pd.DataFrame:
-    """Every graded call against the records of its number, columns `scrub_at_call.COLUMNS`."""
-    rows = scrub_at_call.CHECK.rows(view, "true")
-    return shaped(
-        rows.assign(reason=rows.get("plain_reason", rows["reason"])), scrub_at_call.COLUMNS
-    )
+def in_time(engine: Engine) -> pd.DataFrame:
+    """Every graded call against the records of its number, columns `FRAMES["scrub_at_call"]`."""
+    check = BY_NAME["scrub_at_call"]
+    rows = findings.rows(engine, check, "true")
+    # The lists stand in the findings; here the age alone is said.
+    of_age = f"select * exclude (reason, plain_reason), coalesce(plain_reason, reason) as reason from ({rows}) order by call"
+    return frame(engine, of_age, check.columns)
+
+
+def numbers(engine: Engine) -> pd.DataFrame:
+    """Every number that is callable or was called, columns `FRAMES["scrub_coverage"]`."""
+    return frame(engine, """
+        select number as phone, lead_id, callable, called, case newest when 'check' then check_at else screen_at end as checked_at,
+          case when check_at is not null or screen_at is not null then newest end as source,
+          case newest when 'check' then k.ref else i.ref end as ref, case newest when 'check' then listed when 'import screen' then false end as listed,
+          (epoch_us(as_of) - epoch_us(checked_at)) / 86400000000 as age_days,
+          date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
+        from coverage c left join check_refs k on k.phone = c.phone and k.at_utc = c.check_at
+        left join screens i on i.phone = c.phone and i.at_utc = c.screen_at order by lead_place nulls last, call_place""",
+        FRAMES["scrub_coverage"])  # fmt: skip
+
+
+def frame_of(tables: Tables, name: str) -> pd.DataFrame:
+    """A table of the account as a frame; without rows where it is not a frame or not there."""
+    rows = tables.get(name)
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    return rows.to_pandas() if isinstance(rows, pa.Table) else from_records(LEADS, [])
+
+
+def ledger_rows(engine: Engine) -> int:
+    """Rows of the ledger of checks."""
+    ((rows,),) = engine.db.rows("select count(*) from checks_in")
+    return int(rows)
 
 
 def people(leads: pd.DataFrame, now: datetime, by: str | None = None) -> pd.DataFrame:
@@ -151,9 +181,9 @@ def people(leads: pd.DataFrame, now: datetime, by: str | None = None) -> pd.Data
     return leads.loc[kept.to_numpy(dtype=bool), names].reset_index(drop=True)
 
 
-def dialed(view: View) -> pd.DataFrame:
+def dialed(engine: Engine) -> pd.DataFrame:
     """Calls that went to a number: `to_number`, `campaign_id`."""
-    return view.frame("""
+    return engine.frame("""
         select to_number, campaign_id from calls
         where graded and is_outbound and to_number is not null order by call""")
 
@@ -242,7 +272,7 @@ def listed_calls(
             310.4(b)(1)(iii)(A) names none; hence 0.
 
     Returns:
-        One row per outbound call to such a number, in the order given, columns `listed_number.COLUMNS`. The
+        One row per outbound call to such a number, in the order given, columns `FRAMES["listed_number"]`. The
         service does not say which list a number is on, nor of which day its copy of it is.
 
     Raises:
@@ -256,15 +286,26 @@ def listed_calls(
         # Codes that read like a refusal are for an audit to doubt: here the caller says which there are.
         known_codes=lambda _: True, grace=grace, plain_age=DEFAULT_AGE,
     )  # fmt: skip
-    engine = Engine(leads, calls, checks, None, question)
+    engine = Engine({"leads": leads, "calls": calls, "dnc_checks": checks}, question)
     engine.run(("scrub_at_call", "listed_number"))
-    return speaking(engine.view)
+    return speaking(engine)
 
 
-def speaking(view: View) -> pd.DataFrame:
-    """Calls to numbers that something speaks against, in their order, columns `listed_number.COLUMNS`."""
-    rows = listed_number.CHECK.rows(view, "g.call in (select call from listed_spoken)")
-    return shaped(listed_number.frame_of(rows), listed_number.COLUMNS)
+def speaking(engine: Engine) -> pd.DataFrame:
+    """Calls to numbers that something speaks against, in their order, columns `FRAMES["listed_number"]`."""
+    check = BY_NAME["listed_number"]
+    rows = findings.rows(engine, check, "c.is_outbound and c.phone in (from spoken)")
+    # This frame speaks of lists, and has words of its own for its grades. Where no rule is asked a record that says
+    # not listed is all that can clear a call. A listing after a request is the request's doing.
+    return frame(engine, f"""
+        select t.* exclude (grade, basis), case
+            when grade = 'violation' then '{PROVEN}' when grade = 'uncertain' then '{INDETERMINATE}'
+            when grade = 'not evaluable' and not (missing = '{NO_LIST_RULE}' and ((at_check_at is not null and not by_check)
+              or (following_at is not null and not following_listed))) then 'not evaluable' else '{CLEAR}' end as grade,
+          case when basis = 'nothing' and following_listed and following_at > requested_at then 'request' else basis end as basis,
+          case when requested_at < created_at then (epoch_us(created_at) - epoch_us(requested_at)) / 86400000000 end as days_after_request,
+          case when requested_at < created_at then weekdays(requested_at::date, created_at::date) end as weekdays_after_request
+        from ({rows}) t order by call""", check.columns)  # fmt: skip
 
 
 def dashboard(

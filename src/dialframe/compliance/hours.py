@@ -13,15 +13,15 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.check_runner import Engine
-from dialframe.compliance.checks import calling_hours
-from dialframe.compliance.checks.check_results import View, shaped
+from dialframe.compliance.auditing import every_call
+from dialframe.compliance.engine import Engine
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.query_tables import NOTHING_DECLARED, Question
 
-COLUMNS: Final = calling_hours.COLUMNS
+COLUMNS: Final = FRAMES["calling_hours"]
 #: Every call counts, whenever it was made: no moment of an audit cuts them off.
 _LAST: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -66,13 +66,11 @@ def audit(
     question = Question(
         now=_LAST, rulebook=rules, states=states, practice=practice, exemptions=exemptions, declared=declared
     )  # fmt: skip
-    engine = Engine(leads, calls, None, callbacks, question)
+    tables = {"calls": calls, "leads": leads, "callbacks": callbacks}
+    engine = Engine({name: rows for name, rows in tables.items() if rows is not None}, question)
     engine.run(("calling_hours",))
-    graded = every_call(engine.view)
-    graded.attrs["excluded"] = engine.view.left_out()
+    graded = every_call(engine, "calling_hours")
+    graded.attrs["excluded"] = dict(
+        engine.db.rows("select reason, calls from left_out order by place")
+    )
     return graded
-
-
-def every_call(view: View) -> pd.DataFrame:
-    """Every graded call against the hours, columns `COLUMNS`."""
-    return shaped(calling_hours.CHECK.rows(view, "true"), COLUMNS)

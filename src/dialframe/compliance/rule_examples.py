@@ -19,7 +19,7 @@ import phonenumbers
 
 from dialframe import frames
 from dialframe.compliance.auditing import PARTS, audit
-from dialframe.compliance.checks.check_results import (
+from dialframe.compliance.checks import (
     CLEAR,
     INDETERMINATE,
     NOT_EVALUABLE,
@@ -34,6 +34,7 @@ from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook, adopted
 from dialframe.compliance.tables.law import CHECKS_OF
+from dialframe.compliance.tables.query_tables import Question
 from dialframe.errors import ConfigError
 from dialframe.phones.zones import area_codes, of_number
 
@@ -357,10 +358,11 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
         line_types={scene.phone: scene.rule.line_types[0] for scene in scenes},
         covers=tuple(Cover(registry) for registry in registries),
     )
-    return audit(
-        frames.from_records(frames.LEADS, ()),
-        frames.from_records(frames.CALLS, [call for scene in scenes for call in scene.calls]),
-        frames.from_records(frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]),
+    tables = {
+        "calls": frames.from_records(frames.CALLS, [call for scene in scenes for call in scene.calls]),
+        "dnc_checks": frames.from_records(frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]),
+    }
+    question = Question(
         now=max(scene.now for scene in scenes), rules=list(rules),
         rulebook=replace(book, rules=tuple(rules.values())),
         practice=practice, declared=Declared(declared),
@@ -369,6 +371,7 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
         exemptions=requests.astype({"from_at": "datetime64[us, UTC]"}) if len(requests) else None,
         outcomes={call: kind for scene in scenes for call, kind in scene.outcomes.items()} or None,
     )  # fmt: skip
+    return audit(tables, question)
 
 
 def _graded(audited: Audit, scene: Scene) -> tuple[str | None, str]:

@@ -3,24 +3,19 @@
 -- An empty field is uncertain, not a violation: the firm may keep it elsewhere. The disposition is
 -- asked for only of calls that were answered.
 
-create or replace table records as
--- Empty without calls, case_rules, retention_rules.
-with asked as (
-  select c.call, k.rule, list_filter([
+create or replace view records_alike as
+select call, case_id, from_number is null as no_from, ended_at is null and duration_seconds is null as no_duration,
+  answered_at is not null and disposition is null as no_disposition from calls where graded and missing_input is null;
+
+with fields as (
+  select a.question, k.rule, list_filter([
     case when c.from_number is null then 'from_number' end,
-    case when c.to_number is null then 'to_number' end,
-    case when c.at_utc is null then 'created_at' end,
     case when c.ended_at is null and c.duration_seconds is null then 'duration_seconds' end,
     case when c.answered_at is not null and c.disposition is null then 'disposition' end
   ], lambda f: f is not null) as absent
-  from calls c join case_rules k using (case_id) join retention_rules r using (rule)
-  where c.graded and r.is_detail and not k.lifted
+  from asked a join calls c using (call) join reach k using (case_id) join retention_rules r using (rule)
+  where k.check_name = 'records' and r.is_detail and not k.lifted
 )
-select call, 3 as severity, list(rule order by rule) as rules, null::varchar as missing,
-  array_to_string(any_value(absent), ', ') as absent, array_to_string(any_value(absent), ', ') as evidence
-from asked where absent <> [] group by call;
-
-create or replace table records_default as
--- Empty without case_rules, retention_rules.
-select k.case_id, 0 as severity, list(k.rule order by k.rule) as rules, null::varchar as missing
-from case_rules k join retention_rules r using (rule) where r.is_detail and not k.lifted group by k.case_id;
+select question, rule, array_to_string(absent, ', ') as absent, nullif(array_to_string(absent, ', '), '') as evidence, null as answer,
+  case when absent = [] then 'pass' else 'uncertain' end as grade, null as missing
+from fields;

@@ -7,7 +7,6 @@
 -- flags     a lead whose status is dnc, by its last change, where no request explains it.
 
 create or replace table checks as
--- Empty without checks_in.
 -- Of several answers at one instant the one that says listed counts.
 select phone_key as phone, checked_at as at_utc, bool_or(listed) as listed, arg_max(check_no, listed::int) as check_no
 from checks_in cross join settings s
@@ -15,14 +14,12 @@ where phone_key is not null and listed is not null and checked_at <= s.as_of
 group by all;
 
 create or replace table leads as
--- Empty without leads_in.
 select lead, id as lead_id, phone_key as phone, phone as number, campaign_id,
   lower(trim(status)) as status, created_at, updated_at
 from leads_in cross join settings s
 where phone is not null and (created_at is null or created_at <= s.as_of);
 
 create or replace table screens as
--- Empty without leads.
 -- A lead that was dnc from its first moment was not taken in as clean.
 select phone, created_at as at_utc, min(lead_id) as ref from leads
 where phone is not null and created_at is not null
@@ -30,7 +27,6 @@ where phone is not null and created_at is not null
 group by all;
 
 create or replace table endings as
--- Empty without every_call, words.
 -- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
 select coalesce(at_utc, answered_at, ended_at) as began_at, w.is_request and began_at is not null as is_request,
   case when way = 'inbound' then e164(from_number) else to_phone end as phone,
@@ -39,7 +35,6 @@ from every_call c join words w on w.field = 'disposition' and w.word = c.disposi
 where seen and (w.is_request or w.like_refusal);
 
 create or replace table requests as
--- Empty without endings or requests_in.
 with of_calls as (
   select phone, began_at, at_utc, ref, code, 'call' as source from endings where is_request
 ), others as (
@@ -49,7 +44,6 @@ select row_number() over (order by began_at, at_utc, coalesce(ref, ''), phone, c
 from (select * from of_calls union all select * from others) where phone is not null;
 
 create or replace table refusals as
--- Empty without endings or requests_in.
 -- One without a time may have come before any call.
 with all_refusals as (
   select phone, began_at, at_utc, ref, code from endings where not is_request
@@ -60,7 +54,6 @@ select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(a
 from all_refusals where phone is not null;
 
 create or replace table flags as
--- Empty without leads.
 with marked as (
   select phone, coalesce(l.updated_at, s.as_of) as at_utc, lead_id as ref
   from leads l cross join settings s where status = 'dnc' and phone is not null
@@ -70,7 +63,6 @@ where not exists (select 1 from requests r where r.phone = m.phone and r.began_a
 group by phone;
 
 create or replace table due_callbacks as
--- Empty without callbacks_in, leads.
 -- A call belongs to a callback from 15 minutes before its time until 60 minutes after. Who wished for
 -- it the data does not say, so a match is named and changes no grade.
 select c.id as callback, c.campaign_id, l.phone, c.scheduled_at, c.scheduled_at - interval 15 minute as opens_at
@@ -78,7 +70,6 @@ from callbacks_in c join (select lead_id, any_value(phone) as phone from leads g
 where lower(c.status) in ('pending', 'completed') and c.scheduled_at is not null and c.campaign_id is not null and l.phone is not null;
 
 create or replace view call_leads as
--- Empty without outbound.
 -- The lead of each call, where only one is possible: by campaign and number, else by number alone.
 with people as (
   select lead_id, any_value(phone) as phone, any_value(campaign_id) as campaign_id from leads

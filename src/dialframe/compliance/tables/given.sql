@@ -3,7 +3,6 @@
 create or replace macro digits(text) as try_cast(substr(text, 2) as bigint);
 
 create or replace table consents as
--- Empty without consents_given.
 -- With the first word of the person against calls in another record, given after this one.
 with numbered as (select digits(number) as phone, * exclude (number) from consents_given)
 select n.*, (select min(m.revoked_at) from numbered m
@@ -11,5 +10,4 @@ select n.*, (select min(m.revoked_at) from numbered m
 from numbered n;
 
 create or replace table look_ups as
--- Empty without look_ups_given.
 select digits(number) as phone, * exclude (number) from look_ups_given;

@@ -1,11 +1,12 @@
-"""The rules of an audit as rows: their numbers, days, windows, limits, deadlines, and which of them reach which calls.
+"""The rules of an audit as rows: their days, hours, limits, deadlines, and which of them reach which calls.
 
-Everything that the queries know of the law is in these tables. A rule has a number (`rule`), and a
-holiday that holds in a part of its place alone is a rule number of its own with `regional` set.
+Everything that the queries know of the law is in these tables. `rule` is a rule's id; a part of it that holds
+elsewhere or at another time alone is a row of its own, its id followed by `/2`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -36,15 +37,15 @@ from dialframe.compliance.rules.rule_model import (
     RetentionRule,
     Rule,
 )
+from dialframe.compliance.rules.rule_parameters import clock_words
 from dialframe.compliance.tables import utc_offsets
 from dialframe.phones.zones import Zones
 
 if TYPE_CHECKING:
     from dialframe.compliance.rules.rulebook import RuleBook
 
-DAY_US: Final = 86_400_000_000
-#: Weekday of a row of `windows` that stands for days with hours of their own.
-SPECIAL: Final = 7
+#: Weekday of a row of `hours` that stands for days with hours of their own; 1 is Monday (ISO 8601).
+SPECIAL: Final = 0
 
 #: The checks that each kind of rule is asked by.
 CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
@@ -74,17 +75,17 @@ STRENGTH: Final[Mapping[str, int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """A rule with its number in the tables.
+class Row:
+    """A rule, or a part of one, as it stands in the tables.
 
     Attributes:
-        rule: The number.
+        rule: Its id.
         law: What the book says.
         check: The check that asks it, where its kind alone does not say: `emergency`.
         asked: Whether the audit asks it.
     """
 
-    rule: int
+    rule: str
     law: Rule
     check: str
     asked: bool
@@ -110,34 +111,27 @@ class Law:
         whole = [rule for rule in both if rule.status != "voluntary_code"]
         # Hours are first in the tables, so that of rules of one grade their words are said.
         whole.sort(key=lambda rule: not isinstance(rule, HoursRule))
-        parts = [(part, rule.id in chosen) for rule in whole for part in _parts(rule)]
-        self.rules = [
-            Numbered(number, rule, _check(rule), is_asked)
-            for number, (rule, is_asked) in enumerate(parts)
+        parts = [
+            (rule.id if number == 1 else f"{rule.id}/{number}", part, rule.id in chosen)
+            for rule in whole
+            for number, part in enumerate(_parts(rule), start=1)
         ]
+        self.rules = [Row(rule_, part, _check(part), is_asked) for rule_, part, is_asked in parts]
 
     @cached_property
-    def by_number(self) -> dict[int, Rule]:
-        """Rules by their number."""
+    def by_rule(self) -> dict[str, Rule]:
+        """Rules, and parts of them, by their id in the tables."""
         return {each.rule: each.law for each in self.rules}
 
-    def named(self, numbers: Iterable[int] | None) -> list[Rule]:
-        """Rules by their numbers, each id once."""
-        rules: dict[str, Rule] = {}
-        for number in numbers if numbers is not None else ():
-            rule = self.by_number[int(number)]
-            rules.setdefault(rule.id, rule)
-        return list(rules.values())
-
     @cached_property
-    def _by_place(self) -> Mapping[str, list[Numbered]]:
-        by_place: dict[str, list[Numbered]] = {}
+    def _by_place(self) -> Mapping[str, list[Row]]:
+        by_place: dict[str, list[Row]] = {}
         for each in self.rules:
             by_place.setdefault(each.law.jurisdiction, []).append(each)
         return by_place
 
-    def of_kind(self, kind: type[Any]) -> Iterator[tuple[int, Any]]:
-        """Numbers and rules of one kind that are asked."""
+    def of_kind(self, kind: type[Any]) -> Iterator[tuple[str, Any]]:
+        """Rules of one kind that are asked, by their id in the tables."""
         for each in self.rules:
             if each.asked and isinstance(each.law, kind):
                 yield each.rule, each.law
@@ -156,55 +150,72 @@ class Law:
     def tables(self) -> Iterator[tuple[str, Mapping[str, str], Iterable[tuple[Any, ...]]]]:
         """The tables of rules that do not depend on the calls: name, columns with their kinds, rows."""
         yield "rules", {
-            "rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
-            "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day",
-            "weak": "flag",
+            "rule": "text", "place": "int", "rule_id": "text", "kind": "text", "title": "text", "jurisdiction": "text",
+            "citation": "text", "quotation": "text", "asked": "flag", "regional": "flag", "effective_from": "day",
+            "effective_to": "day", "weak": "flag", "doubt": "text", "exposure": "text", "parameters": "text",
+            "relies_on_area_code": "flag",
         }, self._rows()  # fmt: skip
-        yield "asked_by", {"rule": "int", "check_name": "text"}, self._asked_by()
-        yield "windows", {"rule": "int", "weekday": "int", "spans": "spans"}, self._windows()
-        yield "fixed_clocks", {"rule": "int", "offset_us": "int"}, self._fixed_clocks()
+        yield "asked_by", {"rule": "text", "check_name": "text"}, self._asked_by()
+        yield (
+            "hours",
+            {"rule": "text", "weekday": "int", "opens": "time", "closes": "time"},
+            self._hours(),
+        )
+        yield (
+            "hours_words",
+            {"rule": "text", "weekday": "int", "words": "text", "minutes": "int"},
+            [
+                (rule, weekday, *_hours_in_words(law, weekday))
+                for kind in (HoursRule, HolidayRule)
+                for rule, law in self.of_kind(kind)
+                for weekday in range(1, len(DAYS) + 1)
+            ],
+        )
+        yield "fixed_clocks", {"rule": "text", "utc_offset": "span"}, self._fixed_clocks()
         yield "cap_limits", {
-            "rule": "int", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
+            "rule": "text", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
             "most": "int", "by_subject": "flag", "within": "text",
         }, self._cap_limits()  # fmt: skip
         for name, kind, columns, row in _BY_KIND:
             rows = [(rule, *row(law, self)) for rule, law in self.of_kind(kind)]
-            yield name, {"rule": "int", **columns}, rows
+            yield name, {"rule": "text", **columns}, rows
         # The file of declared days speaks of an emergency, or nobody knows of one.
         yield (
             "emergency_rules",
-            {"rule": "int", "declared": "flag", "in_part": "flag"},
+            {"rule": "text", "declared": "flag", "in_part": "flag"},
             [
                 (rule, self.declared.has(law.id), bool(law.parameters.area))
                 for rule, law in self.of_kind(HolidayRule)
                 if law.parameters.type == "emergency_ban"
             ],
         )
-        # A stretch of law begins when a rule does, or on the day after one ended.
+        # A period of law begins when a rule does, or on the day after one ended.
         turns = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
         turns |= {
             r.law.effective_to + timedelta(days=1)
             for r in self.rules
             if r.law.effective_to is not None
         }
-        stretches = enumerate([date(1, 1, 1), *sorted(turns)])
-        yield "turns", {"stretch": "int", "starts_on": "day"}, stretches
+        periods = enumerate([date(1, 1, 1), *sorted(turns)])
+        yield "periods", {"period": "int", "starts_on": "day"}, periods
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Table `rules`."""
         return [
             (
-                each.rule, each.law.id, each.law.kind, each.check, each.law.jurisdiction,
-                each.law.citation, each.asked, is_regional(each.law),
-                each.law.effective_from, each.law.effective_to, each.law.confidence == "low",
+                each.rule, place, each.law.id, each.law.kind, each.law.title, each.law.jurisdiction,
+                each.law.citation, each.law.quotation, each.asked, is_regional(each.law), each.law.effective_from,
+                each.law.effective_to, each.law.confidence == "low", each.law.ceiling_reason or None,
+                each.law.exposure, json.dumps(_parameters(each.law)),
+                bool(getattr(each.law.parameters, "area_code_reliance", False)),
             )
-            for each in self.rules
+            for place, each in enumerate(self.rules)
         ]  # fmt: skip
 
     def reaching(
-        self, situation: int, zones: Zones, setting: Setting
+        self, circumstance: int, zones: Zones, setting: Setting
     ) -> Iterator[tuple[Any, ...]]:
-        """Rows of `situation_rules`: the rules that reach a situation, or that a record lifts for it."""
+        """Rows of `circumstance_rules`: the rules that reach calls of circumstances, or that a record lifts for them."""
         bare = replace(setting, lifted=frozenset())
         # Where the called number may be, and where the callers sit, each place once.
         ends = dict.fromkeys((region, False) for region in zones.regions)
@@ -229,42 +240,37 @@ class Law:
                 doubtful = doubtful or (callers_alone and len(self.practice.callers_in) > 1)
                 required, proof = _consent_required(each.law, setting)
                 yield (
-                    situation, each.rule, lifted, missing,
+                    circumstance, each.rule, lifted, missing,
                     doubtful or is_regional(each.law) or bool(each.law.ceiling_reason),
                     required, proof,
                 )  # fmt: skip
 
-    def _windows(self) -> Iterator[tuple[Any, ...]]:
-        """Table `windows`: for each rule and weekday (0 is Monday) the hours in which calls may start."""
+    def _hours(self) -> Iterator[tuple[str, int, str, str]]:
+        """Table `hours`: for each rule and weekday (1 is Monday) the times between which calls may start."""
         for rule, law in self.of_kind(HoursRule):
             p = law.parameters
-            for number, day in enumerate(DAYS):
-                spans = sorted((w.start, w.end) for w in p.windows if day in w.days)
-                yield (
-                    rule,
-                    number,
-                    [{"opens": of_day(a), "closes": of_day(b) or DAY_US} for a, b in spans],
-                )
+            for number, day in enumerate(DAYS, start=1):
+                for start, end in sorted((w.start, w.end) for w in p.windows if day in w.days):
+                    yield rule, number, *_span(start, end)
             other = p.before_holiday or p.sunday_and_holiday
             if other is not None:
-                span = {"opens": of_day(other.start), "closes": of_day(other.end) or DAY_US}
-                yield rule, SPECIAL, [span]
+                yield rule, SPECIAL, *_span(other.start, other.end)
         # A holiday rule is open all day on days that it does not close.
         for rule, law in self.of_kind(HolidayRule):
-            for number in range(len(DAYS)) if law.parameters.type != "emergency_ban" else ():
-                yield rule, number, [{"opens": 0, "closes": DAY_US}]
+            if law.parameters.type != "emergency_ban":
+                for number in range(1, len(DAYS) + 1):
+                    yield rule, number, *_span(time(), time())
 
-    def _fixed_clocks(self) -> Iterator[tuple[int, int]]:
+    def _fixed_clocks(self) -> Iterator[tuple[str, timedelta]]:
         """Table `fixed_clocks`: rules that go by one clock wherever the called party is."""
         for rule, law in self.of_kind(HoursRule):
             if law.parameters.timezone is not None:
                 there = utc_offsets.zone(law.parameters.timezone)
-                offset = datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
-                yield rule, int(offset.total_seconds()) * utc_offsets.SECOND_US
+                yield rule, datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
 
     def special_days(
-        self, first: date, last: date, reached: Collection[int]
-    ) -> Iterator[tuple[int, date, bool, str]]:
+        self, first: date, last: date, reached: Collection[str]
+    ) -> Iterator[tuple[str, date, bool, str]]:
         """Table `special_days`: days on which a rule is closed, or has hours of its own."""
         for rule, law in self.of_kind(HolidayRule):
             if rule in reached:
@@ -275,7 +281,7 @@ class Law:
                 for day in sorted(set(_own_hours(law, first, last))):
                     yield rule, day, False, ""
 
-    def _asked_by(self) -> Iterator[tuple[int, str]]:
+    def _asked_by(self) -> Iterator[tuple[str, str]]:
         """Table `asked_by`: the checks that a rule would be asked by."""
         for each in self.rules:
             names = ("emergency",) if each.check == "emergency" else CHECKS_OF[each.law.kind]
@@ -307,15 +313,15 @@ class Law:
                 yield rule, number, True, "days", timedelta(days=days), days, most, False, within
 
     def deadlines(
-        self, asked: Iterable[tuple[int, str, date]]
-    ) -> Iterator[tuple[int, str, date, datetime]]:
+        self, asked: Iterable[tuple[str, str, date]]
+    ) -> Iterator[tuple[str, str, date, datetime]]:
         """Table `deadlines`: the last instant (UTC) at which a request or a revocation made on a local day may still be carried out.
 
         Args:
             asked: Rule, zone and local day of each request.
         """
         for rule, zone, day in asked:
-            law = self.by_number[rule]
+            law = self.by_rule[rule]
             assert isinstance(law, HonorRule | ConsentRule)  # noqa: S101 - they alone set a last day
             end = last_day(law, day) + timedelta(days=1)
             midnight = datetime.combine(end, time(), utc_offsets.zone(zone)).astimezone(
@@ -417,10 +423,79 @@ def _window_words(rule: CapRule) -> str:
     )
 
 
-def of_day(clock: time) -> int:
-    """Microseconds from midnight by the clock."""
-    seconds = (clock.hour * 60 + clock.minute) * 60 + clock.second
-    return seconds * utc_offsets.SECOND_US + clock.microsecond
+def _span(start: time, end: time) -> tuple[str, str]:
+    """Hours as SQL reads them: midnight at the end is that of the next day."""
+    return start.isoformat(), end.isoformat() if end != time() else "24:00:00"
+
+
+def _parameters(rule: Rule) -> dict[str, Any]:
+    """What a rule asks, and what its sentences say of that in words of their own."""
+    parameters = rule.parameters.model_dump(mode="json")
+    if isinstance(rule, HonorRule):
+        parameters["allowed"] = rule.parameters.allowed
+    if isinstance(rule, AbandonmentRule):
+        parameters |= {"conditions": _conditions(rule), "rank": rule.parameters.severity}
+    return parameters
+
+
+def _conditions(rule: AbandonmentRule) -> str:
+    """What an abandoned call's safe harbor asks beside the rate, which no data shows."""
+    p = rule.parameters
+    # 16 CFR 310.4(b)(4): a rate of 3 % is a safe harbor with the ringing and the message alone.
+    start = p.clock_starts.replace("_", " ")
+    conditions = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
+    ringing = [] if p.min_ring_seconds is None else [f"{p.min_ring_seconds} seconds"]
+    ringing += [] if p.min_rings is None else [f"{p.min_rings} rings"]
+    if ringing:
+        conditions.append(f"the ringing of {' or '.join(ringing)}")
+    if p.recorded_message_required:
+        conditions.append("the recorded message")
+    whether = "were" if len(conditions) > 1 or p.seconds_to_answer > 1 else "was"
+    return f"whether {' and '.join(conditions)} {whether} kept is not in the data"
+
+
+def _hours_in_words(rule: Rule, weekday: int) -> tuple[str, int | None]:
+    """Hours of a rule on a weekday, and how many minutes they are where they are the same on it whatever else the day is."""
+    if isinstance(rule, HolidayRule):
+        return "the days on which calls are permitted", None
+    assert isinstance(rule, HoursRule)  # noqa: S101 - no other kind has hours
+    p, day = rule.parameters, DAYS[weekday - 1]
+    windows = sorted((w.start, w.end) for w in p.windows if day in w.days)
+    if not windows or p.before_holiday or p.sunday_and_holiday or p.timezone is not None:
+        return _week(rule), None
+    # A day may have two windows, as in France: 10 to 13 and 14 to 20 (décret 2022-1313).
+    words = " and ".join(f"{start:%H:%M}-{clock_words(end)}" for start, end in windows)
+    return words, sum(len(w.minutes) for w in p.windows if day in w.days)
+
+
+def _week(rule: HoursRule) -> str:
+    """All hours of a rule: `Monday to Saturday 08:00-20:00`."""
+    p = rule.parameters
+    parts = [
+        f"{_weekdays([n for n, day in enumerate(DAYS) if day in w.days])} {w.start:%H:%M}-{clock_words(w.end)}"
+        for w in p.windows
+    ]
+    for when, other in (
+        ("before a holiday", p.before_holiday),
+        ("Sundays and holidays", p.sunday_and_holiday),
+    ):
+        if other is not None:
+            source = f" by {other.citation}" if other.citation else ""
+            parts.append(f"{when} {other.start:%H:%M}-{clock_words(other.end)}{source}")
+    clock = f" by the clock of {p.timezone}" if p.timezone is not None else ""
+    return ", ".join(parts) + clock
+
+
+_DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _weekdays(numbers: Sequence[int]) -> str:
+    """Days of the week in words, those that follow one another as a stretch."""
+    names = [_DAY_NAMES[n] for n in numbers]
+    if len(names) == len(_DAY_NAMES):
+        return "every day"
+    stretch = len(names) > 1 and numbers[-1] - numbers[0] == len(names) - 1
+    return f"{names[0]} to {names[-1]}" if stretch else " and ".join(names)
 
 
 def _check(rule: Rule) -> str:

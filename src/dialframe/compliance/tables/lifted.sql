@@ -1,10 +1,9 @@
 -- Which records of the firm lift rules for which calls.
 --
 -- A record names a call, a number or a campaign, and holds for a time. It has its code, and one more for
--- each window of a rule in which the call lies. Calls with the same set of codes are of one number in `lifted`.
+-- each window of a rule in which the call lies.
 
 create or replace table lifted_codes as
--- Empty without exemptions, outbound.
 with pairs as (
   select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id as campaign
   from outbound c join exemptions e on e.call_id = c.call_id
@@ -25,11 +24,3 @@ with pairs as (
   where v.at_utc <= v.from_at + to_days(w.days::integer)
 )
 select call, string_agg(distinct code, ', ' order by code) as codes from coded group by call;
-
-create or replace table lifted_sets as
--- Empty without lifted_codes.
-select row_number() over (order by codes) as lifted, codes from (select distinct codes from lifted_codes);
-
-create or replace table lifted_calls as
--- Empty without lifted_codes, lifted_sets.
-select call, lifted from lifted_codes join lifted_sets using (codes);

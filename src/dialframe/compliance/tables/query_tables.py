@@ -8,6 +8,7 @@ two together. Nothing is graded here.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,8 @@ NEVER_DIALED: Final = (
     "FACILITY_NOT_IMPLEMENTED", "SERVICE_NOT_IMPLEMENTED", "GATEWAY_DOWN", "CONGESTION",
     "NETWORK_FAIL", "CHANUNAVAIL", "DNCL", "DNCC",
 )  # fmt: skip
+#: Name of a table of the account to its rows: a frame, an Arrow table, or the text of a query.
+Tables = Mapping[str, pd.DataFrame | pa.Table | str]
 NOTHING_DECLARED: Final = Declared()
 #: Outcomes that mean "do not call me again". Codes for numbers that the dialer itself held back
 #: (VICIdial's DNCL, DNCC) are no requests: nobody was spoken to.
@@ -62,7 +65,6 @@ DEFAULT_AGE: Final = timedelta(days=31)
 _WITHHELD: Final = frozenset(
     {"", "anonymous", "private", "restricted", "unavailable", "unknown", "withheld", "blocked"}
 )
-_LINES: Final = ("", "residential", "wireless", "business")
 #: RFC 3261, 21.5: the server failed, and no telephone rang.
 _SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
 #: Calendars and zones are looked up for these years alone; an instant outside of them is a slip.
@@ -78,7 +80,6 @@ class Question:
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
         tells_answers: Whether the account's calls say when they were answered; None: as these do.
         plain_age: If given, no rule is asked about lists: every check this young is fresh.
-        every_row: Whether the attempts of numbers that were dialed seldom are counted too.
     """
 
     now: datetime
@@ -104,7 +105,6 @@ class Question:
     known_outcomes: frozenset[str] | None = None
     tells_answers: bool | None = None
     plain_age: timedelta | None = None
-    every_row: bool = False
 
     @cached_property
     def every(self) -> RuleBook:
@@ -162,25 +162,62 @@ def prepare(db: Database, question: Question) -> None:
     law = question.law
     for name, columns, rows in law.tables():
         db.load(name, columns, rows)
-    db.load("consent_given", {"rule": "int", "missing": "text"}, _consent_given(db, law))
-    reach = _circumstances(db, question)
+    db.load("consent_given", {"rule": "text", "missing": "text"}, _consent_given(db, law))
+    kinds = _places(db, question.states)
+    _firm(db, question)
+    db.run(query("lifted"))
+    db.run(query("places"))
     first, last = _clocks(db)
     db.run(query("cases"))
-    reach(db)
+    _reach(db, question, kinds)
     # Calendars are dear: days are looked up for rules that reach any call.
-    reached = {
-        rule for (rule,) in db.con.execute("select distinct rule from situation_rules").fetchall()
-    }
-    days = {"rule": "int", "day": "day", "closed": "flag", "name": "text"}
+    reached = {rule for (rule,) in db.rows("select distinct rule from circumstance_rules")}
+    days = {"rule": "text", "day": "day", "closed": "flag", "name": "text"}
     db.load("special_days", days, law.special_days(first, last, reached))
     db.run(query("law"))
     # The last instant for each request and revocation, by every rule and zone that it may fall under.
-    wanted = []
-    if db.rows["wanted_deadlines"]:
-        wanted = db.con.execute("from wanted_deadlines order by all").fetchall()
-    deadlines = {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"}
+    wanted = db.rows("from wanted_deadlines order by all")
+    deadlines = {"rule": "text", "zone": "text", "day": "day", "ends_at": "instant"}
     db.load("deadlines", deadlines, law.deadlines(wanted))
     _conduct(db, law.practice)
+    _measures(db)
+    for name in ("records", "requests", "spoken", "after_events"):
+        db.run(query(name))
+
+
+def _measures(db: Database) -> None:
+    """By how much calls may differ and be graded alike: `grain`, the oldest age and the covers that any rule tells apart."""
+    times = db.rows("""
+        select opens from hours union select closes from hours where closes < time '24:00:00'""")
+    offsets = db.rows("""
+        select distinct utc_offset from offsets union select utc_offset from fixed_clocks""")
+    seconds = [
+        timedelta(hours=t.hour, minutes=t.minute, seconds=t.second, microseconds=t.microsecond)
+        for (t,) in times
+    ]
+    spans = [timedelta(days=1), timedelta(minutes=15), *seconds, *(abs(o) for (o,) in offsets)]
+    grain = math.gcd(*(span // timedelta(microseconds=1) for span in spans))
+    ages = db.rows("select max(max_age), coalesce(bool_or(by_quarter), false) from registries")
+    oldest = max(
+        ages[0][0] or timedelta(0),
+        DEFAULT_AGE,
+        *(a for (a,) in db.rows("select coalesce(plain_age, interval 0 day) from settings")),
+    )
+    covers = db.rows("""
+        select check_since from registries where check_since is not null
+        union select screen_since from registries where screen_since is not null""")
+    measures = {
+        "grain": "span",
+        "oldest_days": "int",
+        "by_quarter": "flag",
+        "cover_days": "instants",
+    }
+    db.load("measures", measures, [
+        (timedelta(microseconds=grain), oldest.days + 1, ages[0][1], sorted({utc_offsets.ALWAYS, *(c for (c,) in covers)}))
+    ])  # fmt: skip
+    db.con.execute(
+        "create or replace table settings as select s.*, m.* from settings s cross join measures m"
+    )
 
 
 def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
@@ -216,10 +253,10 @@ def _settings(db: Database, question: Question) -> None:
     db.load(
         "settings",
         {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
-         "default_age": "span", "plain_age": "span", "began_at": "instant", "every_row": "flag",
+         "default_age": "span", "plain_age": "span", "began_at": "instant",
          "oldest_at": "instant", "tells_answers": "flag"},
         [(bare(question.now), bare(question.since), bare(question.until), question.grace, DEFAULT_AGE,
-          question.plain_age, bare(question.began_at), question.every_row, None, tells_answers)],
+          question.plain_age, bare(question.began_at), None, tells_answers)],
     )  # fmt: skip
 
 
@@ -332,74 +369,53 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
         yield rule, missing
 
 
-def _circumstances(db: Database, question: Question) -> Callable[[Database], None]:
-    """Where each number may be, and under which circumstances it was called.
-
-    Returns:
-        What says, once the calls are placed, which rules reach them.
-    """
-    kinds = _places(db, question.states)
+def _reach(db: Database, question: Question, kinds: Sequence[Zones]) -> None:
+    """Which rules reach the calls of each circumstances: `circumstance_rules`."""
     practice = question.law.practice
-    voices = {
-        c: own.over(practice.conduct).artificial_voice for c, own in practice.conducts.items()
-    }
-    campaigns = sorted(
-        {*practice.purposes, *practice.dialings, *practice.campaign_sectors, *voices}
-    )
-    speaks = practice.conduct.artificial_voice
-    settings = [(practice.purpose, practice.dialing, practice.sectors, False, bool(speaks))]
-    settings += [
-        (practice.purposes.get(c, practice.purpose), practice.dialings.get(c, practice.dialing),
-         practice.campaign_sectors.get(c, practice.sectors), c in practice.campaign_sectors,
-         bool(voices.get(c, speaks)))
-        for c in campaigns
-    ]  # fmt: skip
-    db.load("campaign_settings", {"campaign_id": "text", "setting": "int"},
-         [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
-    lifted = _lifted(
-        db, take_exemptions(question.exemptions, question.book), question.law.lifting_windows()
-    )
-    width, sets = len(settings), len(lifted)
-    of_place = width * len(_LINES) * sets
-    # A setting may name a number twice as text; the number counts once.
-    lines = {int(p[1:]): k for p, k in practice.line_types.items() if p[1:].isdigit()}
-    db.load("line_types", {"phone": "int", "situation": "int"},
-         [(phone, _LINES.index(kind) * sets) for phone, kind in lines.items()])  # fmt: skip
-
-    db.con.execute(f"""
-        create or replace macro situation_of(place, line) as place * {of_place} + coalesce(line, 0);
-        create or replace macro setting_of(setting) as coalesce(setting, 0) * {len(_LINES) * sets}""")
-    db.run(query("places"))
-
-    def reach(db: Database) -> None:
-        situations = db.con.execute("""
-            select distinct situation from calls where situation >= 0
-            union select distinct number_situation from calls where number_situation is not null
-            union select distinct number_situation from numbers where number_situation is not null order by 1""").fetchall()
-        rows: list[tuple[Any, ...]] = []
-        reached: list[tuple[Any, ...]] = []
-        for (situation,) in situations:
-            rest, which = divmod(situation, sets)
-            rest, line = divmod(rest, len(_LINES))
-            place_, setting = divmod(rest, width)
-            zones = kinds[place_]
-            purpose, dialing, sectors, named, voice = settings[setting]
+    rows: list[tuple[Any, ...]] = []
+    for circumstance, place_, campaign, line, records in db.rows(
+        "select circumstance, place, campaign, line_type, records from circumstances order by 1"
+    ):
+        zones = kinds[place_]
+        conduct = practice.conduct
+        if campaign in practice.conducts:
+            conduct = practice.conducts[campaign].over(conduct)
+        setting = Setting(
+            purpose=practice.purposes.get(campaign, practice.purpose),
+            dialing=practice.dialings.get(campaign, practice.dialing),
             # A mobile range is wireless; a fixed one may be a home or a business.
-            known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
-            circumstances = Setting(
-                purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
-            )
-            codes = [code for code in lifted[which] if "@" not in code]
-            rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
-            reached.extend(question.law.reaching(situation, zones, circumstances))
-        db.load("situations",
-             {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
-              "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
-        db.load("situation_rules",
-             {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
-              "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
+            line_type=line or ("wireless" if zones.line_type == MOBILE else None),
+            lifted=frozenset(records.split(", ") if records else ()),
+            sectors=practice.campaign_sectors.get(campaign, practice.sectors),
+            campaign_names_sector=campaign in practice.campaign_sectors,
+            artificial_voice=bool(conduct.artificial_voice),
+        )
+        rows.extend(question.law.reaching(circumstance, zones, setting))
+    db.load("circumstance_rules",
+         {"circumstance": "int", "rule": "text", "lifted": "flag", "missing": "text", "doubtful": "flag",
+          "required": "int", "kind_asked": "text"}, rows)  # fmt: skip
 
-    return reach
+
+def _firm(db: Database, question: Question) -> None:
+    """Campaigns of which the firm says something alone, line types, and records that lift rules."""
+    practice = question.law.practice
+    campaigns = sorted(
+        {*practice.purposes, *practice.dialings, *practice.campaign_sectors, *practice.conducts}
+    )
+    db.load("campaign_settings", {"campaign_id": "text"}, [(campaign,) for campaign in campaigns])
+    lines = [(int(p[1:]), kind) for p, kind in practice.line_types.items() if p[1:].isdigit()]
+    # A setting may name a number twice as text; the number counts once.
+    db.load("line_types", {"phone": "int", "line_type": "text"}, list(dict(lines).items()))
+    columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
+               "until_at": "instant", "code": "text"}  # fmt: skip
+    exemptions = take_exemptions(question.exemptions, question.book)
+    rows = [
+        (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
+        for r in exemptions.itertuples(index=False)
+    ]  # fmt: skip
+    db.load("exemptions", columns, rows)
+    windows = {"code": "text", "days": "int", "windowed": "text"}
+    db.load("lifting_windows", windows, question.law.lifting_windows())
 
 
 def _conduct(db: Database, practice: Practice) -> None:
@@ -410,6 +426,10 @@ def _conduct(db: Database, practice: Practice) -> None:
          {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
           "artificial_voice": "flag", "voice_announced": "flag"},
          [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
+    db.con.execute("""
+        create or replace view call_conduct as
+        select c.call, p.* exclude (campaign_id) from calls c left join conduct o on o.campaign_id = c.campaign_id
+        join conduct p on p.campaign_id = coalesce(o.campaign_id, '')""")
     shown = db.con.execute(
         "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()
@@ -469,27 +489,8 @@ def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple
     return tuple(kinds)
 
 
-def _lifted(
-    db: Database,
-    records: pd.DataFrame,
-    windows: Sequence[tuple[str, int, str]],
-) -> list[tuple[str, ...]]:
-    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first."""
-    columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
-               "until_at": "instant", "code": "text"}  # fmt: skip
-    rows = [
-        (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
-        for r in records.itertuples(index=False)
-    ]  # fmt: skip
-    db.load("exemptions", columns, rows)
-    db.load("lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
-    db.run(query("lifted"))
-    sets = db.con.execute("select codes from lifted_sets order by lifted").fetchall()
-    return [(), *(tuple(codes.split(", ")) for (codes,) in sets)]
-
-
 def _clocks(db: Database) -> tuple[date, date]:
-    """Offsets of zones, and the stretch of law that each day is in.
+    """Offsets of zones, and the period of law that each day is in.
 
     Returns:
         The first and the last day that counts.
@@ -505,14 +506,14 @@ def _clocks(db: Database) -> tuple[date, date]:
         (last or _FIRST_YEAR) + timedelta(days=2),
     )
     db.con.execute("""
-        create or replace table day_stretches as
-        select d::date as day, (select max(stretch) from turns where starts_on <= d::date) as stretch
+        create or replace table law_days as
+        select d::date as day, (select max(period) from periods where starts_on <= d::date) as period
         from range(?::timestamp, ?::timestamp, interval 1 day) r(d)""", [low, high + timedelta(days=1)])  # fmt: skip
     low, high = max(low, _FIRST_YEAR), min(high, _LAST_YEAR)
     zones = [
         z
         for (z,) in db.con.execute("select distinct zone from place_clocks order by 1").fetchall()
     ]
-    db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
+    db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "utc_offset": "span"},
          utc_offsets.offsets(zones, low, high))  # fmt: skip
     return low, high

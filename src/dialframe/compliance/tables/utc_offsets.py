@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 #: Clocks never change twice within a week, so one look a week finds every change.
 _STEP_S: Final = 7 * 86_400
 _NARROW_S: Final = 60
-SECOND_US: Final = 1_000_000
 #: Stands for the time before the first and after the last change that is looked for.
 ALWAYS: Final = datetime(1, 1, 1)  # noqa: DTZ001 - DuckDB's timestamps are UTC and bare
 NEVER: Final = datetime(9999, 12, 31)  # noqa: DTZ001 - the same
@@ -47,12 +46,12 @@ def version() -> str:
 
 def offsets(
     names: Iterable[str], first: date, last: date
-) -> list[tuple[str, datetime, datetime, int]]:
+) -> list[tuple[str, datetime, datetime, timedelta]]:
     """Offsets of zones between two days.
 
     Returns:
         Rows of zone, first instant (UTC, without a zone), first instant after, and local time
-        minus UTC in microseconds. The rows of a zone follow one another without a gap.
+        minus UTC. The rows of a zone follow one another without a gap.
     """
     return [
         (name, since, until, offset)
@@ -62,7 +61,7 @@ def offsets(
 
 
 @lru_cache(maxsize=1024)
-def _spans(name: str, first: date, last: date) -> tuple[tuple[datetime, datetime, int], ...]:
+def _spans(name: str, first: date, last: date) -> tuple[tuple[datetime, datetime, timedelta], ...]:
     clock = zone(name)
     start = int(datetime.combine(first, time(), UTC).timestamp())
     end = int(datetime.combine(last, time(), UTC).timestamp()) + _STEP_S
@@ -81,10 +80,11 @@ def _spans(name: str, first: date, last: date) -> tuple[tuple[datetime, datetime
     # Half-open: of two offsets at the instant of a change the later holds.
     ends = [*(since for since, _ in changes[1:]), NEVER]
     return tuple(
-        (since, until, offset) for (since, offset), until in zip(changes, ends, strict=True)
+        (since, until, timedelta(seconds=offset))
+        for (since, offset), until in zip(changes, ends, strict=True)
     )
 
 
 def _offset(clock: ZoneInfo, at_s: int) -> int:
     shift = datetime.fromtimestamp(at_s, UTC).astimezone(clock).utcoffset() or timedelta(0)
-    return int(shift.total_seconds()) * SECOND_US
+    return int(shift.total_seconds())
