@@ -107,6 +107,54 @@ def connect(
     return Account(client, opened, now=lambda: datetime.now(UTC), pages_per_day=pages)
 
 
+class _NoService:
+    """Stands where the client of an account is that is read without its service: it has the write journal alone."""
+
+    def __init__(self, journal: Path | None) -> None:
+        # Loaded here, so that most commands start without the HTTP library.
+        from dialframe.client.write_journal import EVERY_ACCOUNT, Journal
+
+        # What was given to the service counts, whichever key it was given with.
+        self.writes = Journal(journal, EVERY_ACCOUNT)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def __getattr__(self, name: str) -> object:
+        raise ConfigError(
+            f"the service's address or key is missing: set {ENVIRONMENT['base_url']} and {ENVIRONMENT['api_key']}, "
+            "or write the address in dialframe.toml; what is stored can be read without them"
+        )
+
+
+def open_stored(settings: Settings) -> Account:
+    """The account whose data lie in the store, without its service: everything that is stored can be read.
+
+    Raises:
+        ConfigError: There is no stored account, or there are several and no key says which is meant.
+        StoreError: The store cannot be opened.
+    """
+    root = stores_folder(settings)
+    stored = partitions(root)
+    if settings.base_url:
+        stored = [
+            each
+            for each in stored
+            if each[1].base_url.rstrip("/") == settings.base_url.rstrip("/")
+        ]
+    if len(stored) != 1:
+        names = ", ".join(path.name for path, _ in stored)
+        why = f"{len(stored)} accounts are stored ({names})" if stored else "no account is stored"
+        raise ConfigError(
+            f"{root}: {why}, and the service's address or key is missing: set {ENVIRONMENT['base_url']} and {ENVIRONMENT['api_key']}"
+        )
+    ((folder, _),) = stored
+    client = _NoService(journal_folder(settings))
+    opened = Store.open(folder, keys=keys_folder())
+    note_outputs(lambda: datetime.now(UTC))
+    return Account(client, opened, now=lambda: datetime.now(UTC))  # type: ignore[arg-type]
+
+
 def stores_folder(settings: Settings) -> Path:
     """Where the stores of all accounts are, and what lies beside them."""
     folder = settings.store or user_data_path("dialframe", appauthor=False) / "store"

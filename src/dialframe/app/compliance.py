@@ -132,11 +132,9 @@ class Compliance:
         return await run_in_threadpool(self._pack)
 
 
-def _rows(frame: Any) -> list[tuple[str, int]]:
+def _rows(inputs: Any) -> list[tuple[str, int]]:
     """Input and calls decided."""
-    if frame is None:
-        return []
-    return [(str(row.input), int(row.calls)) for row in frame.itertuples()]
+    return [(each.input, each.calls) for each in inputs or ()]
 
 
 def _verdict(workspace: Workspace, number: str) -> Verdict:

@@ -176,17 +176,14 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
 
 def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
-    from dialframe.flows import audit, firm_records
+    from dialframe.flows import audit
 
     arguments = asked.arguments
-    scope = firm_records.Scope(
-        since=instants.instant("since", arguments.get("since")),
-        until=instants.instant("until", arguments.get("until")),
-        rules=arguments.get("rules") or None,
-    )
     result = audit.audit(
-        asked.account, now=lambda: asked.now, scope=scope, on_progress=asked.on_progress
-    )
+        asked.account, now=lambda: asked.now, since=instants.instant("since", arguments.get("since")),
+        until=instants.instant("until", arguments.get("until")), rules=arguments.get("rules") or None,
+        on_progress=asked.on_progress,
+    )  # fmt: skip
     return {"units": f"each check counts what its sentence names; {_UTC}", **audit.facts(result)}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,14 +22,14 @@ from dialframe.cli.terminal import (
     NumbersRegion,
     Table,
     command,
-    current,
     progress,
     spread,
 )
-from dialframe.privacy import mask
+from dialframe.privacy import mask, redact
 
 if TYPE_CHECKING:
     from dialframe.compliance import Audit
+    from dialframe.compliance.why import Step
     from dialframe.flows.firm_records import Scope
 
 app = typer.Typer()
@@ -48,9 +47,8 @@ FailOn = Literal["violation", "uncertain", "not-evaluable", "empty", "never"]
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL",
     help="Folder or object store with calls, leads and dnc_checks as Parquet, instead of the local store.")]  # fmt: skip
 Partitions = Annotated[int | None, typer.Option("--partitions", min=1,
-    help="Audit in this many parts, each with all calls of its numbers: for accounts larger than memory.")]  # fmt: skip
-Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|processes|ADDRESS",
-    help="What runs the parts: threads or processes of this machine, or a Dask scheduler, tcp://...")]  # fmt: skip
+    help="Audit in this many parts, each with all calls of its numbers: for tables larger than memory.")]  # fmt: skip
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="How many parts are audited at once, each in a process of its own.")]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +91,7 @@ class RuleOptions:
         fail_on: str | None = None,
     ) -> Scope:
         """What the options say of rules and records; columns that are not read are said."""
+        from dialframe import compliance
         from dialframe.flows import firm_records
 
         book = read_book(self.own)
@@ -108,16 +107,20 @@ class RuleOptions:
             "consents": self.consents, "look_ups": self.look_ups, "practice": self.practice,
             "codes": self.codes,
         }  # fmt: skip
-        return firm_records.Scope(
+        question = compliance.Question(
+            now=datetime.now(UTC),
             since=since,
             until=until,
             rules=split(self.rules),
-            book=book,
+            rulebook=book,
             practice=firm_records.practice(self.practice, book),
             exemptions=firm_records.table(self.exemptions),
             declared=firm_records.declared(self.declared),
             consents=tables["consents"].frame,
             look_ups=tables["look-ups"].frame,
+        )
+        return firm_records.Scope(
+            question,
             inputs=firm_records.digests(files),
             options={"fail_on": fail_on, "region": self.region},
             taxonomy=firm_records.own_codes(self.codes),
@@ -186,14 +189,13 @@ def audit(
     ] = "violation",
     tables: TablesPlace = None,
     partitions: Partitions = None,
-    scheduler: Scheduler = None,
+    jobs: Jobs = 1,
     account_options: AccountOptions,
 ) -> Answer | None:
     """Check the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
 
-    Reads the local store; run `dialframe sync` first. Ends with status 3 when there are
-    violations. An audit in parts shows the first findings of each check;
-    its pack has them all. Example:
+    Reads the local store, with no service or key; run `dialframe sync` first. Every jurisdiction that
+    the calls reach is asked; --rules narrows. Ends with status 3 when there are violations. Example:
 
         dialframe audit --since 2026-10-01 --until 2026-11-01 --rules us,us-fl -o october
     """
@@ -214,21 +216,25 @@ def audit(
     # Keys come in files: what stands on a command line is in the list of processes.
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
-    # Any of the three asks for parts; the findings are the same.
-    in_parts = not (tables is None and partitions is None and scheduler is None)
-    if in_parts and check is not None:
-        raise typer.BadParameter(
-            "an audit in parts asks about no numbers: dialframe audit --check first"
+    if tables is not None:
+        if check is not None:
+            raise typer.BadParameter(
+                "files are asked about no numbers: dialframe audit --check reads the store"
+            )
+        result = flow.audit_tables(
+            tables,
+            now=partial(datetime.now, UTC),
+            scope=scope,
+            as_of=moment,
+            partitions=partitions,
+            jobs=jobs,
         )
-    with account_options.connect() as account, progress() as listen:
-        if in_parts:
-            from dialframe.flows.large_audit import audit_in_parts
-
-            result = audit_in_parts(
-                account, now=partial(datetime.now, UTC), tables=tables, partitions=partitions,
-                scheduler=scheduler, out=out, pseudonyms=hidden, scope=scope, as_of=moment,
-            )  # fmt: skip
-        else:
+    else:
+        # What is stored is read without an address or a key; only asking about numbers needs the service.
+        with (
+            account_options.read() if check is None else account_options.connect() as account,
+            progress() as listen,
+        ):
             result = flow.audit(
                 account, now=partial(datetime.now, UTC), max_age=check, scope=scope, as_of=moment,
                 on_progress=listen,
@@ -242,68 +248,67 @@ def audit(
         )  # fmt: skip
     # Written first: what a screen cannot show is in the pack.
     facts = {**flow.facts(result), "files": {name: str(path) for name, path in files.items()}}
-    lines = _lines(flow.readable(result), files)
+    lines = _lines(result, files)
     return Answer(facts, lines, FINDINGS if _fails(result, fail_on) else OK)
 
 
-@command(app, "practice")
-def practice_(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
-        "practice.toml"
-    ),
-    by: Annotated[str | None, typer.Option(help="Who declares it.")] = None,
-    covers: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A list that the service's check covers, without being asked; once for each list.",
-        ),
+@command(app, "why")
+def why(
+    *,
+    call_id: Annotated[str, typer.Argument(help="The call.")],
+    options: RuleOptions,
+    as_of: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help="The moment of the audit; now by default."),
     ] = None,
+    tables: TablesPlace = None,
+    account_options: AccountOptions,
 ) -> Answer:
-    """Write what the firm declares of its calling, by asking which lists the service's answers cover.
+    """Show why a call got its grades: places, clocks, rules with the words of the law, records, and each step of each check.
 
-    An answer of the service says listed or not listed and names no list. Without a
-    declaration it proves nothing. Example:
-
-        dialframe audit practice --by "A. Officer" --covers "US National DNC Registry" -o practice.toml
+    Example:
+        dialframe audit why call_01J...
     """
-    from dialframe.compliance.practice import practice_text
-    from dialframe.errors import ConfigError
-    from dialframe.flows import firm_records
+    from dialframe.flows import audit as flow
 
-    if out.exists():
-        raise ConfigError(f"{out} exists already; choose another name, or edit it")
-    registries = firm_records.registries()
-    # Half an answer is none: who declares has to stand behind every list.
-    if not (by and covers) and (current().as_json or not sys.stdin.isatty()):
-        raise ConfigError(
-            "say who declares with --by and what with --covers; asking needs a terminal"
-        )
-    who = by or typer.prompt("Who declares this")
-    answers: list[tuple[str, bool, bool, int]] = []
-    if covers:
-        odd = sorted(set(covers) - set(registries))
-        if odd:
-            raise ConfigError(
-                f"{odd[0]!r} is no list of the rules; use one of {', '.join(registries)}"
-            )
-        answers = [(name, True, False, 0) for name in covers]
+    moment = instants.instant("--as-of", as_of)
+    now = partial(datetime.now, UTC)
+    if tables is not None:
+        result = flow.audit_tables(tables, now=now, scope=options.scope(), as_of=moment)
     else:
-        for name in registries:
-            check = typer.confirm(
-                f"Does the service's Do-Not-Call check cover {name}?", default=False
-            )
-            screen = typer.confirm(f"Does its screen at import cover {name}?", default=False)
-            if check or screen:
-                days = typer.prompt(
-                    "How many days old is the service's copy of the list at most", type=int
+        with account_options.read() as account:
+            result = flow.audit(account, now=now, scope=options.scope(), as_of=moment, keep=False)
+    steps = result.why(call_id)
+    return Answer({"call": call_id, "steps": [step.facts for step in steps]}, _story(steps))
+
+
+def _story(steps: Sequence[Step]) -> Iterator[str | Table]:
+    """The steps of a story; numbers are masked, as on every screen."""
+    for step in steps:
+        yield f"\n{step.title}"
+        if step.text:
+            yield f"  {redact(step.text)}"
+        if len(step.rows) == 1:
+            for column, value in zip(step.columns, step.rows[0], strict=True):
+                yield f"  {column.replace('_', ' ')}: {redact(_words(value))}"
+        else:
+            for row in step.rows:
+                pairs = (
+                    f"{c.replace('_', ' ')}: {_words(v)}"
+                    for c, v in zip(step.columns, row, strict=True)
+                    if v is not None
                 )
-                answers.append((name, check, screen, days))
-    # The day belongs to the declaration: a later one replaces it from then on.
-    text = practice_text(answers, by=who, on=datetime.now(UTC).date())
-    out.write_text(text, encoding="utf-8")
-    facts = {"file": str(out), "by": who, "lists": [name for name, *_ in answers]}
-    use = f"use it: dialframe audit --practice {out}"
-    return Answer(facts, [f"{out}: {len(answers)} lists declared by {who}; {use}"])
+                yield f"  - {redact('; '.join(pairs))}"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return (
+        {True: "yes", False: "no", None: "-"}.get(value, str(value))
+        if isinstance(value, bool | None)
+        else str(value)
+    )
 
 
 @command(app, "verify")
@@ -399,7 +404,7 @@ def history(account_options: AccountOptions) -> Answer:
 
         dialframe audit history
     """
-    with account_options.connect() as account:
+    with account_options.read() as account:
         verdicts = account.store.verdicts()
     audits = [
         {"number": verdict.number, "made_at": verdict.made_at.isoformat(), "whole": verdict.whole,
@@ -433,6 +438,15 @@ def _lines(result: Audit, files: dict[str, Path]) -> Iterator[str | Table]:
     yield from _coverage_lines(result)
     for sentence in audit_page.gaps(result):
         yield sentence[0].lower() + sentence[1:]
+    for each in result.worth:
+        yield f"give {each.input}: {each.calls:,} calls are decided ({', '.join(f'{n.replace(chr(95), chr(32))} {c:,}' for n, c in each.checks.items())})"
+    for each in result.never_settled:
+        since = (
+            ""
+            if each.provable_from is None
+            else f"; calls can be proven from {each.provable_from:%Y-%m-%d} on"
+        )
+        yield f"never settled: {each.calls:,} calls: {each.why}{since}. From now on: {each.from_now_on}"
     missing = audit_page.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""

@@ -105,7 +105,7 @@ def check(
     scope = options.scope()
     # What cannot be read stays as it is: the gate holds it.
     asked = [read_number(text, options.region).e164 or text for text in phones]
-    with account_options.connect() as account:
+    with account_options.read() as account:
         answers = flow.may_call(
             account, asked, at=moment, campaign=campaign, caller_id=caller_id,
             now=partial(datetime.now, UTC), scope=scope,
@@ -143,7 +143,7 @@ def serve(
     token = secret_of(os.environ, token_env, "--token-env", "token")
     if not token:
         raise ConfigError(f"the gate's token is missing: set {token_env} to a long random text")
-    with account_options.connect() as account, until_signal():
+    with account_options.read() as account, until_signal():
 
         def decide(question: Question) -> pd.DataFrame:
             return flow.may_call(

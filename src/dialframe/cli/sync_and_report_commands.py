@@ -199,7 +199,7 @@ def funnel(
     scope = calls.scope()
     # None: however long it took.
     span = None if window is None else age("--window", window)
-    with account_options.connect() as account:
+    with account_options.read() as account:
         result = reporting.funnel(account, scope, order=order, window=span, entry=entry)
         # For people, campaigns have names; for machines they keep their ids.
         shown = result.named(account.campaigns())

@@ -137,12 +137,25 @@ class AccountOptions:
         """The account of the environment, or of what was given instead; what its store lost is said at once."""
         from dialframe.account import connect
 
-        account = connect(base_url=self.base_url, store=self.store)
-        # On standard error, before the answer: whoever reads numbers should know what is missing in them.
-        lost = [damage.sentence for damage in account.store.missing()]
-        for sentence in (*lost, *account.journal_problems()):
-            typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
-        return account
+        return _with_losses(connect(base_url=self.base_url, store=self.store))
+
+    def read(self) -> Account:
+        """The account for what its store alone answers: without an address or a key it is read all the same."""
+        from dialframe.account import open_stored
+
+        known = self.settings
+        if known.base_url and known.api_key:
+            return self.connect()
+        return _with_losses(open_stored(known))
+
+
+def _with_losses(account: Account) -> Account:
+    """An account, once what its store lost is said."""
+    # On standard error, before the answer: whoever reads numbers should know what is missing in them.
+    lost = [damage.sentence for damage in account.store.missing()]
+    for sentence in (*lost, *account.journal_problems()):
+        typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
+    return account
 
     def connect_or_load(self) -> Account:
         """The same; where no service is named at all, the account of loaded files."""

@@ -44,6 +44,10 @@ _SETTLED: Final = ("answered", "failed")
 _UNSETTLED: Final = ("pending", "outcome_unknown")
 
 
+#: Reads the writes of every account of the journal.
+EVERY_ACCOUNT: Final = ""
+
+
 class Journal:
     """The writes of one account's key in a folder; any number of processes may share the folder."""
 
@@ -236,7 +240,7 @@ class Journal:
                 fields={"phone": record.number, **record.detail},
             )
             for record in self.log.records(list(_EVIDENCE.values()))
-            if record.who == self._account and record.source in _EVIDENCE
+            if self._account in (EVERY_ACCOUNT, record.who) and record.source in _EVIDENCE
         ]
 
     def problems(self) -> list[str]:

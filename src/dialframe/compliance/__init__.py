@@ -14,7 +14,7 @@ calling was lawful.
 """
 
 from dialframe.compliance import dnc, hours
-from dialframe.compliance.auditing import audit
+from dialframe.compliance.auditing import audit, audit_in_parts
 from dialframe.compliance.dnc import Coverage
 from dialframe.compliance.gate import may_call
 from dialframe.compliance.practice import Practice
@@ -27,7 +27,7 @@ from dialframe.phones import zones
 from dialframe.phones.zones import Zones
 
 __all__ = [
-    "Audit", "Coverage", "Declared", "Practice", "Question", "RuleBook", "Zones", "audit", "calendars",
+    "Audit", "Coverage", "Declared", "Practice", "Question", "RuleBook", "Zones", "audit", "audit_in_parts", "calendars",
     "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 

@@ -7,13 +7,19 @@ executor, and their `Totals` added.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
+from weakref import finalize
 
+import duckdb
 import pandas as pd
 
 from dialframe.compliance import dnc, findings, notes
@@ -24,9 +30,10 @@ from dialframe.compliance.result import CHECKS as CHECK_COLUMNS
 from dialframe.compliance.result import Audit, Coverage, Parts, counted, in_words
 from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.tables import FRAMES, quoted
-from dialframe.compliance.tables.intake import moment
+from dialframe.compliance.tables import FRAMES, law_of, open_database, quoted
+from dialframe.compliance.tables.intake import E164, moment
 from dialframe.compliance.tables.query_tables import DEFAULT_AGE, Question, Tables
+from dialframe.frames import Column
 
 RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
 FORCE: Final = "voluntary code"
@@ -182,7 +189,186 @@ def audit(tables: Tables, question: Question) -> Audit:
     return _assembled(
         question, engine, total, _advice(engine, question), frames=listed, coverage=_coverage(engine, tables),
         parts=Parts({name: partial(_part, engine, check) for name, check in PARTS.items()}),
+        ledger=dnc.ledger_rows(engine),
     )  # fmt: skip
+
+
+def audit_in_parts(
+    tables: Tables, question: Question, *, parts: int, executor: Executor | None = None
+) -> Audit:
+    """The audit of tables of any size: in parts of the numbers, each with all calls of its numbers.
+
+    Counts and findings are those of `audit`; frames of every call are not made, and no tables are kept for a pack
+    that runs again.
+
+    Args:
+        tables: As `audit` takes them; large ones as the text of a query.
+        question: What is asked.
+        parts: How many parts.
+        executor: What runs the parts; None: one after another.
+
+    Raises:
+        ConfigError: As `audit`.
+        OSError: The disk is full.
+
+    Example:
+        with ProcessPoolExecutor(4) as executor:
+            result = audit_in_parts(TableFiles(folder).queries(), question, parts=16, executor=executor)
+    """
+    folder = Path(tempfile.mkdtemp(prefix="dialframe-audit-"))
+    try:
+        question, repeated, rows = _split(tables, question, folder, parts)
+        small = {name: given for name, given in tables.items() if not isinstance(given, str)}
+        run = partial(_part_of, folder, small, question)
+        total, ledger = Totals(), rows
+        for each in (map if executor is None else executor.map)(run, range(parts)):
+            total.add(each)
+        total.excluded["second row of a call that is already counted"] += repeated
+        _add_sums(question, total)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    read = partial(_read_rows, folder)
+    nothing = {
+        name: shaped(pd.DataFrame(), BY_NAME[check].columns) for name, check in PARTS.items()
+    }
+    numbers = Parts({
+        "numbers": partial(read, "numbers", FRAMES["scrub_coverage"], "1"), "calls": shaped(pd.DataFrame(), FRAMES["scrub_at_call"]),
+        "summary": shaped(pd.DataFrame(), FRAMES["coverage_summary"]),
+    })  # fmt: skip
+    as_of = moment(question.now).to_pydatetime()
+    frames = Parts({
+        "findings": partial(read, "findings", FINDINGS, _ORDER), "hours": shaped(pd.DataFrame(), FRAMES["calling_hours"]),
+        "listed": shaped(pd.DataFrame(), FRAMES["listed_number"]),
+    })  # fmt: skip
+    coverage = Coverage(
+        frames=numbers, as_of=as_of, max_age_days=federal_age(question.book, as_of.date())
+    )
+    result = _assembled(
+        question,
+        None,
+        total,
+        None,
+        frames=frames,
+        coverage=coverage,
+        parts=Parts(nothing),
+        ledger=ledger,
+    )
+    # Findings are read from there for as long as the audit is held.
+    finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result
+
+
+#: Findings of all parts, gravest first.
+_ORDER: Final = (
+    "case grade when 'violation' then 0 when 'uncertain' then 1 else 2 end, \"check\", at, call_id"
+)
+
+
+def _split(
+    tables: Tables, question: Question, folder: Path, parts: int
+) -> tuple[Question, int, int]:
+    """Lay the rows of each part into a folder of its own; what only all calls together tell is put into the question."""
+    with open_database(2) as con:
+        con.execute("set preserve_insertion_order = false")
+        con.execute(E164)
+        for name, number in (("leads", "phone"), ("dnc_checks", "phone")):
+            _lay(
+                con,
+                f"select *, hash({number}) % {parts} as part from ({tables[name]})",
+                folder / name,
+            )
+        # Of several rows of a call the last counts, whichever part its number is in.
+        con.execute(
+            f"create view given as select *, row_number() over () as place from ({tables['calls']})"
+        )
+        con.execute(
+            "create table later as select id, max(place) as last from given where id is not null group by id having count(*) > 1"
+        )
+        _lay(con, f"""
+            select g.* exclude (place), hash(case when lower(trim(direction)) = 'inbound' then from_number else to_number end) % {parts} as part
+            from given g left join later l on l.id = g.id where l.id is null or g.place = l.last""", folder / "calls")  # fmt: skip
+        ((every, answered, kept),) = con.execute(f"""
+            select (select count(*) from given), (select coalesce(bool_or(answered_at is not null), false) from given),
+              (select count(*) from read_parquet('{folder}/calls/**/*.parquet'))""").fetchall()  # fmt: skip
+        said = con.execute(
+            "select distinct disposition, answered_at is not null from given where disposition is not null"
+        ).fetchall()
+        ((ledger,),) = con.execute(
+            f"select count(*) from read_parquet('{folder}/dnc_checks/**/*.parquet')"
+        ).fetchall()
+    words = question.outcomes_of or {}
+    known = frozenset(
+        words[code]
+        for code, was_answered in said
+        if code in words and (was_answered or words[code] == "dropped")
+    )
+    return (
+        replace(question, tells_answers=answered, known_outcomes=known),
+        every - kept,
+        int(ledger),
+    )
+
+
+def _lay(con: duckdb.DuckDBPyConnection, query: str, folder: Path) -> None:
+    con.execute(f"copy ({query}) to {quoted(folder)} (format parquet, partition_by (part))")
+
+
+def _part_of(folder: Path, small: Tables, question: Question, part: int) -> Totals:
+    """Audit one part: its totals; its findings and numbers go into files."""
+    given: dict[str, Any] = dict(small)
+    for name in ("calls", "leads", "dnc_checks"):
+        files = sorted((folder / name / f"part={part}").glob("*.parquet"))
+        if files:
+            given[name] = (
+                f"select * from read_parquet([{', '.join(map(quoted, files))}], hive_partitioning = false)"
+            )
+    engine = Engine(given, question)
+    engine.run()
+    findings.make(engine, without=_SUMMED)
+    for name, query in (("findings", "from findings"), ("numbers", dnc.NUMBERS)):
+        (folder / name).mkdir(exist_ok=True)
+        engine.con.execute(
+            f"copy ({query}) to {quoted(folder / name / f'{part:04}.parquet')} (format parquet)"
+        )
+    return totals(engine, without=_SUMMED)
+
+
+def _add_sums(question: Question, total: Totals) -> None:
+    """The checks over sums of all parts."""
+    engine = Engine({}, question)
+    engine.db.run(law_of("abandonment")[0])
+    if total.days:
+        marks = ", ".join("?" * len(total.days[0]))
+        engine.con.executemany(f"insert into abandonment_days values ({marks})", total.days)
+    engine.con.execute("update settings set oldest_at = ?", [total.oldest_at])
+    asked = {
+        name
+        for (name,) in engine.db.rows(
+            "select distinct check_name from asked_by join rules using (rule) where asked"
+        )
+    }
+    for name in _SUMMED:
+        if name in asked:
+            engine.settle(name)
+            engine.ran.append(name)
+    sums = totals(engine)
+    total.counts.update(sums.counts)
+    total.rules |= {name: rules for name, rules in sums.rules.items() if name in _SUMMED}
+
+
+def _read_rows(folder: Path, name: str, columns: Sequence[Column], order: str) -> pd.DataFrame:
+    """Rows of all parts as a frame."""
+    with open_database(1) as con:
+        rows = con.execute(
+            f"select * from read_parquet('{folder}/{name}/*.parquet') order by {order}"
+        ).df()
+    for column in columns:
+        if column.kind == "instant":
+            rows[column.name] = (
+                rows[column.name].dt.tz_localize("UTC").astype("datetime64[us, UTC]")
+            )
+    return shaped(rows, tuple(columns))
 
 
 def _findings(engine: Engine) -> pd.DataFrame:
@@ -250,12 +436,17 @@ def _advice(engine: Engine, question: Question) -> Audit | None:
     # Most codes reach no call of an account, and a second audit would find nothing.
     if not engine.db.rows(f"{reached} limit 1"):
         return None
-    near = engine.con.execute(f"""
-        select i.* exclude (call, to_phone) from calls_in i left join repeated_ids d on d.id = i.id
+    near = engine.frame(f"""
+        select i.* exclude (call, to_phone, recorded), i.recorded as recording from calls_in i left join repeated_ids d on d.id = i.id
         where (d.id is null or i.call = d.last_call)
-          and case when lower(trim(direction)) = 'inbound' then e164(from_number) else to_phone end in ({reached}) order by call""").to_arrow_table()
-    rest = {name: engine.con.execute(f"select * exclude ({extra}) from {made}").to_arrow_table()
-            for name, made, extra in (("leads", "leads_in", "lead, phone_key"), ("dnc_checks", "checks_in", "check_no, phone_key"), ("callbacks", "callbacks_in", "callback_no"))}  # fmt: skip
+          and case when lower(trim(direction)) = 'inbound' then e164(from_number) else to_phone end in ({reached}) order by call""")
+    rest = {
+        name: engine.frame(f"select * exclude ({added}) from {made}")
+        for name, made, added in (
+            ("leads", "leads_in", "lead, phone_key"), ("dnc_checks", "checks_in", "check_no, phone_key"),
+            ("callbacks", "callbacks_in", "callback_no"),
+        )
+    }  # fmt: skip
     return audit({"calls": near, **rest}, question.by_codes())
 
 
@@ -286,7 +477,7 @@ def _reported_advice(
 
 
 def _assembled(
-    question: Question, engine: Engine, total: Totals, advice: Audit | None, *, frames: Parts, coverage: Coverage, parts: Parts,
+    question: Question, engine: Engine | None, total: Totals, advice: Audit | None, *, frames: Parts, coverage: Coverage, parts: Parts, ledger: int,
 ) -> Audit:  # fmt: skip
     """An audit from its totals."""
     book, at = question.book, moment(question.now)
@@ -322,7 +513,7 @@ def _assembled(
             *notes.about_not_asked(not_asked),
             *notes.about_declared(book, question.declared),
             *advice_notes,
-            *notes.about_data(total.data, dnc.ledger_rows(engine)),
+            *notes.about_data(total.data, ledger),
             *notes.about_unmapped(unmapped),
             *notes.about_requests(question.events),
             *notes.about_states(question.states),

@@ -145,17 +145,20 @@ def in_time(engine: Engine) -> pd.DataFrame:
     return frame(engine, of_age, check.columns)
 
 
+#: The query of every number that is callable or was called, with its newest record.
+NUMBERS: Final = """
+    select number as phone, lead_id, callable, called, case newest when 'check' then check_at else screen_at end as checked_at,
+      case when check_at is not null or screen_at is not null then newest end as source,
+      case newest when 'check' then k.ref else i.ref end as ref, case newest when 'check' then listed when 'import screen' then false end as listed,
+      (epoch_us(as_of) - epoch_us(checked_at)) / 86400000000 as age_days,
+      date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
+    from coverage c left join check_refs k on k.phone = c.phone and k.at_utc = c.check_at
+    left join screens i on i.phone = c.phone and i.at_utc = c.screen_at order by lead_place nulls last, call_place"""
+
+
 def numbers(engine: Engine) -> pd.DataFrame:
     """Every number that is callable or was called, columns `FRAMES["scrub_coverage"]`."""
-    return frame(engine, """
-        select number as phone, lead_id, callable, called, case newest when 'check' then check_at else screen_at end as checked_at,
-          case when check_at is not null or screen_at is not null then newest end as source,
-          case newest when 'check' then k.ref else i.ref end as ref, case newest when 'check' then listed when 'import screen' then false end as listed,
-          (epoch_us(as_of) - epoch_us(checked_at)) / 86400000000 as age_days,
-          date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
-        from coverage c left join check_refs k on k.phone = c.phone and k.at_utc = c.check_at
-        left join screens i on i.phone = c.phone and i.at_utc = c.screen_at order by lead_place nulls last, call_place""",
-        FRAMES["scrub_coverage"])  # fmt: skip
+    return frame(engine, NUMBERS, FRAMES["scrub_coverage"])
 
 
 def frame_of(tables: Tables, name: str) -> pd.DataFrame:

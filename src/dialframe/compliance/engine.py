@@ -54,8 +54,15 @@ class Engine:
             else:
                 frame = rows.to_pandas() if isinstance(rows, pa.Table) else rows
                 self.db.put(name, query_tables.arrow(take(table, frame)), columns)
-        query_tables.prepare(self.db, question)
+        self.places = query_tables.prepare(self.db, question)
         self.db.run(query("sentences"))
+        #: Tables of facts and law, which the checks read.
+        self.tables_of_facts = [
+            name
+            for (name,) in self.db.rows(
+                "select table_name from duckdb_tables() where not temporary order by 1"
+            )
+        ]
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
 
@@ -84,46 +91,21 @@ class Engine:
         return check.by_call and bool(rows)
 
     def _run(self, check: Check) -> None:
-        before, law = law_of(check.name)
-        self.db.run(before)
-        if not check.by_call:
-            self.settle(check, law)
-            return
-        name = check.name
-        self.con.execute(f"""
-            create or replace table {name}_asked as
-            select row_number() over () as question, min(call) as call, count(*) as calls, * exclude (call)
-            from {name}_alike group by all""")
-        self.grade(check, name)
-        if name == "scrub_at_call":
-            # Some rules on consent ask whether a check in time said that the number was not listed.
-            self.calls_of(name)
+        self.db.run(script(check))
 
-    def settle(self, check: Check, law: str) -> None:
-        """The table of a check that counts no calls; what rests on no source that was read is uncertain."""
-        weak = "(select coalesce(list(rule), []) from rules where weak)"
-        self.con.execute(f"""
-            create or replace table {check.name} as
-            select * exclude (grade), grade::grade as by_query,
-              case when (by_query = 'pass' and list_has_any(rules, {weak})) or (by_query = 'violation' and list_has_all({weak}, rules))
-              then 'uncertain' else by_query end::grade as grade from ({law})""")
+    def settle(self, name: str) -> None:
+        """Ask the law of a check that counts no calls."""
+        self.db.run(_settling(name, law_of(name)[1]))
 
     def grade(self, check: Check, into: str) -> None:
         """Ask the law of a check of the calls in `INTO_asked`, and make one grade of its answers: `INTO_by_rule`, `INTO_grades`."""
-        _, law = law_of(check.name)
-        rule = ", null::varchar as rule" if check.name == "listed_number" else ""
-        self.con.execute(
-            f"create or replace temp view asked as select question, call from {into}_asked"
-        )
-        self.con.execute(f"create or replace table {into}_by_rule as select *{rule} from ({law})")
-        self.con.execute(f"create or replace table {into}_grades as {check.grading(into)}")
+        self.db.run(_grading(check, into))
 
     def calls_of(self, name: str) -> str:
         """The table of calls with their question of a check, `NAME_of`: made when somebody reads it."""
         made = f"{name}_of"
         if not self.db.rows(f"select 1 from duckdb_tables() where table_name = '{made}'"):
-            columns = [c for (c, *_) in self.db.rows(f"describe {name}_alike") if c != "call"]
-            same = " and ".join(f"a.{c} is not distinct from q.{c}" for c in columns)
+            same = " and ".join(f"a.{c} is not distinct from q.{c}" for c in alike_columns(name))
             self.con.execute(f"""
                 create table {made} as select a.call, q.question from {name}_alike a join {name}_asked q on {same}""")
         return made
@@ -143,7 +125,7 @@ class Engine:
 
     def steps(self, check: str, call: int) -> list[tuple[str, list[str], list[tuple[Any, ...]]]]:
         """The rows of each step of a check's law for one call: name, columns, rows."""
-        before, law = law_of(check)
+        _, law = law_of(check)
         self.ask(BY_NAME[check], str(call), "one_call")
         found = []
         for name, text in steps(law):
@@ -162,3 +144,73 @@ class Engine:
             if pd.api.types.is_datetime64_dtype(frame[name]):
                 frame[name] = frame[name].dt.tz_localize("UTC").astype("datetime64[us, UTC]")
         return frame
+
+
+def script(check: Check) -> str:
+    """Everything that a check runs: what is made before, the calls that are asked, the law, and one grade of its answers."""
+    before, law = law_of(check.name)
+    name = check.name
+    if not check.by_call:
+        return before + _settling(name, law)
+    asked = f"""{before}
+create or replace table {name}_asked as
+select row_number() over () as question, min(call) as call, count(*) as calls, * exclude (call) from {name}_alike group by all;
+"""
+    same = " and ".join(
+        f"a.{column} is not distinct from q.{column}" for column in alike_columns(name)
+    )
+    # Some rules on consent ask whether a check in time said that the number was not listed.
+    of_calls = (
+        f"""
+create or replace table {name}_of as
+select a.call, q.question from {name}_alike a join {name}_asked q on {same};
+"""
+        if name == "scrub_at_call"
+        else ""
+    )
+    return f"{asked}{_grading(check, name)}{of_calls}"
+
+
+def _settling(name: str, law: str) -> str:
+    """The table of a check that counts no calls; what rests on no source that was read is uncertain."""
+    weak = "(select coalesce(list(rule), []) from rules where weak)"
+    return f"""
+create or replace table {name} as
+select * exclude (grade), grade::grade as by_query,
+  case when (by_query = 'pass' and list_has_any(rules, {weak})) or (by_query = 'violation' and list_has_all({weak}, rules))
+  then 'uncertain' else by_query end::grade as grade from ({law});
+"""
+
+
+def _grading(check: Check, into: str) -> str:
+    _, law = law_of(check.name)
+    rule = ", null::varchar as rule" if check.name == "listed_number" else ""
+    return f"""
+create or replace temp view asked as select question, call from {into}_asked;
+create or replace table {into}_by_rule as select *{rule} from (
+{law}
+);
+create or replace table {into}_grades as {check.grading(into)};
+"""
+
+
+#: What decides the grade of a call, by the check: the columns of its view `NAME_alike`.
+_ALIKE: Final = {
+    "calling_hours": ("case_id", "clock", "weekday", "special_day", "missing_input", "quarter"),
+    "scrub_at_call": ("case_id", "check_days", "check_cover", "screen_days", "screen_cover", "screen_is_newer", "check_in_quarter",
+                      "screen_in_quarter", "checked_after", "missing_input"),
+    "listed_number": ("case_id", "own_call", "records", "missing_input"),
+    "attempt_caps": ("case_id", "attempt", "missing_input", "own_call"),
+    "emergency": ("case_id", "first_day", "last_day"),
+    "consent": ("case_id", "campaign_id", "clean", "own_call"),
+    "records": ("case_id", "no_from", "no_duration", "no_disposition"),
+    "sector_ban": ("case_id",),
+    "caller_id": ("case_id", "from_number", "called_own"),
+    "recording_consent": ("case_id", "campaign_id", "recorded", "unanswered"),
+    "artificial_voice": ("case_id", "campaign_id", "unanswered", "own_call"),
+}  # fmt: skip
+
+
+def alike_columns(check: str) -> tuple[str, ...]:
+    """The columns that decide how a check grades a call; two calls that agree in them are graded alike."""
+    return _ALIKE[check]

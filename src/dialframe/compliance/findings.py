@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from string import Formatter
@@ -280,12 +280,12 @@ _SQL_KINDS: Final = {
 }
 
 
-def make(engine: Engine) -> None:
+def make(engine: Engine, *, without: Sequence[str] = ()) -> None:
     """The table `findings` of an audit whose checks were run, gravest first."""
     columns = ", ".join(f'"{c.name}" {_SQL_KINDS[c.kind]}' for c in FINDINGS)
     engine.con.execute(f"""
         create or replace table all_findings (check_order integer, row_order bigint, {columns})""")
-    for check in (BY_NAME[name] for name in engine.ran):
+    for check in (BY_NAME[name] for name in engine.ran if name not in without):
         text = _finding_rows(engine, check)
         if text:
             engine.con.execute(f"insert into all_findings {text}")

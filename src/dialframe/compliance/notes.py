@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
@@ -143,6 +143,21 @@ def about_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
     shown = ", ".join(repr(value) for value in odd[:5])
     return [
         f"{counted(len(odd), 'value')} given as a US state are none and were ignored: {shown}."
+    ]
+
+
+def about_state_fields(
+    fields: Sequence[str], states: Mapping[str, str] | pd.Series | None
+) -> list[str]:
+    """Where the states of numbers were read from, or that nothing says them."""
+    if not fields or states is None:
+        return [
+            "No lead names a state or ZIP code, so that numbers of the United States are placed by their area code alone."
+        ]
+    names = ", ".join(fields)
+    return [
+        f"The leads' own {names} was read for {counted(len(states), 'number')}: its zones and the rules of that state are "
+        "asked beside those of the area code."
     ]
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from html import escape
 from typing import Any, Final
 
 import pandas as pd
 
 from dialframe.compliance.tables import FRAMES
+from dialframe.compliance.why import Step, why
+from dialframe.compliance.worth import Never, Worth, never_settled, worth
+from dialframe.errors import ConfigError
 from dialframe.privacy import mask, redact
 
 
@@ -169,6 +173,29 @@ class Audit:
             more: Name of a part to its frame.
         """
         return replace(self, parts=self.parts.joined(more))
+
+    @cached_property
+    def worth(self) -> tuple[Worth, ...]:
+        """What each missing input is worth, the most first; asked of the queries with the input granted."""
+        return () if self.engine is None else worth(self.engine)
+
+    @cached_property
+    def never_settled(self) -> tuple[Never, ...]:
+        """Calls that nothing which is made from now on can settle."""
+        return () if self.engine is None else never_settled(self.engine)
+
+    def why(self, call_id: str) -> tuple[Step, ...]:
+        """Why a call got its grades: the rows of each step, as a story.
+
+        Args:
+            call_id: The call.
+
+        Raises:
+            ConfigError: The audit graded no such call, or its tables are gone.
+        """
+        if self.engine is None:
+            raise ConfigError("the tables of this audit are gone; make it again and ask it there")
+        return why(self.engine, call_id)
 
     @property
     def calls(self) -> int:

@@ -359,8 +359,12 @@ def _audit(book: RuleBook, scenes: Sequence[Scene]) -> Audit:
         covers=tuple(Cover(registry) for registry in registries),
     )
     tables = {
-        "calls": frames.from_records(frames.CALLS, [call for scene in scenes for call in scene.calls]),
-        "dnc_checks": frames.from_records(frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]),
+        "calls": frames.from_records(
+            frames.CALLS, [call for scene in scenes for call in scene.calls]
+        ),
+        "dnc_checks": frames.from_records(
+            frames.DNC_CHECKS, [row for scene in scenes for row in scene.checks]
+        ),
     }
     question = Question(
         now=max(scene.now for scene in scenes), rules=list(rules),

@@ -6,6 +6,8 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,14 +22,27 @@ from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import Taxonomy
 from dialframe.compliance import Audit, Practice
-from dialframe.compliance import number_partitions as parts
-from dialframe.compliance.notes import about_campaigns
+from dialframe.compliance.notes import about_campaigns, about_state_fields
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack
-from dialframe.flows.firm_records import Evidence, Scope, gather, suppressed, worth_checking
+from dialframe.flows.firm_records import (
+    Evidence,
+    Scope,
+    dialed,
+    gather,
+    known_states,
+    logged_requests,
+    outcome_words,
+    request_codes,
+    requests_frame,
+    suppressed,
+    worth_checking,
+)
+from dialframe.flows.table_files import TableFiles
+from dialframe.frames import CALLBACKS, CAMPAIGNS, EVENTS
 from dialframe.reports import audit_page, html_page, render
 
 if TYPE_CHECKING:
@@ -55,6 +70,7 @@ def audit(
     scope: Scope = EVERYTHING,
     as_of: datetime | None = None,
     on_progress: OnProgress = silent,
+    keep: bool = True,
 ) -> Audit:
     """Hold everything that the store knows of an account against the rules that reach it.
 
@@ -73,6 +89,7 @@ def audit(
         scope: Period, rules and records.
         as_of: The moment of the audit in place of the clock; the store is read as it was then.
         on_progress: Told of the checks.
+        keep: Whether the verdict is kept in the history of audits.
 
     What it said is kept in the store, twice and in a chain: `dialframe audit history` shows it.
 
@@ -96,22 +113,14 @@ def audit(
             account.check_dnc(numbers, max_age=max_age, on_progress=on_progress)
 
     records = gather(account, scope, now=now, as_of=as_of, before_checks=check)
+    question = replace(records.question, data_version=_fingerprint(records.tables))
     result = compliance.audit(
-        records.leads,
-        records.calls,
-        records.checks,
-        records.callbacks,
-        now=records.at,
-        since=scope.since,
-        until=scope.until,
-        began_at=records.began_at,
-        taxonomy=scope.taxonomy.version,
-        data_version=_fingerprint(records.tables),
-        **records.given(scope),
+        {name: records.tables[name] for name in ("calls", "leads", "dnc_checks", "callbacks")},
+        question,
     )
     result = with_given(
         account, result, records, scope, now=now, as_of=as_of,
-        options={"check": max_age, "state_field": scope.state_field},
+        options={"check": max_age, "state_field": scope.state_field}, keep=keep,
     )  # fmt: skip
     calls, campaigns = records.calls, records.campaigns
     # Calls after the moment of the audit are none of its business.
@@ -122,9 +131,77 @@ def audit(
     return result.joined({"coverage_by": board.by, "next_checks": board.next})
 
 
+def audit_tables(
+    folder: str,
+    *,
+    now: Callable[[], datetime] = NOW,
+    scope: Scope = EVERYTHING,
+    as_of: datetime | None = None,
+    partitions: int | None = None,
+    jobs: int = 1,
+) -> Audit:
+    """Hold tables in Parquet files against the rules, with no store and no service.
+
+    Args:
+        folder: Folder with `calls`, `leads` and `dnc_checks`, each a file `NAME.parquet` or a folder of files;
+            `campaigns`, `callbacks` and `events` where they are there.
+        now: The clock, UTC.
+        scope: Rules and records of the firm.
+        as_of: The moment of the audit in place of the clock.
+        partitions: In how many parts of the numbers; None: as memory asks.
+        jobs: How many parts at once, each in a process of its own.
+
+    Raises:
+        ConfigError: A table is not there or lacks a column.
+
+    Example:
+        audit_tables("exports", scope=Scope(Question(now=now, rules=["us"])))
+    """
+    tables = TableFiles(Path(folder))
+    moment = now() if as_of is None else as_of
+    taxonomy = scope.taxonomy
+    campaigns, callbacks, events = (
+        tables.frame(table) for table in (CAMPAIGNS, CALLBACKS, EVENTS)
+    )
+    states, fields = known_states(tables.leads(), scope.state_field)
+    words = tables.dispositions()
+    began = campaigns["created_at"].min()
+    logged = requests_frame(logged_requests(events, taxonomy))
+    question = replace(
+        scope.question, now=moment, states=states, dnc_codes=request_codes(words, taxonomy),
+        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
+        practice=dialed(scope.question.practice or Practice(), campaigns),
+        outcomes_of=outcome_words(words["disposition"], taxonomy), events=logged,
+        began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version, data_version=tables.fingerprint(),
+    )  # fmt: skip
+    given = {**tables.queries(), "callbacks": callbacks}
+    parts = partitions or tables.parts()
+    if parts == 1:
+        result = compliance.audit(given, question)
+    else:
+        with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
+            result = compliance.audit_in_parts(given, question, parts=parts, executor=executor)
+    notes = [
+        *about_campaigns(scope.question.practice or Practice(), campaigns["id"]),
+        *about_state_fields(fields, states),
+    ]
+    options = {
+        **scope.options,
+        "tables": folder,
+        "parts": parts,
+        "as_of": None if as_of is None else as_of.isoformat(),
+    }
+    return replace(
+        result.joined({"campaigns": campaigns[["id", "name"]]}), inputs=dict(scope.inputs), options=options,
+        notes=(*result.notes, *notes),
+    )  # fmt: skip
+
+
 def _with(scope: Scope, **options: Any) -> Scope:
     """A scope with those of some options that were given."""
-    return replace(scope, **{name: value for name, value in options.items() if value is not None})
+    given = {name: value for name, value in options.items() if value is not None}
+    own = {name: given.pop(name) for name in ("state_field", "taxonomy") if name in given}
+    return replace(scope, **own, question=replace(scope.question, **given))
 
 
 def with_given(
@@ -136,22 +213,30 @@ def with_given(
     now: Callable[[], datetime],
     as_of: datetime | None,
     options: Mapping[str, object],
+    keep: bool = True,
 ) -> Audit:
     """The audit with what it was given and what it lacks; its verdict is kept in the store."""
-    gaps = (*result.gaps, *_short(scope, known.tables, known.at), *account.journal_problems())
+    asked = known.question
+    gaps = (*result.gaps, *_short(asked, known.tables), *account.journal_problems())
     options = {
-        "since": scope.since, "until": scope.until, "rules": None if scope.rules is None else list(scope.rules),
+        "since": asked.since, "until": asked.until,
+        "rules": asked.rules if asked.rules is None or isinstance(asked.rules, str) else list(asked.rules),
         "as_of": as_of, **options, **scope.options,
     }  # fmt: skip
     plain = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in options.items()
     }
-    notes = about_campaigns(scope.practice, known.campaigns["id"])
+    notes = [
+        *about_campaigns(scope.question.practice or Practice(), known.campaigns["id"]),
+        *about_state_fields(known.state_fields, asked.states),
+    ]
     result = replace(
         result.joined({"campaigns": known.campaigns[["id", "name"]]}), gaps=gaps,
         inputs=_digests(scope, known), options=plain, notes=(*result.notes, *notes),
     )  # fmt: skip
+    if not keep:
+        return result
     try:
         # Kept in a chain, so that nobody audits until the answer pleases.
         account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
@@ -212,19 +297,18 @@ def may_call(
     return compliance.may_call(
         numbers,
         at=moment,
-        leads=records.leads,
-        calls=records.calls,
-        checks=records.checks,
-        callbacks=records.callbacks,
+        tables={
+            name: records.tables[name] for name in ("calls", "leads", "dnc_checks", "callbacks")
+        },
+        question=records.question,
         campaign=campaign,
         caller_id=caller_id,
         # The firm's own list holds for every reason, a registry's entry too.
         suppressed=suppressed(account, numbers),
-        **records.given(scope),
     )
 
 
-def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list[str]:
+def _short(question: compliance.Question, read: Mapping[str, pd.DataFrame]) -> list[str]:
     """Rows that were lost, tables that were never read, and a store that ends before the period does."""
     sentences = [
         words
@@ -237,16 +321,16 @@ def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list
         if name != "dnc_checks" and freshness and freshness.get("synced_at") is None:
             sentences.append(f"the table {name} was never read: dialframe sync {name}")
     synced = read["calls"].attrs.get("dialframe", {}).get("synced_at")
-    end = at if scope.until is None else scope.until
+    at, end = question.now, question.until or question.now
     if (
         synced is not None
-        and scope.until is not None
+        and question.until is not None
         and pd.Timestamp(synced) < pd.Timestamp(end) <= pd.Timestamp(at)
     ):
         sentences.append(
             f"the store was read on {pd.Timestamp(synced):%Y-%m-%d %H:%M} UTC, before the period ends: dialframe sync"
         )
-    if scope.since is not None and scope.since > at:
+    if question.since is not None and question.since > at:
         sentences.append("the period begins after the moment of the audit")
     return sentences
 
@@ -311,7 +395,7 @@ def write_pack(
         OSError: The disk is full or the folder cannot be written.
     """
     # The page before the folder: what cannot be shown leaves no half pack.
-    html = render(audit_page.page(readable(result)))
+    html = render(audit_page.page(result))
     report = {"report.html": html.encode()}
     if pdf:
         report["report.pdf"] = html_page.to_pdf(html, dated=result.as_of)
@@ -327,18 +411,6 @@ def write_pack(
         written = write(Path(room) / path.stem, zipped=True)
         publish({path: written["zip"]})
     return {"zip": path}
-
-
-#: Findings of each check and grade that are shown of an audit in parts.
-_SHOWN_EACH: Final = 500
-
-
-def readable(result: Audit) -> Audit:
-    """The audit as it is shown: of one in parts, the first findings of each check and grade, beside the counts of all."""
-    if not isinstance(result.engine, parts.InParts):
-        return result
-    first = result.engine.findings.first(_SHOWN_EACH)
-    return replace(result, frames=result.frames.joined({"findings": first}))
 
 
 def facts(result: Audit) -> dict[str, object]:
@@ -363,6 +435,28 @@ def facts(result: Audit) -> dict[str, object]:
         ),
         "unmapped": unmapped[["disposition", "calls", "like_refusal"]].to_dict("records"),
         "gaps": list(result.gaps),
+        "worth": [
+            {
+                "input": each.input,
+                "key": each.key,
+                "calls": each.calls,
+                "calls_decided": each.calls,
+                "checks": each.checks,
+            }
+            for each in result.worth
+        ],
+        "never_settled": [
+            {
+                "check": each.check,
+                "calls": each.calls,
+                "why": each.why,
+                "from_now_on": each.from_now_on,
+                "provable_from": None
+                if each.provable_from is None
+                else each.provable_from.isoformat(),
+            }
+            for each in result.never_settled
+        ],
         "sentences": list(result.checks["sentence"]),
         "calls": result.calls,
         "first": audit_page.first(result).to_dict("records"),
@@ -408,19 +502,20 @@ def _fingerprint(frames: Mapping[str, pd.DataFrame]) -> str:
 
 def _digests(scope: Scope, known: Evidence) -> dict[str, str]:
     """SHA-256 of everything that was given beside the account's tables: files, and what Python handed over."""
+    asked = known.question
     frames = {
-        "consents": scope.consents, "exemptions": scope.exemptions, "look_ups": scope.look_ups,
-        "recorded_consents": known.recorded_consents, "requests": known.requests, "states": known.states,
+        "consents": asked.consents, "exemptions": asked.exemptions, "look_ups": asked.look_ups,
+        "recorded_consents": asked.recorded_consents, "requests": asked.events, "states": asked.states,
     }  # fmt: skip
     # As text, so that the digest is the same on every machine.
     texts = {
         name: frame.to_csv(index=isinstance(frame, pd.Series), lineterminator="\n")
         for name, frame in frames.items()
-        if frame is not None
+        if isinstance(frame, pd.DataFrame | pd.Series)
     }
-    if scope.declared.days:
-        texts["declared"] = repr(sorted(scope.declared.days.items()))
-    texts["practice"] = json.dumps(_plain(known.practice), sort_keys=True)
+    if asked.declared.days:
+        texts["declared"] = repr(sorted(asked.declared.days.items()))
+    texts["practice"] = json.dumps(_plain(asked.practice), sort_keys=True)
     hashed = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     return {**hashed, **scope.inputs}
 

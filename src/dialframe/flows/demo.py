@@ -19,7 +19,7 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
-from dialframe.flows import cleaning_summary, firm_records, lead_cleaning, lead_import
+from dialframe.flows import cleaning_summary, lead_cleaning, lead_import
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Prepared
 from dialframe.reports import Page, Section, render, result_sections
@@ -29,11 +29,7 @@ LEAD_FILE: Final = "us_autumn_campaign.csv"
 
 #: The sandbox answers for one made-up list, which stands for the national registry here.
 _REGISTRY: Final = "US National DNC Registry"
-#: The synthetic account keeps the federal rules except where a fault is planted; states' rules it does not know.
-_FEDERAL: Final = firm_records.Scope(
-    rules=("us",),
-    practice=Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen"))),
-)
+_PRACTICE: Final = Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen")))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +114,7 @@ def demo(
             account,
             now=now,
             max_age=lead_cleaning.MAX_AGE,
-            scope=_FEDERAL,
+            practice=_PRACTICE,
             on_progress=on_progress,
         )
         written |= auditing.write_evidence(audit, out / "audit")

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import resources
@@ -18,13 +18,14 @@ import pandas as pd
 from dialframe import compliance, frames, instants, leads
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
-from dialframe.compliance import Declared, Practice, RuleBook, rulebook
+from dialframe.compliance import Declared, Practice, Question, RuleBook, rulebook
 from dialframe.compliance.practice import Conduct, dialing_of, read_practice, speaks_artificially
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.suppression_import import lines_named
 from dialframe.phones import normalize
+from dialframe.phones.zones import unknown_states
 from dialframe.privacy import E164
 from dialframe.suppression import SuppressionList
 
@@ -44,35 +45,24 @@ _NEVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _REQUEST_EVENT: Final = "disposition.logged"
 
 
+def nothing_brought() -> Question:
+    """A question of a firm that brings nothing; its moment is that of the account, once it is read."""
+    return Question(now=_NEVER)
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What an audit asks, beside the account.
 
     Attributes:
-        since: First instant of the period; None: from the first call.
-        until: First instant after it; None: the moment of the audit.
-        rules: Jurisdictions or rule ids; None: all of the book.
-        book: The rule book; None: the one of the package.
-        practice: What the firm says of its calling; how campaigns are dialed is added.
-        exemptions: Records that lift a rule, columns `compliance.tables.intake.EXEMPTIONS`.
-        declared: Declared emergencies and holidays.
-        consents: Records of consent; None: not given.
-        look_ups: Look-ups of reassigned numbers; None: not given.
+        question: Period, rules, practice and records of the firm; what the account knows is added.
         inputs: Name of every file that was given to the SHA-256 of its content.
         options: Further options of the run, for the manifest of its pack.
         taxonomy: What dispositions mean: requests not to be called, dropped calls, machines.
-        state_field: Custom field that names the called party's state or ZIP code.
+        state_field: Custom field that names the called party's state or ZIP code; None: the fields that look like it.
     """
 
-    since: datetime | None = None
-    until: datetime | None = None
-    rules: Sequence[str] | None = None
-    book: RuleBook | None = None
-    practice: Practice = field(default_factory=Practice)
-    exemptions: pd.DataFrame | None = None
-    declared: Declared = field(default_factory=Declared)
-    consents: pd.DataFrame | None = None
-    look_ups: pd.DataFrame | None = None
+    question: Question = field(default_factory=nothing_brought)
     inputs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     taxonomy: Taxonomy = DEFAULT
@@ -90,15 +80,8 @@ class Evidence:
         callbacks: Frame of the callbacks table.
         campaigns: Frame of the campaigns table.
         events: Frame of the events table.
-        at: The moment up to which records count.
-        states: Number to US state or ZIP code; None: not asked.
-        dnc_codes: Dispositions that are requests not to be called.
-        known_codes: Whether somebody said what a disposition means.
-        practice: What the firm declares, with how campaigns are dialed.
-        outcomes: Call id to `dropped`, `live` or `machine`.
-        requests: Requests not to be called beside those of calls.
-        consents: The firm's records of consent; None: not given.
-        recorded_consents: Consents that went to the service.
+        question: What is asked, with what the account says: the moment, requests, outcomes, states.
+        state_fields: Custom fields of the leads that the states were read from.
     """
 
     leads: pd.DataFrame
@@ -107,15 +90,13 @@ class Evidence:
     callbacks: pd.DataFrame
     campaigns: pd.DataFrame
     events: pd.DataFrame
-    at: datetime
-    states: pd.Series | None
-    dnc_codes: Sequence[str]
-    known_codes: Callable[[str], bool]
-    practice: Practice
-    outcomes: pd.Series | None
-    requests: pd.DataFrame | None
-    consents: pd.DataFrame | None
-    recorded_consents: pd.DataFrame | None
+    question: Question
+    state_fields: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> datetime:
+        """The moment up to which records count."""
+        return self.question.now
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -123,22 +104,6 @@ class Evidence:
         return {
             "calls": self.calls, "leads": self.leads, "dnc_checks": self.checks,
             "callbacks": self.callbacks, "campaigns": self.campaigns, "events": self.events,
-        }  # fmt: skip
-
-    @property
-    def began_at(self) -> datetime | None:
-        """When the first campaign was made; None: there is none."""
-        first = self.campaigns["created_at"].min()
-        return None if pd.isna(first) else first.to_pydatetime()
-
-    def given(self, scope: Scope) -> dict[str, Any]:
-        """What an audit and the gate are given beside the tables: the firm's rules and records."""
-        return {
-            "rulebook": scope.book, "rules": scope.rules, "states": self.states,
-            "dnc_codes": self.dnc_codes, "known_codes": self.known_codes, "practice": self.practice,
-            "exemptions": scope.exemptions, "declared": scope.declared, "consents": self.consents,
-            "recorded_consents": self.recorded_consents, "look_ups": scope.look_ups,
-            "outcomes": self.outcomes, "events": self.requests,
         }  # fmt: skip
 
 
@@ -188,18 +153,17 @@ def gather(
             ("campaigns", account.campaigns), ("callbacks", account.callbacks), ("events", account.events),
         )
     )  # fmt: skip
-    return Evidence(
-        leads, calls, account.dnc_checks(as_of=as_of, since=since), callbacks, campaigns,
-        events, moment,
-        states=known_states(leads, scope.state_field),
-        dnc_codes=request_codes(calls, taxonomy),
+    began = campaigns["created_at"].min()
+    states, fields = known_states(leads, scope.state_field)
+    question = replace(
+        scope.question, now=moment, states=states, dnc_codes=request_codes(calls, taxonomy),
         known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
-        practice=dialed(scope.practice, campaigns),
-        outcomes=outcomes(calls, taxonomy),
-        requests=_requests(account, events, taxonomy, moment),
-        consents=scope.consents,
-        recorded_consents=recorded_consents(account, moment),
+        practice=dialed(scope.question.practice or Practice(), campaigns), outcomes_of=outcome_words(calls["disposition"].dropna().unique(), taxonomy),
+        events=_requests(account, events, taxonomy, moment), recorded_consents=recorded_consents(account, moment),
+        began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
     )  # fmt: skip
+    checks = account.dnc_checks(as_of=as_of, since=since)
+    return Evidence(leads, calls, checks, callbacks, campaigns, events, question, fields)
 
 
 def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync` first") -> None:
@@ -216,20 +180,14 @@ def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync`
             )
 
 
-def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
-    """Call id to `dropped`, `live` or `machine`; None where no outcome says any of the three."""
+def outcome_words(dispositions: Iterable[str], taxonomy: Taxonomy) -> dict[str, str] | None:
+    """Disposition to `dropped`, `live` or `machine`; None where none says any of the three."""
     meaning = {
         code: _HEARD[named]
-        for code in calls["disposition"].dropna().unique()
-        if (named := taxonomy.outcome("disposition", code)) in _HEARD
+        for code in dispositions
+        if isinstance(code, str) and (named := taxonomy.outcome("disposition", code)) in _HEARD
     }
-    if not meaning:
-        return None
-    outcome = calls["disposition"].map(meaning, na_action="ignore").astype("str")
-    # An outcome without an answer is a slip, but for a call that we dropped ourselves.
-    is_known = outcome.notna() & (calls["answered_at"].notna() | (outcome == "dropped"))
-    known_outcome = outcome[is_known].set_axis(pd.Index(calls.loc[is_known, "id"]))
-    return known_outcome[~known_outcome.index.duplicated()]
+    return meaning or None
 
 
 def _requests(
@@ -237,10 +195,16 @@ def _requests(
 ) -> pd.DataFrame | None:
     """Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, `source`; None without any."""
     rows = [
-        *_logged_requests(events, taxonomy),
+        *logged_requests(events, taxonomy),
         *listed_requests(account, at),
         *sent_requests(account, at),
     ]
+    return requests_frame(rows)
+
+
+def requests_frame(given: Iterable[_Request]) -> pd.DataFrame | None:
+    """Requests not to be called as an audit takes them; None without any."""
+    rows = list(given)
     if not rows:
         return None
     requests = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
@@ -252,7 +216,7 @@ def _requests(
 _Request = tuple[str, datetime, str, str, str]
 
 
-def _logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Request]:
+def logged_requests(events: pd.DataFrame, taxonomy: Taxonomy) -> Iterator[_Request]:
     """Those among the events of the account."""
     for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
         content = json.loads(event.data) if isinstance(event.data, str) else {}
@@ -325,12 +289,45 @@ def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     return sorted({*open_leads.dropna(), *called.dropna()})
 
 
-def known_states(leads: pd.DataFrame, state_field: str | None) -> pd.Series | None:
-    """State of each number where a lead's custom field names it, every lead's for itself; None: not asked."""
+#: Names of custom fields that say where a person lives; letters alone are compared.
+_STATE_FIELDS: Final = frozenset(
+    {"state", "usstate", "statecode", "homestate", "addressstate", "mailingstate", "billingstate", "leadstate",
+     "zip", "zipcode", "postalcode", "postcode", "homezip", "addresszip", "mailingzip", "billingzip"}
+)  # fmt: skip
+#: Leads whose fields are looked through for such names.
+_LOOKED_THROUGH: Final = 2_000
+
+
+def state_fields(leads: pd.DataFrame) -> tuple[str, ...]:
+    """Custom fields of the leads that name a state or ZIP code."""
+    names: dict[str, None] = {}
+    for text in leads["custom_fields"].dropna().head(_LOOKED_THROUGH):
+        values = json.loads(text) if isinstance(text, str) else text
+        names |= dict.fromkeys(str(name) for name in values) if isinstance(values, dict) else {}
+    return tuple(n for n in names if re.sub(r"[^a-z]", "", n.casefold()) in _STATE_FIELDS)
+
+
+def known_states(
+    leads: pd.DataFrame, state_field: str | None
+) -> tuple[pd.Series | None, tuple[str, ...]]:
+    """State or ZIP code of each number where a lead's custom field names it, every lead's for itself, and these fields."""
+    fields = state_fields(leads) if state_field is None else (state_field,)
+    named = [
+        frames.custom_field(leads, name).set_axis(pd.Index(leads["phone"])) for name in fields
+    ]
+    named = [each[each.notna().to_numpy() & each.index.notna()] for each in named]
+    # A field that names no state of the United States, such as one of Australia, says nothing here.
     if state_field is None:
-        return None
-    named = frames.custom_field(leads, state_field).set_axis(pd.Index(leads["phone"]))
-    return named[named.notna().to_numpy() & named.index.notna()]
+        pairs = [
+            (n, s)
+            for n, s in zip(fields, named, strict=True)
+            if len(s) and len(unknown_states(s)) < s.nunique()
+        ]
+        fields, named = (
+            tuple(n for n, _ in pairs),
+            [s[~s.isin(unknown_states(s))] for _, s in pairs],
+        )
+    return (pd.concat(named) if named else None), fields
 
 
 def own_codes(path: Path | None) -> Taxonomy:

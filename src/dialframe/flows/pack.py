@@ -18,7 +18,7 @@ import json
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as replaced
@@ -31,10 +31,7 @@ import pandas as pd
 import dialframe
 from dialframe.compliance import Audit
 from dialframe.compliance import pack as contents
-from dialframe.compliance.checks.check_results import shaped
-from dialframe.compliance.number_partitions import InParts
 from dialframe.compliance.pack import versions
-from dialframe.compliance.result import FINDINGS as FINDINGS_COLUMNS
 from dialframe.csv_safety import csv_bytes, unescape_frame
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
@@ -196,10 +193,7 @@ def _fill(
     for name, frame in tables(result).items():
         rows[name] = len(frame)
         _put(staging / name, _csv(frame, hide))
-    if isinstance(result.engine, InParts):
-        rows[FINDINGS] = _stream(staging / FINDINGS, result.engine.findings.batches(), hide)
-        contents.write(result.engine.kept, staging, pseudonyms=pseudonyms)
-    elif result.engine is not None:
+    if result.engine is not None:
         contents.write(result.engine, staging, pseudonyms=pseudonyms)
     if pseudonyms is not None:
         for path in (p for name in contents.LISTS for p in staging.rglob(name)):
@@ -214,19 +208,6 @@ def _fill(
     _put(staging / "summary.json", hide(summary_text).encode())
     for name, content in further.items():
         _put(staging / name, content)
-    return rows
-
-
-def _stream(path: Path, batches: Iterable[pd.DataFrame], hide: Callable[[str], str]) -> int:
-    """Write a table some rows at a time; how many there were."""
-    rows = 0
-    with path.open("wb") as file:
-        path.chmod(0o600)
-        for batch in batches:
-            file.write(_csv(batch, hide, header=not rows))
-            rows += len(batch)
-        if not rows:
-            file.write(_csv(shaped(pd.DataFrame(), FINDINGS_COLUMNS), hide))
     return rows
 
 
@@ -268,10 +249,8 @@ def _facts(
 
 
 def tables(result: Audit) -> dict[str, pd.DataFrame]:
-    """Every table of a pack by the name of its file; of an audit in parts, those that are small."""
-    names = {"counts.csv": result.checks}
-    if not isinstance(result.engine, InParts):
-        names[FINDINGS] = result.findings
+    """Every table of a pack by the name of its file."""
+    names = {"counts.csv": result.checks, FINDINGS: result.findings}
     parts = {
         "requests": "internal_dnc.csv",
         "abandonment": "abandonment.csv",

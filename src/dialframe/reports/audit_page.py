@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance import Audit
-from dialframe.compliance.checks.check_reasons import texts
+from dialframe.compliance.checks import texts
 from dialframe.compliance.dnc import cost
 from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact

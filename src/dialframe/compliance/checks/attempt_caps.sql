@@ -46,7 +46,8 @@ with attempts as (
   select call, rule, limit_no, attempts as most_attempts, of_campaign as least_attempts from by_hours
   union all select call, rule, limit_no, max(attempts), min(attempts) from by_days group by all
 ), undated as (
-  select phone, count(*) as calls from calls where missing_input in ('created_at', 'direction') and reached_network group by phone
+  select phone, count(*) as calls from calls
+  where missing_input in ('created_at', 'direction') and reached_network and phone in (select phone from asked join calls using (call)) group by phone
 ), counted as (
   select l.call, l.rule, l.limit_no, l.most as allowed, l.within,
     case when l.by_subject and l.how = 'hours' and w.least_attempts > l.most then w.least_attempts else w.most_attempts end as attempts,

@@ -13,15 +13,14 @@ import hashlib
 import json
 import pathlib
 import sys
-from typing import Any
 
 import duckdb
 
-#: What comes first: the calls, put together from two tables.
-CALLS = "calls"
-#: Checks over the sums of all parts of a pack, and the table that holds the sums.
-SUMMED = ("abandonment", "retention")
-DAYS = "abandonment_days"
+#: What comes first: views and functions over the tables.
+FUNCTIONS = "functions"
+GRADES = (
+    "create type grade as enum ('pass', 'not asked', 'not evaluable', 'uncertain', 'violation')"
+)
 
 
 def count(con: duckdb.DuckDBPyConnection, query: str) -> int:
@@ -42,11 +41,7 @@ def changed_files(pack: pathlib.Path) -> list[str]:
             faults.append(f"{each['name']} was changed")
     for fault in faults:
         print(fault)
-    again = [
-        n["name"]
-        for n in named
-        if n["name"].startswith(("tables/", "checks/", "results/", "parts/"))
-    ]
+    again = [n["name"] for n in named if n["name"].startswith(("tables/", "checks/", "results/"))]
     print(
         f"files: {len(named) - len(faults)} of {len(named)} are as manifest.json names them; "
         f"{len(again)} of them are run or compared below, of the others (CSV, summary, report, rules) "
@@ -66,22 +61,29 @@ def compare(con: duckdb.DuckDBPyConnection, pack: pathlib.Path, name: str) -> tu
     return count(con, given), lost, new
 
 
-def run(
-    pack: pathlib.Path, folder: pathlib.Path, names: list[str], days: list[tuple[Any, ...]]
-) -> dict[str, tuple[int, int, int]]:
-    """Run checks over the tables of a folder; sums of calls by day are put into `days`, or taken from there."""
+def run(pack: pathlib.Path, names: list[str]) -> dict[str, tuple[int, int, int]]:
+    """Run checks over the tables of the pack, and compare what they find."""
     found = {}
-    results = {name: folder / "results" / f"{name}.parquet" for name in names}
-    read = "as select * from read_parquet(?)"
-    tables = sorted((folder / "tables").iterdir())
-    for word in (*names, *(path.stem for path in tables)):
+    tables = sorted((pack / "tables").glob("*.parquet"))
+    spans: dict[str, list[str]] = {}
+    for line in (pack / "tables" / "spans.txt").read_text(encoding="utf-8").splitlines():
+        table, column = line.split()
+        spans.setdefault(table, []).append(column)
+    columns = [column for each in spans.values() for column in each]
+    for word in (*names, *columns, *(path.stem for path in tables)):
         if not word.isidentifier():
             raise ValueError(f"{word!r} is no name of a table or check")
     with duckdb.connect() as con:
+        con.execute(GRADES)
         for path in tables:
-            files = path / "*.parquet" if path.is_dir() else path
-            con.execute(f"create table {path.stem} {read}", [str(files)])
-        for name, path in results.items():
+            # A Parquet file holds no negative span of time: they are written in microseconds.
+            made = ", ".join(f"to_microseconds({c}) as {c}" for c in spans.get(path.stem, ()))
+            replaced = f" replace ({made})" if made else ""
+            con.execute(
+                f"create table {path.stem} as select *{replaced} from read_parquet(?)", [str(path)]
+            )
+        for name in names:
+            path = pack / "results" / f"{name}.parquet"
             if path.exists():
                 each = "as select unnest(items) as item, * exclude (items) from read_parquet(?)"
                 con.execute(f"create temp table given_{name} {each}", [str(path)])
@@ -90,12 +92,7 @@ def run(
         con.execute("set lock_configuration = true")
         for name in names:
             con.execute((pack / "checks" / f"{name}.sql").read_text(encoding="utf-8"))
-            if name == DAYS and folder != pack:
-                days.extend(con.execute(f"from {name}").fetchall())
-            elif name == DAYS and days:
-                marks = ", ".join("?" * len(days[0]))
-                con.executemany(f"insert into {name} values ({marks})", days)
-            if results[name].exists():
+            if name != FUNCTIONS:
                 found[name] = compare(con, pack, name)
     return found
 
@@ -107,20 +104,8 @@ def main() -> int:
     try:
         faults = changed_files(pack)
         names = (pack / "checks" / "order.txt").read_text(encoding="utf-8").split()
-        folders = sorted(path for path in (pack / "parts").glob("*") if path.is_dir())
-        days: list[tuple[Any, ...]] = []
-        found: dict[str, list[tuple[int, int, int]]] = {}
-        for folder in folders:
-            # Shares of dropped calls are over all parts (16 CFR 310.4(b)(4)(i)): their sums are run at the top.
-            of_part = [name for name in names if name not in SUMMED]
-            for name, rows in run(pack, folder, of_part, days).items():
-                found.setdefault(name, []).append(rows)
-        at_the_top = [name for name in names if not folders or name in (CALLS, DAYS, *SUMMED)]
-        for name, rows in run(pack, pack, at_the_top, days).items():
-            found.setdefault(name, []).append(rows)
         differing = 0
-        for name in (name for name in names if name in found):
-            rows, lost, new = (sum(each) for each in zip(*found[name], strict=True))
+        for name, (rows, lost, new) in run(pack, names).items():
             differing += lost + new
             print(
                 f"{name}: {rows} findings, "
@@ -129,8 +114,6 @@ def main() -> int:
     except (OSError, duckdb.Error, ValueError, KeyError, TypeError, RecursionError) as error:
         print(f"the pack cannot be read: {error}")
         return 2
-    if folders:
-        print(f"in {len(folders)} parts, each with all calls of its numbers")
     print("every finding agrees" if not differing else f"{differing} findings differ")
     print("not covered: who made the pack, and when (dialframe audit verify)")
     return 3 if differing or faults else 0

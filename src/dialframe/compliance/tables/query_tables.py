@@ -77,6 +77,7 @@ class Question:
 
     Attributes:
         now: The moment of the audit; nothing later counts.
+        outcomes_of: Disposition to `dropped`, `live` or `machine`, in place of `outcomes`.
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
         tells_answers: Whether the account's calls say when they were answered; None: as these do.
         plain_age: If given, no rule is asked about lists: every check this young is fresh.
@@ -86,7 +87,7 @@ class Question:
     since: datetime | None = None
     until: datetime | None = None
     rulebook: RuleBook | None = None
-    rules: Sequence[str] | None = None
+    rules: Sequence[str] | str | None = None
     states: Mapping[str, str] | pd.Series | None = None
     dnc_codes: Sequence[str] = REQUEST_CODES
     known_codes: Callable[[str], bool] | None = None
@@ -98,6 +99,7 @@ class Question:
     recorded_consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
     outcomes: Mapping[str, str] | pd.Series | None = None
+    outcomes_of: Mapping[str, str] | None = None
     events: pd.DataFrame | None = None
     began_at: datetime | None = None
     taxonomy: str = ""
@@ -135,7 +137,8 @@ class Question:
                 f"declared days: {odd[0]!r} is no rule on holidays; `dialframe rules list --kind "
                 "holiday` shows them"
             )
-        return self.every.select(self.rules)
+        rules = self.rules.split(",") if isinstance(self.rules, str) else self.rules
+        return self.every.select(None if rules is None else [name.strip() for name in rules])
 
     @cached_property
     def law(self) -> Law:
@@ -148,8 +151,11 @@ class Question:
         return replace(self, rulebook=codes, rules=None, taxonomy="", data_version="")
 
 
-def prepare(db: Database, question: Question) -> None:
+def prepare(db: Database, question: Question) -> tuple[Zones, ...]:
     """Build every table from `calls_in`, `leads_in` and `checks_in`, which are there.
+
+    Returns:
+        The places where numbers may be, in the order of `places`.
 
     Raises:
         ConfigError: A zone of the rules is not in the zone database.
@@ -169,7 +175,7 @@ def prepare(db: Database, question: Question) -> None:
     db.run(query("places"))
     first, last = _clocks(db)
     db.run(query("cases"))
-    _reach(db, question, kinds)
+    reach(db, question, kinds)
     # Calendars are dear: days are looked up for rules that reach any call.
     reached = {rule for (rule,) in db.rows("select distinct rule from circumstance_rules")}
     days = {"rule": "text", "day": "day", "closed": "flag", "name": "text"}
@@ -181,8 +187,9 @@ def prepare(db: Database, question: Question) -> None:
     db.load("deadlines", deadlines, law.deadlines(wanted))
     _conduct(db, law.practice)
     _measures(db)
-    for name in ("records", "requests", "spoken", "after_events"):
+    for name in ("conduct", "records", "requests", "spoken", "after_events"):
         db.run(query(name))
+    return kinds
 
 
 def _measures(db: Database) -> None:
@@ -306,6 +313,17 @@ def _given(db: Database, question: Question) -> None:
         {"call_id": outcomes.index.astype("str"), "outcome": outcomes.astype("str").to_numpy()}
     )
     db.put("outcomes_in", arrow(by_call))
+    if question.outcomes_of:
+        # An outcome without an answer is a slip, but for a call that we dropped ourselves.
+        db.load(
+            "outcome_words",
+            {"disposition": "text", "outcome": "text"},
+            list(question.outcomes_of.items()),
+        )
+        db.con.execute("""
+            create or replace table outcomes_in as
+            select id as call_id, arg_min(w.outcome, call) as outcome from calls_in join outcome_words w using (disposition)
+            where id is not null and (answered_at is not null or w.outcome = 'dropped') group by id""")
     if question.known_outcomes is None:
         db.run(
             "create or replace table known_outcomes as select distinct outcome from outcomes_in"
@@ -369,8 +387,15 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
         yield rule, missing
 
 
-def _reach(db: Database, question: Question, kinds: Sequence[Zones]) -> None:
-    """Which rules reach the calls of each circumstances: `circumstance_rules`."""
+def reach(db: Database, question: Question, kinds: Sequence[Zones], line_type: str = "") -> None:
+    """Which rules reach the calls of each circumstances: `circumstance_rules`.
+
+    Args:
+        db: The tables.
+        question: What is asked.
+        kinds: The places of the numbers.
+        line_type: Line type of numbers of which nobody knows it; empty: not known.
+    """
     practice = question.law.practice
     rows: list[tuple[Any, ...]] = []
     for circumstance, place_, campaign, line, records in db.rows(
@@ -384,7 +409,7 @@ def _reach(db: Database, question: Question, kinds: Sequence[Zones]) -> None:
             purpose=practice.purposes.get(campaign, practice.purpose),
             dialing=practice.dialings.get(campaign, practice.dialing),
             # A mobile range is wireless; a fixed one may be a home or a business.
-            line_type=line or ("wireless" if zones.line_type == MOBILE else None),
+            line_type=line or ("wireless" if zones.line_type == MOBILE else line_type or None),
             lifted=frozenset(records.split(", ") if records else ()),
             sectors=practice.campaign_sectors.get(campaign, practice.sectors),
             campaign_names_sector=campaign in practice.campaign_sectors,
@@ -426,10 +451,6 @@ def _conduct(db: Database, practice: Practice) -> None:
          {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
           "artificial_voice": "flag", "voice_announced": "flag"},
          [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
-    db.con.execute("""
-        create or replace view call_conduct as
-        select c.call, p.* exclude (campaign_id) from calls c left join conduct o on o.campaign_id = c.campaign_id
-        join conduct p on p.campaign_id = coalesce(o.campaign_id, '')""")
     shown = db.con.execute(
         "select distinct from_number from calls where from_number is not null order by 1"
     ).fetchall()

@@ -1,0 +1,181 @@
+"""What each missing input is worth: how many calls get an answer once it is given, found by asking the queries with it granted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from dialframe.compliance.checks import BY_NAME
+from dialframe.compliance.engine import Engine, script
+from dialframe.compliance.practice import DIALING_MODE, LINE_TYPE, Practice
+from dialframe.compliance.tables import query, query_tables
+
+__all__ = ["Never", "Worth", "never_settled", "worth"]
+
+_LISTS: Final = ("scrub_at_call", "listed_number")
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """An input and what it decides.
+
+    Attributes:
+        input: What is to be given, in words.
+        key: What a program calls it: `covers`, `caller_ids`, `dialing`, `line_types`, `recording`, `artificial_voice`,
+            `consents`, `look_ups`, `emergencies`.
+        calls: Calls that get an answer by one check at least, where no other input is given.
+        checks: Check to the calls that it decides.
+    """
+
+    input: str
+    key: str
+    calls: int
+    checks: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Calls that no input that can still be made settles.
+
+    Attributes:
+        check: The check.
+        calls: How many.
+        why: Why, in words.
+        provable_from: The first instant from which calls can be proven; None: not yet.
+        from_now_on: What to do so that later calls can be.
+    """
+
+    check: str
+    calls: int
+    why: str
+    provable_from: datetime | None
+    from_now_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """An input that is granted for a moment: its words, what it changes, and the checks that then answer otherwise."""
+
+    key: str
+    input: str
+    missing: tuple[str, ...]
+    checks: tuple[str, ...]
+    give: Callable[[Engine], None]
+
+
+def _sql(text: str) -> Callable[[Engine], None]:
+    return lambda engine: engine.db.run(text)
+
+
+def _dialing(engine: Engine) -> None:
+    practice = engine.question.practice or Practice()
+    _reach_again(engine, replace(practice, dialing=practice.dialing or "manual"), "")
+
+
+def _line_types(engine: Engine) -> None:
+    _reach_again(engine, engine.question.practice or Practice(), "wireless")
+
+
+def _reach_again(engine: Engine, practice: Practice, line_type: str) -> None:
+    question = replace(engine.question, practice=practice)
+    query_tables.reach(engine.db, question, engine.places, line_type)
+    engine.db.run(query("law"))
+
+
+_GRANTS: Final = (
+    _Grant("covers", "which lists the service's check covers", ("which lists the service covers",), _LISTS, _sql("""
+        update registries set check_since = timestamp '0001-01-01', refreshed = interval 0 day where check_since is null;
+        update registries set screen_since = timestamp '0001-01-01' where screen_since is null;""")),
+    _Grant("caller_ids", "the firm's own caller IDs", ("caller_ids",), ("caller_id",), _sql(
+        "update caller_numbers set own = true where own is null;")),
+    _Grant("consents", "a file of consents", ("a table of consents",), ("consent", "artificial_voice"), _sql("""
+        insert into inputs values ('consents');
+        update consent_given set missing = null where missing = 'a table of consents';""")),
+    _Grant("look_ups", "a file of reassigned-number look-ups", ("look-ups of reassigned",), ("consent",), _sql("""
+        insert into inputs values ('look_ups');
+        update consent_given set missing = null where missing like '%look-ups%';""")),
+    _Grant("dialing", "how campaigns are dialed", (DIALING_MODE,), tuple(BY_NAME), _dialing),
+    _Grant("line_types", "a file of line types", (LINE_TYPE,), tuple(BY_NAME), _line_types),
+    _Grant("recording", "whether calls are recorded, and announced", ("calls are recorded", "recordings are announced"),
+           ("recording_consent",), _sql("""
+        update conduct set recording_announced = coalesce(recording_announced, true), recorded = coalesce(recorded, false);""")),
+    _Grant("artificial_voice", "whether an artificial voice speaks", ("artificial voice",), ("artificial_voice",), _sql("""
+        update conduct set voice_announced = coalesce(voice_announced, true), artificial_voice = coalesce(artificial_voice, false);""")),
+    _Grant("emergencies", "a file of declared emergencies", ("declared emergencies",), ("emergency",), _sql(
+        "update emergency_rules set declared = true;")),
+)  # fmt: skip
+
+
+def worth(engine: Engine) -> tuple[Worth, ...]:
+    """What each missing input is worth, the most first; those that decide nothing are left out.
+
+    Args:
+        engine: The audit, with its checks run.
+    """
+    found = []
+    for grant in _GRANTS:
+        checks = [name for name in engine.ran if name in grant.checks and BY_NAME[name].by_call]
+        waiting = [name for name in checks if _waits(engine, name, grant.missing)]
+        if not waiting:
+            continue
+        before = {name: _answered(engine, name) for name in waiting}
+        with _granted(engine, grant):
+            for name in checks if grant.key in ("dialing", "line_types") else waiting:
+                engine.db.run(script(BY_NAME[name]))
+            decided = {name: _answered(engine, name) - before[name] for name in waiting}
+        decided = {name: number for name, number in decided.items() if number > 0}
+        if decided:
+            found.append(Worth(grant.input, grant.key, max(decided.values()), decided))
+    return tuple(sorted(found, key=lambda each: -each.calls))
+
+
+@contextmanager
+def _granted(engine: Engine, grant: _Grant) -> Iterator[None]:
+    """The tables with an input granted; afterwards they are as they were."""
+    engine.con.execute("begin")
+    try:
+        grant.give(engine)
+        yield
+    finally:
+        engine.con.execute("rollback")
+
+
+def _waits(engine: Engine, name: str, missing: tuple[str, ...]) -> bool:
+    words = " or ".join(f"missing like '%{each}%'" for each in missing)
+    return bool(
+        engine.db.rows(
+            f"select 1 from {name}_grades where grade = 'not evaluable' and ({words}) limit 1"
+        )
+    )
+
+
+def _answered(engine: Engine, name: str) -> int:
+    ((number,),) = engine.db.rows(
+        f"select coalesce(sum(calls), 0)::bigint from {name}_grades where grade in ('pass', 'violation')"
+    )
+    return int(number)
+
+
+def never_settled(engine: Engine) -> tuple[Never, ...]:
+    """Calls without a check on record before them: nothing that is made from now on proves anything of them.
+
+    Args:
+        engine: The audit, with its checks run.
+    """
+    if "scrub_at_call" not in engine.ran:
+        return ()
+    ((calls, first),) = engine.db.rows("""
+        select (select coalesce(sum(calls), 0)::bigint from scrub_at_call_grades where answer in ('only after', 'never')),
+          (select min(next_at) from records_around where check_at is null)""")
+    if not calls:
+        return ()
+    return (
+        Never(
+            "scrub_at_call", int(calls),
+            "no check on record came before the call; a check made now proves nothing of it, and only a scrub file of that time would",
+            first, "check numbers before they are called: dialframe audit --check 31d, or account.check_dnc, before each run of a list",
+        ),
+    )  # fmt: skip
