@@ -19,7 +19,7 @@ import dialframe
 from dialframe.analytics import METRICS, NOT_AVAILABLE, OUTCOMES, STAGES
 from dialframe.assistant.analysis_tools import ALL as ANALYZES
 from dialframe.assistant.offered_operations import tool_name
-from dialframe.compliance.checks import check_results as grades
+from dialframe.compliance import checks as grades
 from dialframe.compliance.rules import rulebook
 from dialframe.contract.error_codes import ALL as CODES
 from dialframe.contract.operations import ALL as OPERATIONS

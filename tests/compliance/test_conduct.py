@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from compliance import hand
-from dialframe.compliance.auditing import audit
 from dialframe.compliance.practice import Conduct, Practice, read_practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules import rulebook
@@ -72,7 +71,7 @@ def run(
     calls: pd.DataFrame, practice: Practice, *, rules: Sequence[str] | None = None, **more: Any
 ) -> Audit:
     """An audit by a book of rules that all decide, so that each grade is that of the records."""
-    return audit(
+    return hand.audited(
         hand.leads(), calls, hand.checks(), now=NOW, practice=practice,
         rulebook=TRUSTED.select(rules), **more,
     )  # fmt: skip

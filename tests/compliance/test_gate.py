@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from compliance import hand
-from dialframe import compliance, frames
+from dialframe import frames
 from dialframe.compliance.rules import rulebook
 from dialframe.sandbox.seed import generate
 

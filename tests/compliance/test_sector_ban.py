@@ -9,7 +9,6 @@ import pytest
 
 from compliance import hand
 from dialframe import frames
-from dialframe.compliance.auditing import audit
 from dialframe.compliance.practice import (
     PURPOSES,
     SELLING,
@@ -29,7 +28,7 @@ PARIS = "+33123456789"
 def asked(purpose: str, at: datetime, records: pd.DataFrame | None = None) -> Audit:
     """The audit of one call to a French home."""
     practice = Practice(purpose, dialing="manual", line_types={PARIS: "residential"})
-    return audit(
+    return hand.audited(
         frames.from_records(frames.LEADS, ()), hand.calls(hand.call(PARIS, at, id="c1")),
         frames.from_records(frames.DNC_CHECKS, ()), now=NOW, rules=["fr"], practice=practice,
         exemptions=records,

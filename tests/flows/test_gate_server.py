@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pytest
 
-from dialframe.compliance.checks.check_results import shaped
+from dialframe.compliance.findings import shaped
 from dialframe.compliance.gate import VERDICTS
 from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.gate_server import MOST_BYTES, PATH, GateServer, Question
