@@ -440,13 +440,16 @@ def _lines(result: Audit, files: dict[str, Path]) -> Iterator[str | Table]:
         yield sentence[0].lower() + sentence[1:]
     for each in result.worth:
         yield f"give {each.input}: {each.calls:,} calls are decided ({', '.join(f'{n.replace(chr(95), chr(32))} {c:,}' for n, c in each.checks.items())})"
-    for each in result.never_settled:
+    for never in result.never_settled:
         since = (
             ""
-            if each.provable_from is None
-            else f"; calls can be proven from {each.provable_from:%Y-%m-%d} on"
+            if never.provable_from is None
+            else f"; calls can be proven from {never.provable_from:%Y-%m-%d} on"
         )
-        yield f"never settled: {each.calls:,} calls: {each.why}{since}. From now on: {each.from_now_on}"
+        yield (
+            f"never settled: {never.calls:,} calls: {never.why}{since}. "
+            f"From now on: {never.from_now_on}"
+        )
     missing = audit_page.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""

@@ -92,7 +92,7 @@ def may_call(
     # 47 CFR 64.1200(d)(6), 16 CFR 310.4(b)(1)(iii)(A): who asked the firm is not called, whatever else is on record.
     own = pd.DataFrame(
         [
-            {"call": len(past) + row, "grade": "violation", "reason": suppressed[number], "check": SUPPRESSION}
+            {"call": len(past) + row, "grade": "violation", "reason": suppressed[str(number)], "check": SUPPRESSION}
             for row, number in enumerate(distinct) if suppressed and number in suppressed
         ],
         columns=_SHOWN, dtype="object",
@@ -111,7 +111,7 @@ _SHOWN: Final = ["call", "grade", "check", "rule_id", "citation", "missing", "re
 
 
 def _frame(rows: object) -> pd.DataFrame | None:
-    return rows.to_pandas() if hasattr(rows, "to_pandas") else rows  # type: ignore[return-value,no-any-return]
+    return rows.to_pandas() if hasattr(rows, "to_pandas") else rows
 
 
 def _held(run: Engine, first: int) -> tuple[list[pd.DataFrame], pd.DataFrame]:

@@ -180,7 +180,7 @@ def require_read(*frames_read: pd.DataFrame, advice: str = "run `dialframe sync`
             )
 
 
-def outcome_words(dispositions: Iterable[str], taxonomy: Taxonomy) -> dict[str, str] | None:
+def outcome_words(dispositions: Iterable[object], taxonomy: Taxonomy) -> dict[str, str] | None:
     """Disposition to `dropped`, `live` or `machine`; None where none says any of the three."""
     meaning = {
         code: _HEARD[named]

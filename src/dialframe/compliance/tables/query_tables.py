@@ -371,7 +371,7 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
+def _consent_given(db: Database, law: Law) -> Iterator[tuple[str, str | None]]:
     """Rules on consent, each with the table without which it cannot be held against any call."""
     given = {name for (name,) in db.con.execute("select name from inputs").fetchall()}
     for rule, each in law.of_kind(ConsentRule):
