@@ -148,6 +148,14 @@ class AccountOptions:
             return self.connect()
         return _with_losses(open_stored(known))
 
+    def connect_or_load(self) -> Account:
+        """The same; where no service is named at all, the account of loaded files."""
+        from dialframe.account.connecting import loaded_account
+
+        if self.settings.base_url is None and self.settings.api_key is None:
+            return loaded_account(self.store)
+        return self.connect()
+
 
 def _with_losses(account: Account) -> Account:
     """An account, once what its store lost is said."""
@@ -156,14 +164,6 @@ def _with_losses(account: Account) -> Account:
     for sentence in (*lost, *account.journal_problems()):
         typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
     return account
-
-    def connect_or_load(self) -> Account:
-        """The same; where no service is named at all, the account of loaded files."""
-        from dialframe.account.connecting import loaded_account
-
-        if self.settings.base_url is None and self.settings.api_key is None:
-            return loaded_account(self.store)
-        return self.connect()
 
 
 @dataclass(frozen=True, slots=True)

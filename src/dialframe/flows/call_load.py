@@ -271,7 +271,7 @@ def _length(cell: str, unit: str) -> float | None:
     try:
         if ":" in cell:
             parts = [float(part) for part in cell.split(":")]
-            return sum(value * 60**i for i, value in enumerate(reversed(parts)))
+            return float(sum(value * 60.0**i for i, value in enumerate(reversed(parts))))
         return float(cell.replace(",", "")) * _UNITS.get(unit, 1.0)
     except ValueError:
         return None
