@@ -14,7 +14,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import typer
@@ -65,6 +65,12 @@ def serve_sandbox(
     dial: Annotated[
         bool, typer.Option("--dial", help="Let running campaigns dial as time goes on.")
     ] = False,
+    profile: Annotated[
+        Literal["friendly", "contract"],
+        typer.Option(
+            help="friendly: every switch on; contract: an account as on its first day, switches off, caps, a lag.",
+        ),
+    ] = "friendly",
     as_json: AsJson = False,
 ) -> None:
     """Serve the service until it is stopped.
@@ -98,6 +104,7 @@ def serve_sandbox(
             size=size,
             as_of=as_of_day,
             dial=dial,
+            profile=profile,
             beside=tools,
             on_ready=ready,
         )

@@ -312,7 +312,7 @@ def create_client(visit: Visit, body: NewClient) -> Json:
     )
     first_start = replace(visit.world.first_start, size=body.size)
     load_account(visit.tx.db, first_start, client.number)
-    visit.world.access = clients_and_keys.load(visit.tx.db)
+    visit.world.change_access(clients_and_keys.load(visit.tx.db))
     return {"client_id": client.client_id, "api_key": key}
 
 
@@ -320,7 +320,7 @@ def create_key(visit: Visit, body: NewKey) -> Json:
     """A further key of a client."""
     tx = visit.tx
     key = clients_and_keys.add_key(tx.db, tx.client, sending=body.sending, now_us=tx.now_us)
-    visit.world.access = clients_and_keys.load(visit.tx.db)
+    visit.world.change_access(clients_and_keys.load(visit.tx.db))
     return {"api_key": key}
 
 
@@ -335,7 +335,7 @@ def update_client(visit: Visit, body: ClientChange) -> Json:
         visit.tx.db.execute(
             f"UPDATE clients SET {name} = ? WHERE number = ?", (columns[name], visit.tx.client)
         )
-    visit.world.access = clients_and_keys.load(visit.tx.db)
+    visit.world.change_access(clients_and_keys.load(visit.tx.db))
     client = visit.world.access.clients[visit.tx.client]
     keys = [key for key in visit.world.access.credentials.values() if key.client == client.number]
     return {
@@ -359,7 +359,7 @@ def revoke_key(visit: Visit, _: object) -> None:
     )
     if not changed.rowcount:
         raise Refusal("not_found", "No key has this credential id.")
-    visit.world.access = clients_and_keys.load(visit.tx.db)
+    visit.world.change_access(clients_and_keys.load(visit.tx.db))
 
 
 def read_account(visit: Visit, _: object) -> Json:
@@ -378,7 +378,7 @@ def update_account(visit: Visit, body: Settings) -> Json:
     write_meta(visit.tx.db, "settings", settings.model_dump_json())
     # What was refused for the account's sake may be allowed by what was just set.
     visit.tx.db.execute("DELETE FROM holds")
-    visit.world.access = clients_and_keys.load(visit.tx.db)
+    visit.world.change_access(clients_and_keys.load(visit.tx.db))
     return read_account(visit, NoBody())
 
 

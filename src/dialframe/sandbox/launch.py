@@ -11,15 +11,18 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from starlette.applications import Starlette
 
 from dialframe.background import in_thread
+from dialframe.contract import limits
+from dialframe.contract.scopes import SCOPES
 from dialframe.sandbox import asgi_app
 from dialframe.sandbox.asgi_app import CONSOLE, Connection
 from dialframe.sandbox.console_api import Console, ConsoleEndpoint
 from dialframe.sandbox.world.api_objects import Json
+from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.runtime_state import FIRST, FirstStart, World
 from dialframe.sandbox.world.sandbox_database import records
 from dialframe.serving import ServerThread, listen, until_signal, url_of
@@ -28,6 +31,18 @@ from dialframe.serving import ServerThread, listen, until_signal, url_of
 _KEEP_ALIVE_S: Final = 75
 #: How often a process looks whether its parent still lives.
 _LOOK_S: Final = 0.5
+
+
+Profile = Literal["friendly", "contract"]
+#: What the contract says of a new account, where the friendly profile has everything on: switches are off until they
+#: are enabled, webhooks too (Tiers; Events), and a sending key has an allow-list and caps.
+_CONTRACT: Final[Json] = {
+    **{scope.switch: False for scope in SCOPES if scope.switch is not None},
+    "webhooks_enabled": False,
+    "daily_cap": 500,
+    "per_minute_cap": 10,
+}
+_LOOPBACK: Final = ["127.0.0.0/8", "::1/128"]
 
 
 #: What makes the apps that are served beside the service, by path, for its base URL.
@@ -164,6 +179,7 @@ def start(
     host: str = "127.0.0.1",
     port: int = 0,
     dial: bool = False,
+    profile: Profile = "friendly",
     beside: Beside | None = None,
 ) -> Sandbox:
     """Run the service on this machine, in a thread of this process, on a real socket.
@@ -177,6 +193,8 @@ def start(
         host: Address to listen at.
         port: Port to listen at; 0 takes a free one.
         dial: Whether to switch the dialer on; the console can do it at any time.
+        profile: `friendly` has every switch on; `contract` is an account as the contract has it on its first day:
+            switches and webhooks off, caps, an allow-list, and changes of access that act after 15 seconds.
         beside: What makes further apps by path, for the sandbox's base URL, at their first request.
 
     Returns:
@@ -204,6 +222,10 @@ def start(
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
         raise
+    if profile == "contract":
+        sandbox.console.update_account(_CONTRACT)
+        sandbox.console.update_client(sandbox.client_id, ip_allow=_LOOPBACK)
+        sandbox._world.lag_us = limits.ACCESS_CHANGE_LAG_S * SECOND_US  # noqa: SLF001 - its own
     if dial:
         # Off unless asked: a history stands still.
         sandbox.console.update_account({"dialer": {"enabled": True}})
@@ -219,6 +241,7 @@ def serve(
     size: str = "small",
     as_of: dt.date | None = None,
     dial: bool = False,
+    profile: Profile = "friendly",
     beside: Beside | None = None,
     on_ready: Callable[[dict[str, str]], None],
 ) -> None:
@@ -234,6 +257,7 @@ def serve(
         size: As for `start`.
         as_of: As for `start`.
         dial: As for `start`.
+        profile: As for `start`.
         beside: As for `start`.
         on_ready: Called once requests are accepted, with `base_url`, `api_key`, `client_id`,
             `console_url` and `console_token`.
@@ -256,6 +280,7 @@ def serve(
             host=host,
             port=port,
             dial=dial,
+            profile=profile,
             beside=beside,
         ) as sandbox,
     ):

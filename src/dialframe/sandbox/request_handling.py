@@ -128,13 +128,14 @@ def problem(world: World, refusal: Refusal, request_id: str) -> Reply:
 
 def prepare(world: World, inbound: Inbound, handler: Handler) -> AcceptedRequest | Outcome:
     """Let a request in, or answer it at once: refused, failed on request, or answered before."""
+    now_us = world.clock.now_us()
     try:
         caller = request_checks.admit(
             inbound,
             handler.operation,
-            access=world.access,
+            access=world.access_of_requests(now_us),
             buckets=world.buckets,
-            now_us=world.clock.now_us(),
+            now_us=now_us,
         )
         rule = world.fault_for(handler.operation.name)
         keyed = handler.operation.key != "none" and bool(inbound.header("idempotency-key"))

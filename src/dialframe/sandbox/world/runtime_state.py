@@ -21,7 +21,7 @@ from dialframe.contract.scopes import SCOPES
 from dialframe.errors import ConfigError
 from dialframe.sandbox.world import clients_and_keys, clock, sandbox_database
 from dialframe.sandbox.world.api_objects import Refusal
-from dialframe.sandbox.world.clients_and_keys import Settings
+from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import SECOND_US, Clock
 from dialframe.sandbox.world.sandbox_database import Database
 
@@ -222,12 +222,18 @@ class World:
         first_start: What the first start decided.
     """
 
+    access: Access
+
     def __init__(self, folder: Path, first_start: FirstStart, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.database = Database(folder, lambda db: _fill(db, first_start, self.clock.now_us()))
         self.buckets = Buckets()
         self.running = RunningKeys()
         self.docs_base = ""
+        #: How long a change of access takes to act (contract, Authentication 7).
+        self.lag_us = 0
+        #: What held before a change, and until when it holds.
+        self._earlier: list[tuple[int, Access]] = []
         # The loop that delivers webhooks; none while no app runs.
         self._listener: Callable[[], None] | None = None
         try:
@@ -256,6 +262,27 @@ class World:
                     db.execute("DELETE FROM faults WHERE times = 0")
                     return Rule.model_validate_json(rule)
         return NO_FAULT
+
+    def change_access(self, access: Access) -> None:
+        """Take other clients, credentials or settings; what they withdraw holds for requests until the lag is over."""
+        if self.lag_us:
+            self._earlier.append((self.clock.now_us() + self.lag_us, self.access))
+        self.access = access
+
+    def access_of_requests(self, now_us: int) -> Access:
+        """What holds for a request that comes at an instant."""
+        self._earlier = [
+            (until_us, access) for until_us, access in self._earlier if until_us > now_us
+        ]
+        held = self.access
+        # The oldest that still holds says what a client may do; a key that was made since is known at once.
+        for _, earlier in reversed(self._earlier):
+            held = replace(
+                earlier,
+                clients=held.clients | earlier.clients,
+                credentials=held.credentials | earlier.credentials,
+            )
+        return held
 
     def on_stir(self, listener: Callable[[], None] | None) -> None:
         """Call a function when something may have become due."""
