@@ -47,7 +47,9 @@ Files = Annotated[
 MaxAge = Annotated[
     str,
     typer.Option(
-        "--max-age", help="How old a stored Do-Not-Call answer may be, 31d for instance."
+        "--max-age",
+        hidden=True,
+        help="How old a stored Do-Not-Call answer may be, 31d for instance.",
     ),
 ]
 Keep = Annotated[
@@ -187,6 +189,19 @@ class OutputOptions:
         Literal["keep", "title"],
         typer.Option(hidden=True, help="ANN LEE as it stands, or as Ann Lee (title)."),
     ] = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOutput(OutputOptions):
+    """The same for an import, whose files are a by-product: off its page."""
+
+    form: Annotated[Form, typer.Option("--format", hidden=True, help="Format of the files.")] = (
+        "csv"
+    )
+    destination: Annotated[
+        Literal["excel", "hubspot", "salesforce", "raw"],
+        typer.Option("--for", hidden=True, help="Where the clean list is uploaded."),
+    ] = "excel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from dialframe.cli.lead_options import (
     EngineOptions,
     FailOn,
     Files,
+    ImportOutput,
     Keep,
     ListOptions,
     MaxAge,
@@ -299,7 +300,7 @@ def import_(
         str, typer.Option(help="Campaign, by name or id; draft, ready or paused.")
     ],
     options: ListOptions,
-    output: OutputOptions,
+    output: ImportOutput,
     out: OutFolder = Path("imported"),
     yes: Yes = False,
     dry_run: DryRun = False,

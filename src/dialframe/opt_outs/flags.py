@@ -61,8 +61,8 @@ _GLUED: Final = (
     *("nocall", "notcallable", "stopcall"),
 )
 _GLUED_ALLOWED: Final = re.compile(
-    r"(?:anruf|kontakt|telefon|werbe|marketing|bel|ring)\w{0,5}"
-    r"(?:erlaubnis|einwilligung|zustimmung|freigabe|toestemming|samtycke|samtykke|suostumus|lupa)"
+    r"(?:anruf|kontakt|telefon|werbe|marketing|bel|ring|call|contact|phone)\w{0,5}"
+    r"(?:permission|consent|erlaubnis|einwilligung|zustimmung|freigabe|toestemming|samtycke|samtykke|suostumus|lupa)"
 )
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’`´](?=(?:t|s|re|ve|ll)\b)", re.IGNORECASE)
 _CANNOT: Final = frozenset({"cannot", "cant", "unwilling"})
