@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from analytics.books import Ask, Books
-from analytics.test_planted_effects import PLANTED_DROP
 from analytics.truth import DAY, HOUR, MACHINE, Call, drawn_history, local, world
 from dialframe.sandbox.seed import call_outcomes, people_and_calendar
 
@@ -27,6 +26,9 @@ ENDS_ON = dt.date(2026, 11, 21)
 ENDS = int(dt.datetime(2026, 11, 21, tzinfo=dt.UTC).timestamp()) * 1_000
 #: What the audit of October looks at.
 OCTOBER = [int(dt.datetime(2026, m, 1, tzinfo=dt.UTC).timestamp()) * 1_000 for m in (10, 11)]
+
+#: Part of its answers that the generator's flagged number keeps.
+PLANTED_DROP = 0.5 * (1 - 0.062) / (1 - 0.012)
 
 
 @cache
@@ -70,13 +72,9 @@ SAID: dict[str, list[str]] = {
     r"Note: ([\d,]+) calls, answered_by_unknown": ["unknown"],
     r"([\d,]+) answers of ([\d,]+) attempts": ["answered", "attempts"],
     r"([\d,]+) of ([\d,]+) answers were machines": ["machines", "answered"],
-    r"person ([\d,]+) calls, median": ["people"],
-    r"machine ([\d,]+) calls, median": ["machines"],
     r"after ([\d,]+) retries": ["retries"],
-    r"of ([\d,]+) have a disposition or cause that contradicts": ["attempts"],
     r"The report's ([\d,]+) calls differ from the calls here by ([\d,]+): [\d,]+ direction;?":
         ["given", "inbound"],
-    r"([\d,]+) leads: [\d,]+ ended where they began": ["leads"],
     r"[\d,]+ of ([\d,]+) leads were reached": ["attempted"],
     r"([\d,]+) outbound calls from 2026-10-01": ["october"],
     r"Lead funnel as of 2026-11-21 00:00 UTC: loaded (3,000), accepted ([\d,]+), attempted "
@@ -262,13 +260,19 @@ FINDS = {
     },
     "03_caller_ids_and_carriers": {"flagged_caller_id"},
     "06_trust_the_numbers": {
-        "missing_disposition", "late_disposition", "unmapped_code", "voicemail_as_completed",
-        "duration_is_total",
+        "missing_disposition", "unmapped_code", "voicemail_as_completed",
     },
 }  # fmt: skip
 #: On the answer sheet, and of no notebook: they explain, or an analysis of its own finds them
 #: (`test_planted_faults`).
-ELSEWHERE = {"dnc_request", "listed_after_import", "dnc_request_not_listed", "too_often"}
+ELSEWHERE = {
+    "late_disposition",
+    "duration_is_total",
+    "dnc_request",
+    "listed_after_import",
+    "dnc_request_not_listed",
+    "too_often",
+}
 
 
 def test_every_fault_has_its_notebook() -> None:
@@ -407,13 +411,6 @@ def _unknown_are_machines(campaign: str = "") -> bool:
     return len(unknown) > 900 and bool(np.mean(unknown) > 0.97)
 
 
-def _local_numbers_gain(least: float, most: float) -> bool:
-    books = _truth()[0]
-    reach = drawn_history(7, "small", ENDS_ON).world.people.reach
-    gains = [float(np.subtract(*books.world.chance[c.row])) * reach[c.lead] for c in books.calls]
-    return least <= 100 * float(np.mean(gains)) <= most
-
-
 def _calls_are_returned(share: float, soon: float) -> bool:
     calls = sorted(_truth()[0].world.calls, key=lambda c: c.created or 0)
     last: dict[int, int] = {}
@@ -460,7 +457,6 @@ BOLD: dict[str, Callable[[], bool]] = {
         lambda: _nothing_on("age", "calls_before"),
     "All four campaigns are below the limit": lambda: _short_calls_are_below(0.15),
     "like machines": _unknown_are_machines,
-    "a local caller ID reaches 3.5 to 4.8 points more": lambda: _local_numbers_gain(3.5, 4.8),
     "One unanswered call in twenty is returned, four out of five of these within the hour":
         lambda: _calls_are_returned(0.05, soon=0.8),
     "Of 303 records 247 are clean.": lambda: _list_holds(247, 303),

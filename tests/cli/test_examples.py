@@ -75,6 +75,9 @@ def environment(
         ROOT / "data_samples" / "leads" / "us_autumn_campaign.csv", tmp_path / "autumn.csv"
     )
     (tmp_path / "lists").mkdir()
+    shutil.copy(
+        ROOT / "data_samples" / "calls" / "vicidial_export_calls.csv", tmp_path / "march.csv"
+    )
     (tmp_path / "today.csv").write_text("Phone\n(212) 555-0142\n")
     (tmp_path / "complaints.csv").write_text("Phone\n020 7946 0018\n")
     (tmp_path / "scrubbed.csv").write_text("Phone,ResultCode\n2125550143,D\n2125550144,C\n")

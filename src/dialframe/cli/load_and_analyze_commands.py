@@ -55,7 +55,6 @@ def load(
 
     Examples:
         dialframe load calls march.csv --as vicidial --region US --zone America/New_York
-        dialframe load leads list.csv --as vicidial --region US
     """
     from dialframe.flows import call_load
 
@@ -100,7 +99,7 @@ def analyze(
     Examples:
         dialframe analyze hours
         dialframe analyze hours --by campaign_id --json
-        dialframe analyze compare --a cmp_1 --b cmp_2
+        dialframe analyze carriers
     """
     from dialframe import analytics
 
