@@ -249,11 +249,13 @@ def test_the_repr_names_no_key(account: Account) -> None:
 
 def test_leaving_the_block_closes_both(service: FakeService, tmp_path: Path) -> None:
     """The context manager closes the client; the store can be opened again."""
-    with Account(service, FragileStore.open(tmp_path, IDENTITY), now=service.clock) as account:
+    with Account(
+        service, FragileStore.open(tmp_path / "part", IDENTITY), now=service.clock
+    ) as account:
         account.sync(["calls"])
 
     assert service.closed
-    with Store.open(tmp_path, IDENTITY) as store:
+    with Store.open(tmp_path / "part", IDENTITY) as store:
         assert len(store.frame(frames.CALLS)) == 40
 
 

@@ -10,17 +10,9 @@ import pytest
 
 import dialframe
 from cli.commands import invoke
-from dialframe.client.request_building import PlannedRequest
-from dialframe.client.write_journal import Journal
 from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 from dialframe.flows.import_ledger import COLUMNS
-from dialframe.store.files.change_log import log_of
-
-WISH = PlannedRequest(
-    operation="dnc.add", method="POST", path="/v1/dnc", body=b'{"phone":"+12025550142"}',
-    headers={"Idempotency-Key": "k"},
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -81,99 +73,83 @@ def test_a_later_sync_brings_nothing_older_back(folder: Path) -> None:
     }
 
 
-def test_a_damaged_store_is_found_mended_backed_up_and_restored(
-    folder: Path, tmp_path: Path
-) -> None:
-    """`verify` ends with 3 and names the file; `repair` and `restore` bring back what was there."""
-    listed = folder / "evidence" / "log.jsonl"
+def test_a_damaged_store_is_found_backed_up_and_restored(folder: Path, tmp_path: Path) -> None:
+    """`verify` ends with 3 and names the file; `restore` brings back what was there, or the files that lack."""
+    log = EvidenceLog.beside(folder).path
     invoke("suppress add +12025550142 --source Ada")
+    invoke("store vacuum")
     (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
     rows = invoke("store info --json").facts["rows"]
-    made, evidence, *_ = invoke("store backup --json", tmp_path / "backups").facts["backups"]
+    made, evidence = invoke("store backup --json", tmp_path / "backups").facts["backups"]
     assert Path(made, "backup.json").exists()
-    assert Path(evidence, listed.name).read_bytes() == listed.read_bytes()
-    (store / "store.sqlite").unlink()
-
-    invoke("store verify", ends=3, out="store.sqlite: it is missing or empty")
-    invoke("store info", ends=1, err="dialframe store repair")
-    invoke("store repair", out="rebuilt from the second copy")
-    invoke("store verify")
-    assert invoke("store info --json").facts["rows"] == rows
-
+    assert Path(evidence, log.name).read_bytes() == log.read_bytes()
     invoke("store restore", tmp_path / "backups", ends=2, err="--replace")
-    whole = listed.read_bytes()
-    listed.unlink()
-    head = store / "assistant.jsonl.head"
-    head.write_text("cut")
+
+    part = next((store / "parts").glob("leads-*"))
+    part.write_bytes(part.read_bytes()[:-1] + b"?")
+    invoke(
+        "store verify", ends=3, out=f"{store.name}/parts/{part.name}: it is not what was written"
+    )
+    invoke("export leads --to", folder / "leads.csv", ends=1, err="dialframe store restore")
+    invoke("store backup", tmp_path / "backups", ends=1, err="what is damaged")
+    invoke("store restore", tmp_path / "backups", out="1 files brought back")
+    invoke("store verify")
+
+    whole = log.read_bytes()
+    log.write_bytes(whole[:99])
+    (store / "store.sqlite").unlink()
     words = invoke("store verify", ends=3).out
     assert "lines that were written are missing at its end" in words
-    assert f"{store.name}/assistant.jsonl: " in words
-    head.unlink()
-    listed.write_bytes(whole)
-    invoke("store repair", out="nothing to repair")
-    journal = Journal(EvidenceLog.beside(folder).folder, "account")
-    journal.begin(WISH, datetime.now(UTC))
-    invoke("suppress add +12025550143 --source Ada")
-    listed.write_bytes(listed.read_bytes()[:99])
-    invoke("suppress list", ends=1)
+    assert "store.sqlite: it is missing or empty" in words
+    invoke("store info", ends=1, err="dialframe store restore")
     assert invoke("store restore --replace --json", tmp_path / "backups").facts["restored"]
     invoke("suppress check +12025550142", ends=3)
     invoke("store verify")
     assert invoke("store info --json").facts["rows"] == rows
 
 
-def test_what_is_lost_is_said_by_every_command_until_acknowledged(folder: Path) -> None:
-    """Both copies of a part gone: each command says on standard error how many rows of which table."""
+def test_damaged_files_can_be_given_up_and_are_said_from_then_on(folder: Path) -> None:
+    """Without a backup: the rest is used, each command says what is lost, and a sync brings what the service has."""
     invoke("store vacuum")
     (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
-    part = next((store / "parts").glob("calls-*"))
-    for path in (part, store / "copy" / "parts" / part.name):
-        path.write_bytes(b"no part")
-    invoke("export calls --to", folder / "calls.csv", ends=1)
+    rows = invoke("store info --json").facts["rows"]
+    next((store / "parts").glob("leads-*")).write_bytes(b"no part")
 
-    for _ in range(2):
-        invoke("store info", ends=None, err="versions observed from")
-    with dialframe.connect() as account:
-        attrs = account.calls().attrs["dialframe"]
-    assert attrs["complete"] is False
-    assert "are missing" in attrs["sentence"]
-    assert attrs["missing"]
-
-    invoke("sync calls leads --json")
-    evidence = EvidenceLog.beside(folder)
-    Journal(evidence.folder, "account").begin(WISH, datetime.now(UTC))
-    whole = evidence.path.read_bytes()
-    evidence.path.write_bytes(whole[:99])
-    # What must not be called is not known any more: nobody is judged by what is left of it.
-    cut = "lines that were written are missing at its end"
-    invoke("audit --rules us --json", ends=1, err=cut)
+    invoke("store verify --set-aside", ends=3, out="versions observed from")
+    invoke("store verify")
     with dialframe.connect() as account:
         attrs = account.leads().attrs["dialframe"]
-    assert cut in attrs["beside"][0]
-    assert cut in attrs["sentence"]
-    assert attrs["complete"]
-    evidence.path.write_bytes(whole)
-    said = invoke("audit --rules us --json -o", folder / "pack", ends=None)
-    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json")).decode()
-    for text in (said.out, said.err, written):
-        assert "versions observed from" in text
+    assert attrs["complete"] is False
+    assert "are lost with" in attrs["sentence"]
+    invoke("sync leads --json", err="are lost with")
+    assert invoke("store info --json").facts["rows"]["leads"] == rows["leads"]  # type: ignore[index]
 
-    invoke("store repair --acknowledge")
-    assert "missing" not in invoke("store info", ends=None).err
+
+def test_the_store_is_used_without_an_address_and_a_key(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies on this disk is looked at, counted and erased without the service; a bad number is said first."""
+    monkeypatch.delenv("DIALFRAME_BASE_URL")
+    monkeypatch.delenv("DIALFRAME_API_KEY")
+
+    assert invoke("store info --json").facts["rows"]
+    invoke("store verify")
+    invoke("store forget 555", ends=2, err="the number to forget must be E.164")
+    assert invoke("store forget +12025550199 --json", ends=None).facts["erased"] == 0
+    monkeypatch.setenv("DIALFRAME_STORE", str(folder / "nothing"))
+    invoke("store info", ends=2, err="no account is stored")
 
 
 def test_what_only_the_register_of_outputs_knows_of_is_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A store deleted with its note, and the journal of an import whose ledger is still here."""
+    """The journal of an import whose ledger is still here."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     ledger, other = tmp_path / "list.import.csv", tmp_path / "own.import.csv"
     ledger.write_text(",".join(COLUMNS) + "\n")
     other.write_text("name,phone\n")
-    gone = folder / "test-0123456789abcdef"
-    Outputs.of_this_user().add([ledger, other, log_of(gone).path], datetime.now(UTC))
+    Outputs.of_this_user().add([ledger, other], datetime.now(UTC))
 
     words = invoke("store verify", ends=3).out
-    assert f"{gone}: the store is gone" in words
     assert f"{ledger}: its journal is gone" in words
-    assert "outputs: 2 problems" in words
+    assert "outputs: 1 problems" in words

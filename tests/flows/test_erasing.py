@@ -16,15 +16,12 @@ import pytest
 import dialframe
 from cli.commands import invoke
 from dialframe.account import Account
-from dialframe.account.connecting import keys_folder
-from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
 from dialframe.flows import reporting
-from dialframe.flows.erasing import erase_again, forget, holds
-from dialframe.frames import LEADS
+from dialframe.flows.erasing import forget, holds
 from dialframe.leads import ColumnMap
-from dialframe.store import Store, backups
+from dialframe.store import backups
 from dialframe.suppression import Entry, SuppressionList
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -66,7 +63,7 @@ def test_nothing_under_the_store_holds_the_number_afterwards(
     account.client.leads.update(lead_id_of(account, phone), full_name="Ada Example")
     account.client.dnc.add(phone=phone)
 
-    erasure = forget(account, phone, NOW)
+    erasure = forget(account.store.folder.parent, phone, NOW)
 
     assert erasure.versions > 0
     assert erasure.evidence >= 1
@@ -80,42 +77,6 @@ def test_nothing_under_the_store_holds_the_number_afterwards(
     assert phone not in set(account.leads()["phone"])
 
 
-def test_a_backup_brings_nobody_back_who_was_forgotten_since(
-    account: Account, tmp_path: Path
-) -> None:
-    """What recognizes the forgotten is not in the backup's place, and is asked before the store is used."""
-    phone, folder = somebody(account), account.store.folder
-    account.store.compact()
-    backups.backup(folder, tmp_path / "backups", keys=keys_folder())
-    forget(account, phone, NOW)
-    account.store.close()
-    backups.restore(
-        tmp_path / "backups" / folder.name, folder, NOW, replace=True, keys=keys_folder()
-    )
-    log = EvidenceLog.beside(folder.parent)
-
-    assert erase_again(folder, log, NOW, keys=keys_folder()) > 0
-    assert erase_again(folder, log, NOW, keys=keys_folder()) == 0
-    with Store.open(folder, keys=keys_folder()) as restored:
-        assert phone not in set(restored.history(LEADS)["phone"])
-
-
-def test_the_key_is_not_in_the_store_beside_its_marks(account: Account) -> None:
-    """It lies with the user's settings, for its owner alone; without it the store refuses to go on."""
-    phone = somebody(account)
-    account.forget(phone)
-    (key,) = keys_folder().iterdir()
-    secret = key.read_text().strip()
-
-    assert key.stat().st_mode & 0o777 == 0o600
-    for path in account.store.folder.rglob("*"):
-        assert not path.is_file() or secret.encode() not in path.read_bytes()
-
-    key.unlink()
-    with pytest.raises(dialframe.errors.StoreError, match="key of forgotten numbers is missing"):
-        account.sync(["leads"], whole=True)
-
-
 def test_published_tables_are_written_anew(account: Account, tmp_path: Path) -> None:
     """Where the tables were published is known; afterwards no file there has the number, and all are private."""
     pytest.importorskip("deltalake")
@@ -125,7 +86,7 @@ def test_published_tables_are_written_anew(account: Account, tmp_path: Path) -> 
     files = [path for path in place.rglob("*") if path.is_file()]
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
-    erasure = forget(account, phone, NOW)
+    erasure = forget(account.store.folder.parent, phone, NOW)
 
     assert erasure.published == (str(place),)
     for path in place.rglob("*"):
@@ -186,7 +147,7 @@ def test_the_report_names_every_file_that_a_command_wrote(
     assert phone[1:] not in register.path.read_text()
     assert all(json.loads(line)["path"] for line in register.path.read_text().splitlines())
 
-    erasure = forget(account, phone, NOW)
+    erasure = forget(account.store.folder.parent, phone, NOW)
 
     named = {one.path.name for one in erasure.remaining}
     assert any(name.startswith("autumn") for name in named)
@@ -214,7 +175,7 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     recorded = str(calls.loc[calls["status"] == "completed", "id"].iloc[0])
     account.client.calls.recording(recorded, out / "call.wav")
 
-    erasure = forget(account, phone, NOW)
+    erasure = forget(account.store.folder.parent, phone, NOW)
 
     named = {left.path for left in erasure.remaining}
     holding = {path for path in out.rglob("*") if path.is_file() and holds(path, phone)}

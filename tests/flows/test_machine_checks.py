@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from dialframe.config import Settings
-from dialframe.files import Outputs
 from dialframe.flows import machine_checks as room
 from dialframe.flows.machine_checks import Finding, machine
 from dialframe.store import Store
-from dialframe.store.files.change_log import log_of
 
 
 class Usage(NamedTuple):
@@ -78,12 +75,7 @@ def _damage(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     return damage
 
 
-def _vanish(store: Path) -> None:
-    Outputs.of_this_user().add([log_of(store / "test-2").path], datetime(2026, 11, 1, tzinfo=UTC))
-
-
-NOTE = f"{3:020} {0:064}\n"
-REPAIR = "run dialframe store repair"
+REPAIR = "dialframe store restore"
 _NOTED = f"0123456789abcdef {3:012} {0:064} {900:015}"
 EVIDENCE_HEAD = f"{_NOTED} {hashlib.sha256(_NOTED.encode()).hexdigest()[:8]}\n"
 #: What happened to a store or to what is kept beside it, and what is said: what it is, and what next.
@@ -93,10 +85,6 @@ LOST = {
         _damage(lambda whole: whole[:100] + bytes(len(whole) - 100)), ("damaged", REPAIR),
     ),
     "cut short": (_damage(lambda whole: whole[:200]), ("store.sqlite", "damaged", REPAIR)),
-    "vanished": (
-        _write("live-0123456789abcdef.head", NOTE), ("live-0123456789abcdef: it is missing",)
-    ),
-    "vanished with its note": (_vanish, ("test-2: the store is gone; restore a backup",)),
     "the evidence log deleted": (
         _write("evidence/head", EVIDENCE_HEAD), ("log.jsonl is not what was written", "store restore")
     ),
@@ -115,20 +103,6 @@ def test_what_is_lost_or_damaged_is_named(store: Path, kind: str) -> None:
 
     assert row.state == "failed"
     assert [word for word in words if word not in f"{row.detail}; {row.what_next}"] == []
-    by_register = kind == "vanished with its note"
-    assert (str(Outputs.of_this_user().path) in row.detail) == by_register
-    assert not (by_register and "store repair" in row.what_next)
-
-
-def test_a_store_of_an_older_dialframe_is_left_as_it_is(store: Path) -> None:
-    """Opening it would bring it to today's layout, and a check-up changes nothing."""
-    file = store / "test-1" / "store.sqlite"
-    older = bytearray(file.read_bytes())
-    older[60:64] = (1).to_bytes(4, "big")
-    file.write_bytes(older)
-
-    assert found(store, "stored data").state == "ok"
-    assert file.read_bytes() == older
 
 
 @pytest.mark.parametrize(

@@ -106,16 +106,3 @@ def test_a_column_of_another_country_bars_its_numbers_there_too(tmp_path: Path) 
         "+49791234567",
         "+41791234567",
     }
-
-
-@pytest.mark.parametrize(("rows", "numbers"), [
-    ("212,7360010\n212,7360011\n", ["+12127360010", "+12127360011"]),
-    ("212,7360010,2026-11-02,A\n212,7360011,2026-11-02,A\n212,7360010,2026-11-03,D\n", ["+12127360011"]),
-])  # fmt: skip
-def test_a_registrys_own_file_is_read_by_its_shape(tmp_path, rows, numbers):
-    """Area code and number apart, without a header; of a change list what was deleted last is none."""
-    path = tmp_path / "registry.txt"
-    path.write_text(rows)
-    (file,) = suppression_import.read([path], region="US")
-
-    assert list(file.phones) == numbers

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from dialframe.errors import StoreError
-from dialframe.frames import CALLS, DNC_CHECKS
+from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.compaction import Sizes
-from dialframe.store.files.database import Database
+from dialframe.store.database import Database
 from forked import Forked
-from store import faults, made
 from store.made import START, call, phone, put
 
 PAGE = 50
@@ -27,7 +26,7 @@ SHARED = 10
 FORGOTTEN = 2
 #: A user who owns nothing.
 NOBODY = 65534
-SMALL = Sizes(seal_rows=300, close_rows=50, part_rows=600, small_parts=3, patches=20)
+SMALL = Sizes(seal_rows=300, part_rows=600, small_parts=3, patches=20)
 
 
 class Bell:
@@ -164,17 +163,9 @@ def play(role: str, folder: Path, name: str, most: int) -> None:
         tell(roles[role](store, name, Bell(folder), most))
 
 
-def append_checks(folder: Path) -> None:
-    """Append one Do-Not-Call check after another, each with its number printed once it is stored."""
-    with Store(Database(folder), faults.TENS) as store:
-        for number in range(10_000):
-            put(store, [made.check(number, number)], number, DNC_CHECKS)
-            tell(number + 1)
-
-
 def append_without_room(folder: Path, limit_bytes: int) -> None:
     """Append pages of a hundred calls until no file may grow any more; what was said, and how many are there."""
-    sizes = Sizes(seal_rows=400, close_rows=1, part_rows=400, small_parts=3, patches=50)
+    sizes = Sizes(seal_rows=400, part_rows=400, small_parts=3, patches=50)
     with Store(Database(folder), sizes) as store:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, StoreError
+from dialframe.evidence.log import KEYS
 from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, CAMPAIGNS, DNC_CHECKS, EVENTS, LEADS
+from dialframe.privacy import keyed_mark
 from dialframe.store import Store, bad_record
 from dialframe.store.compaction import Sizes
-from dialframe.store.files.catalog import live_parts
-from dialframe.store.files.database import Database
-from dialframe.store.files.parts import Damaged
-from dialframe.store.files.table_layouts import BY_NAME
+from dialframe.store.database import Database
 from dialframe.store.forgotten_numbers import REPLACED, Forgotten
 from store.made import OTHER_CAMPAIGN, at, bytes_of, call, check, lead, phone, put
 
@@ -41,7 +39,7 @@ WRITINGS = (
 def store(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
     """A store in which a person has left traces in every table, sealed or not."""
     sealed = request.param == "in parts"
-    sizes = Sizes(seal_rows=1, close_rows=1, part_rows=4, small_parts=99, patches=99)
+    sizes = Sizes(seal_rows=1, part_rows=4, small_parts=99, patches=99)
     with Store(Database(tmp_path / "part"), sizes if sealed else Sizes()) as opened:
         fill(opened, 1)
         yield opened
@@ -141,7 +139,7 @@ def test_a_later_sync_does_not_bring_it_back(store: Store) -> None:
 
 def test_replaced_parts_with_the_number_are_deleted_too(tmp_path: Path) -> None:
     """A file that a merge has replaced, and a reader still holds, does not outlive the erasing."""
-    sizes = Sizes(seal_rows=1, close_rows=1, part_rows=9, small_parts=99, patches=99)
+    sizes = Sizes(seal_rows=1, part_rows=9, small_parts=99, patches=99)
     with Store(Database(tmp_path / "part"), sizes) as store:
         for number in range(3):
             put(store, [call(number)], number)
@@ -185,7 +183,7 @@ def test_without_its_key_nothing_is_stored(tmp_path: Path) -> None:
     """Forgotten numbers would not be recognized any more, and come back."""
     with Store.open(tmp_path / "part") as store:
         store.forget(PERSON, at=at(1))
-        store._database.key_file.unlink()
+        (tmp_path / "evidence" / KEYS).unlink()
 
         with pytest.raises(StoreError, match="the key of forgotten numbers is missing"):
             put(store, [call(1, to_number=PERSON)], 2)
@@ -245,17 +243,11 @@ def test_text_without_the_number_is_left_alone(text: str) -> None:
 
 def forgotten() -> Forgotten:
     """Marks of one number."""
-    blank = Forgotten(key=b"k")
-    return Forgotten(
-        key=b"k",
-        marks=frozenset(
-            {blank.mark("phone", "12125550142"), blank.mark("national", "2125550142")}
-        ),
-        lengths=frozenset({10, 11}),
-    )
+    marks = {keyed_mark(b"k", "phone", PERSON), keyed_mark(b"k", "national", "2125550142")}
+    return Forgotten(keys=(b"k",), marks=frozenset(marks), lengths=frozenset({10, 11}))
 
 
-TINY = Sizes(seal_rows=6, close_rows=1, part_rows=5, small_parts=99, patches=99)
+TINY = Sizes(seal_rows=6, part_rows=5, small_parts=99, patches=99)
 
 
 @pytest.fixture
@@ -331,27 +323,3 @@ def test_only_tables_about_persons_are_pruned(aged: Store) -> None:
         aged.prune(at(10), [CALLS, CAMPAIGNS])
 
     assert len(aged.frame(CALLS)) == 19
-
-
-def test_a_reader_between_two_deletions_does_not_write_a_deleted_part_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It mends a file from its copy, so that the copy has to go first."""
-    with (
-        Store(Database(tmp_path / "part"), Sizes(seal_rows=1)) as store,
-        Store.open(store.folder) as reader,
-    ):
-        put(store, [call(1, to_number=PERSON)], 1)
-        with store._database.reading() as connection:
-            (part,) = live_parts(connection, BY_NAME["calls"])
-        delete = Path.unlink
-
-        def disturbed(path: Path, missing_ok: bool = False) -> None:
-            delete(path, missing_ok=missing_ok)
-            if path.name == part.name:
-                with suppress(Damaged):
-                    reader._database.shelf.check(part)
-
-        monkeypatch.setattr(Path, "unlink", disturbed)
-        store.forget(PERSON, at=at(5))
-        assert not list(store.folder.rglob(part.name))

@@ -16,11 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dialframe.frames import CALLS
 from dialframe.store import Store
 from dialframe.store.compaction import Sizes
-from dialframe.store.files.database import Database
+from dialframe.store.database import Database
 from store.made import at, bytes_of, call, phone, put
 
 #: So small that every few rows are sealed, merged and written anew.
-TINY = Sizes(seal_rows=6, close_rows=3, part_rows=6, small_parts=2, patches=2)
+TINY = Sizes(seal_rows=6, part_rows=6, small_parts=2, patches=2)
 NUMBERS = range(6)
 MINUTES = (-1, 8, 15, 22, 30)
 

@@ -16,10 +16,10 @@ from dialframe.errors import StoreError
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, TABLES
 from dialframe.store import Store
 from dialframe.store.compaction import Sizes
-from dialframe.store.files.database import Database
+from dialframe.store.database import Database
 from store.made import at, bytes_of, call, phone, put
 
-TINY = Sizes(seal_rows=6, close_rows=1, part_rows=6, small_parts=99, patches=99)
+TINY = Sizes(seal_rows=6, part_rows=6, small_parts=99, patches=99)
 
 
 @pytest.fixture

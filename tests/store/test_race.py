@@ -17,7 +17,7 @@ import pytest
 
 from dialframe.files import exclusive
 from dialframe.frames import CALLS
-from dialframe.store.files.database import TURN_LOCK, Database
+from dialframe.store.database import TURN_LOCK, Database
 from store.made import bytes_of, call, phone, put
 from store.racing import FORGOTTEN, PAGE, SHARED, Bell, check, opened, page, start
 

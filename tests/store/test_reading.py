@@ -19,14 +19,12 @@ from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Store
 from dialframe.store.compaction import Sizes
-from dialframe.store.files.catalog import live_parts
-from dialframe.store.files.database import Database
-from dialframe.store.files.table_layouts import BY_NAME, OBSERVED
-from dialframe.store.reader import HISTORY
+from dialframe.store.database import Database
+from dialframe.store.layouts import HISTORY, OBSERVED
 from dialframe.store.snapshot import as_frame
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, check, lead, phone, put
 
-TINY = Sizes(seal_rows=7, close_rows=1, part_rows=8, small_parts=3, patches=99)
+TINY = Sizes(seal_rows=7, part_rows=8, small_parts=3, patches=99)
 QUESTIONS: list[dict[str, Any]] = [
     {},
     {"as_of": at(65)},
@@ -177,18 +175,6 @@ def test_sql_takes_values_and_sees_nothing_else(store: Store, tmp_path: Path) ->
             store.query(sql)
 
 
-def test_a_damaged_part_is_refused_by_sql(store: Store) -> None:
-    """DuckDB is not asked to read a file that is not what was written."""
-    with store._database.reading() as connection:
-        part = next(one for one in live_parts(connection, BY_NAME["calls"]) if not one.history)
-    path = store.folder / "parts" / part.name
-    for file in (path, store.folder / "copy" / "parts" / part.name):
-        file.write_bytes(file.read_bytes()[:-1] + b"\0")
-
-    with pytest.raises(StoreError, match=f"{path.name}: its checksum differs"):
-        store.query("SELECT 1")
-
-
 def test_polars_reads_the_arrow_table(store: Store) -> None:
     """Other programs take the table as it is, through the Arrow interface."""
     frame = pl.DataFrame(store.arrow(CALLS))
@@ -218,29 +204,24 @@ def test_rows_of_one_time_keep_their_order(store: Store) -> None:
     assert_frame_equal(store.frame(DISPOSITIONS), before)
 
 
-def test_last_checks_as_of_an_instant(store: Store) -> None:
-    """The latest answer about a number by an instant, wherever it lies; none before the first."""
+def test_the_last_check_of_a_number_is_the_latest_and_not_the_last_to_arrive(store: Store) -> None:
+    """A late answer is kept, and does not take the place of a newer one."""
     for minute in range(12):
-        checks = [check(1, minute, listed=minute >= 6), check(2, minute)]
-        put(store, checks, minute, DNC_CHECKS)
+        put(store, [check(1, minute, listed=minute >= 6), check(2, minute)], minute, DNC_CHECKS)
     put(store, [check(1, 2.5, request_id="late")], 50, DNC_CHECKS)
 
-    both = [phone(1), phone(2), phone(3)]
-    assert store.last_checks(both)[phone(1)].request_id == "req_11"
-    assert store.last_checks(both)[phone(1)].listed
-    by = {n: store.last_checks(both, as_of=at(n)) for n in (-1, 2.6, 5.5, 6)}
-    assert by[-1] == {}
-    assert [by[n][phone(1)].request_id for n in (2.6, 5.5, 6)] == ["late", "req_5", "req_6"]
-    assert [by[n][phone(1)].listed for n in (2.6, 5.5, 6)] == [False, False, True]
-    assert phone(3) not in by[6]
+    last = store.last_checks([phone(1), phone(2), phone(3)])
+    assert (last[phone(1)].request_id, last[phone(1)].listed) == ("req_11", True)
+    assert set(last) == {phone(1), phone(2)}
+    assert len(store.frame(DNC_CHECKS, as_of=at(2.6))) == 6
 
 
 #: Whatever would write or read a file, reach the network, or open the way to one of these.
 REACHING = """
 COPY (SELECT 1) TO '{part}'
 COPY calls TO '{folder}/parts/new.parquet' (FORMAT parquet)
-COPY calls TO '{folder}/copy/calls.csv'
-COPY _tail_calls FROM '{folder}/copy/changes.log'
+COPY calls TO '{folder}/calls.csv'
+COPY _young_calls FROM '{folder}/store.sqlite'
 EXPORT DATABASE '{folder}/export'
 IMPORT DATABASE '{folder}'
 ATTACH '{folder}/store.sqlite' AS stolen
@@ -275,7 +256,7 @@ SELECT * FROM '{folder}/store.sqlite'
 SELECT * FROM read_parquet('{part}')
 SELECT * FROM read_parquet('s3://bucket/x.parquet')
 SELECT * FROM parquet_metadata('{part}')
-SELECT * FROM read_text('{folder}/copy/changes.log')
+SELECT * FROM read_text('{folder}/store.sqlite')
 SELECT * FROM read_text('{passwords}')
 SELECT * FROM read_blob('{passwords}')
 SELECT * FROM read_csv('{passwords}')
@@ -312,9 +293,9 @@ def test_a_query_is_one_that_reads(store: Store) -> None:
     """No statement before it can put a table of its own in the place of one of ours."""
     for sql in (
         "CREATE OR REPLACE VIEW calls AS SELECT 1 AS id; SELECT * FROM calls",
-        "DELETE FROM _tail_calls; SELECT count(*) FROM calls",
+        "DELETE FROM _young_calls; SELECT count(*) FROM calls",
         "SELECT 1; SELECT 2",
-        "INSERT INTO _tail_calls SELECT * FROM _tail_calls",
+        "INSERT INTO _young_calls SELECT * FROM _young_calls",
         "PRAGMA database_list",
         "ATTACH ':memory:' AS other",
         "",

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from dialframe import frames
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Bad, Checkpoint, Store, bad_record
-from dialframe.store.files.table_layouts import OBSERVED
+from dialframe.store.layouts import OBSERVED
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, check, lead, phone, put
 
 

@@ -662,7 +662,7 @@ class Account:
         """The frame with what there is to say of how fresh it is."""
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         frame[LAST_LOOKED_AT.name] = looked_at(table, frame, cover, time_column, moment)
-        missing = [damage.sentence for damage in self.store.missing(table)]
+        missing = self.store.missing(table)
         frame.attrs["dialframe"] = freshness(
             table, frame, cover, time_column, moment, missing, self.journal_problems()
         )

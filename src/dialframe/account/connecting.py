@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from platformdirs import user_config_path, user_data_path
+from platformdirs import user_data_path
 
 from dialframe.account.account import Account
 from dialframe.config import ENVIRONMENT, Settings
@@ -98,7 +98,7 @@ def connect(
         journal=journal_folder(settings), environment=variables,
     )  # fmt: skip
     try:
-        opened = open_partition(root, identity, client, keys_folder())
+        opened = open_partition(root, identity, client)
     except BaseException:
         client.close()  # nobody else holds it yet
         raise
@@ -150,7 +150,7 @@ def open_stored(settings: Settings) -> Account:
         )
     ((folder, _),) = stored
     client = _NoService(journal_folder(settings))
-    opened = Store.open(folder, keys=keys_folder())
+    opened = Store.open(folder)
     note_outputs(lambda: datetime.now(UTC))
     return Account(client, opened, now=lambda: datetime.now(UTC))  # type: ignore[arg-type]
 
@@ -166,14 +166,7 @@ def journal_folder(settings: Settings) -> Path:
     return EvidenceLog.beside(stores_folder(settings)).folder
 
 
-def keys_folder() -> Path:
-    """Where keys of forgotten numbers are: apart from every store, with the settings of the user."""
-    return user_config_path("dialframe", appauthor=False) / "keys"
-
-
-def open_partition(
-    root: Path, identity: Identity, client: Client, keys: Path | None = None
-) -> Store:
+def open_partition(root: Path, identity: Identity, client: Client) -> Store:
     """The store of an identity below a folder, made where there is none.
 
     A key that is in no partition may be a further key of a known client: then, and only then, the
@@ -181,7 +174,7 @@ def open_partition(
     """
     folder = locate(root, identity)
     if folder is not None:
-        return Store.open(folder, identity, keys=keys)
+        return Store.open(folder, identity)
     # Folders of the same service and environment, by the client that they were made for.
     named = {
         owner.client_id: path
@@ -194,5 +187,5 @@ def open_partition(
         # Without the identity, which it does not have yet.
         with Store.open(named[client_id]) as store:
             store.admit(identity)
-        return Store.open(named[client_id], identity, keys=keys)
-    return Store.open(root / identity.folder_name, identity, keys=keys)
+        return Store.open(named[client_id], identity)
+    return Store.open(root / identity.folder_name, identity)

@@ -178,7 +178,7 @@ def facts(store: Store) -> dict[str, Any]:
             name: {table.name: getattr(table, name) for table in info.tables}
             for name in ("rows", "versions", "gone", "quarantined")
         },
-        "missing": [damage.sentence for damage in store.missing()],
+        "missing": list(store.missing()),
         "freshness": {
             table.name: sentence(table, covered(table, store)) for table in TABLES.values()
         },

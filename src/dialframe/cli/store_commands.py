@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -28,7 +27,7 @@ from dialframe.evidence import EvidenceLog
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
-    from dialframe.store.verify_and_repair import Problem
+    from dialframe.store.verify import Problem
 
 JournalFolder = Annotated[
     Path | None,
@@ -43,12 +42,12 @@ app = typer.Typer(
 
 @command(app)
 def info(account_options: AccountOptions) -> Answer:
-    """Say what the store holds and how fresh it is.
+    """Say what the store holds and how fresh it is; no service is asked.
 
     Example:
         dialframe store info
     """
-    with account_options.connect() as account:
+    with account_options.read() as account:
         facts = account.info()
     return Answer(facts, _lines(facts))
 
@@ -57,20 +56,19 @@ def info(account_options: AccountOptions) -> Answer:
 def forget(
     *,
     phone: Annotated[str, typer.Argument(help="Number to erase, E.164.")],
-    account_options: AccountOptions,
+    store: StoreFolder = None,
 ) -> Answer:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    It goes from the store, the evidence log, open writes and published tables. Lists, exports,
-    packs and backups are yours: those that still hold the number are named, and the command ends with status 3.
-    Copies that other programs made are not known and not looked at, nor is what the service has. Example:
+    It goes from the stores of all accounts, the evidence log, open writes and published tables. Lists,
+    exports, packs and backups are yours: those that still hold the number are named, and the command ends with
+    status 3. Copies that other programs made are not known and not looked at, nor is what the service has. Example:
 
         dialframe store forget +12125550142
     """
     from dialframe.flows import erasing
 
-    with account_options.connect() as account:
-        erasure = erasing.forget(account, phone, datetime.now(UTC))
+    erasure = erasing.forget(_root(store), phone, datetime.now(UTC))
     lines = (
         f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
         f"{erasure.evidence} records of evidence made a mark, "
@@ -111,7 +109,7 @@ def prune(
             raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
     # None: all that are about persons; the others age without harm.
     names = [TABLES[name] for name in table] if table else None
-    with account_options.connect() as account:
+    with account_options.read() as account:
         deleted = account.store.prune(before, names)
     lines = (f"{name:<16} {count} versions deleted" for name, count in deleted.items())
     return Answer({"before": before.isoformat(), "deleted": deleted}, lines)
@@ -130,20 +128,20 @@ def publish(
         dialframe store publish lake
     """
     # A version is published once: run again, it goes on with what is new.
-    with progress() as listen, account_options.connect() as account:
+    with progress() as listen, account_options.read() as account:
         written = account.store.publish(url, on_progress=listen)
     lines = (f"{name:<16} {count} versions written" for name, count in written.items())
     return Answer({"url": url, "written": written}, lines)
 
 
-@command(app)
+@command(app, hidden=True)
 def vacuum(account_options: AccountOptions) -> Answer:
     """Merge small files, and give the disk the space of what was erased or replaced.
 
     Example:
         dialframe store vacuum
     """
-    with account_options.connect() as account:
+    with account_options.read() as account:
         # Sizes before and after: what SQLite and Parquet free is seen nowhere else.
         before = account.store.info().size_bytes
         account.store.vacuum()
@@ -153,108 +151,85 @@ def vacuum(account_options: AccountOptions) -> Answer:
 
 
 @command(app)
-def verify(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
-    """Compare every file of the store with its digests, without asking the service.
-
-    The evidence log, the assistant's log and published tables on this disk are looked
-    at, too, and what the register of outputs knows of stores and imports that were deleted. Ends with status 3
-    if something is not as it was written. Example:
-
-        dialframe store verify
-    """
-    from dialframe.flows.machine_checks import vanished_outputs
-    from dialframe.store import Store, verify_and_repair
-
-    # What is gone altogether only the register of outputs remembers.
-    vanished = vanished_outputs(_root(store)) if journal is None else []
-    problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
-    for path in _stores(store, needed=not vanished) if journal is None else ():
-        problems[path.name] = damages = [*verify_and_repair.verify(path), *_tool_calls(path)]
-        # A damaged store is not opened: opening it would fail, and say less.
-        if not damages:
-            with Store.open(path) as whole:
-                damages += [
-                    verify_and_repair.Problem(*problem) for problem in whole.published_problems()
-                ]
-    if (evidence := _evidence(store, journal)).exists:
-        problems["evidence"] = [
-            verify_and_repair.Problem(evidence.path.name, line) for line in evidence.verify()
-        ]
-    # All stores of the folder, since nobody knows which account a damaged one was of.
-    rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
-    summary: list[str] = []
-    for name, damages in problems.items():
-        summary += [f"{Path(name) / damage.file}: {damage.what}" for damage in damages]
-        mended = "" if damages is vanished else "; dialframe store repair"
-        summary.append(f"{name}: {f'{len(damages)} problems{mended}' if damages else 'whole'}")
-    return Answer({"stores": rows}, summary, FINDINGS if any(problems.values()) else OK)
-
-
-@command(app)
-def repair(
-    acknowledge: Annotated[
+def verify(
+    set_aside: Annotated[
         bool,
         typer.Option(
-            "--acknowledge", help="Take note of what is missing, so that it is not repeated."
+            "--set-aside",
+            help="Set damaged files aside, so that the rest can be used; the next sync reads anew what it can.",
         ),
     ] = False,
     journal: JournalFolder = None,
     store: StoreFolder = None,
 ) -> Answer:
-    """Mend damaged files from their second copy, and rebuild the SQLite file where it is lost.
+    """Compare every file of the store with its digests, without asking the service.
 
-    No other dialframe may use the store meanwhile. What cannot be mended stays named in every answer
-    until --acknowledge. Example:
+    The evidence log and the assistant's log are looked at, too, and what the register of outputs
+    knows of imports whose journal was deleted. Ends with status 3 if something is not as it was written. Example:
+
+        dialframe store verify
+    """
+    from dialframe.flows.machine_checks import vanished_outputs
+    from dialframe.store import verify as checks
+
+    vanished = vanished_outputs() if journal is None else []
+    problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
+    lost: list[str] = []
+    for path in _stores(store, needed=not vanished) if journal is None else ():
+        # All stores of the folder, since nobody knows which account a damaged one was of.
+        if set_aside:
+            lost += checks.give_up(path)
+        problems[path.name] = [*checks.verify(path), *_tool_calls(path)]
+    if (evidence := _evidence(store, journal)).exists:
+        problems["evidence"] = [
+            checks.Problem(evidence.path.name, line) for line in evidence.verify()
+        ]
+    rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
+    summary = [*lost]
+    for name, damages in problems.items():
+        summary += [f"{Path(name) / damage.file}: {damage.what}" for damage in damages]
+        summary.append(f"{name}: {f'{len(damages)} problems' if damages else 'whole'}")
+    if any(problems.values()):
+        summary.append("dialframe store restore brings back what a backup has")
+    status = FINDINGS if lost or any(problems.values()) else OK
+    return Answer({"stores": rows, "lost": lost}, summary, status)
+
+
+@command(app, hidden=True)
+def repair(journal: JournalFolder = None, store: StoreFolder = None) -> Answer:
+    """Make the evidence log whole from every record that can be read.
+
+    Files of a store are brought back from a backup, or set aside: dialframe store verify --set-aside. Example:
 
         dialframe store repair
     """
-    from dialframe.store import verify_and_repair
-
-    now = datetime.now(UTC)
-    # Each store by itself: one that cannot be repaired stops at its own name.
-    done = {
-        path.name: verify_and_repair.repair(path, now, acknowledge=acknowledge)
-        for path in (_stores(store) if journal is None else ())
-    }
-    if (evidence := _evidence(store, journal)).exists:
-        done["evidence"] = evidence.repair()
-    lines = (
-        f"{name}: {line}"
-        for name, mended in done.items()
-        for line in mended or ["nothing to repair"]
-    )
-    return Answer({"repaired": done}, lines)
+    evidence = _evidence(store, journal)
+    mended = evidence.repair() if evidence.exists else []
+    return Answer({"repaired": {"evidence": mended}}, mended or ["nothing to repair"])
 
 
 @command(app)
 def backup(
     folder: Annotated[Path, typer.Argument(help="Folder for backups, outside of the store.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace an older backup in that folder.")
-    ] = False,
     store: StoreFolder = None,
 ) -> Answer:
-    """Copy the whole store as it is now, with a list of digests.
+    """Bring a backup of the whole store up to date: what it has already is not copied again.
 
-    The evidence log goes with it. Example:
+    The evidence log goes with it. What is damaged is not backed up, and says so. Example:
 
-        dialframe store backup /mnt/backups/2026-11-22
+        dialframe store backup /mnt/backups
     """
-    from dialframe.account.connecting import keys_folder
+    from dialframe.files import staged_folder
     from dialframe.store import backups
 
-    # Stores hold keyed marks of forgotten numbers: without the keys a backup could not tell them.
-    archives = [
-        backups.backup(path, folder, replace=replace, keys=keys_folder())
-        for path in _stores(store)
-    ]
-    # A damaged copy is refused: it would be all that there is after the next fault.
-    evidence = EvidenceLog.beside(folder).folder
-    if replace:
-        shutil.rmtree(evidence, ignore_errors=True)
-    archives += [evidence] if EvidenceLog.beside(_root(store)).copy_to(evidence) else []
+    archives = [backups.backup(path, folder) for path in _stores(store)]
+    log = EvidenceLog.beside(_root(store))
+    if log.exists:
+        with staged_folder(EvidenceLog.beside(folder).folder, replace=True) as staging:
+            log.copy_to(staging)
+        archives.append(EvidenceLog.beside(folder).folder)
     names = [str(path) for path in archives]
-    return Answer({"backups": names}, (f"{name}: written" for name in names))
+    return Answer({"backups": names}, (f"{name}: up to date" for name in names))
 
 
 @command(app)
@@ -266,48 +241,45 @@ def restore(
     ] = False,
     store: StoreFolder = None,
 ) -> Answer:
-    """Put a backup back; a store in its place is kept beside it.
+    """Bring back what is missing or damaged; with --replace, put the whole backup in the place of the store.
 
-    The evidence log that is here stays, and takes in what only the backup knows; whom it erased stays erased.
+    Whoever was forgotten since the backup is erased from it again. The evidence log that is here stays, and takes in
+    what only the backup knows. Example:
 
-    Example:
-        dialframe store restore /mnt/backups/2026-11-22 --replace
+        dialframe store restore /mnt/backups
     """
-    from dialframe.account.connecting import keys_folder
-    from dialframe.flows import erasing
-    from dialframe.store import backups
+    from dialframe.store import Store, backups
 
-    # A folder of backups has one for each account, and the evidence log beside them.
     sources = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
     backed_up = EvidenceLog.beside(folder)
     if not sources and not backed_up.exists:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
-    # What stands there is kept beside it: a backup may be older than somebody thinks.
-    kept_files = {
-        path.name: backups.restore(
-            path, root / path.name, now, replace=replace, keys=keys_folder()
-        )
-        for path in sources
-    }
     log = EvidenceLog.beside(root)
     # What can be read of a damaged log stays; the backup brings the rest.
     log.repair()
     added = log.take_in(backed_up)
-    # Whoever was forgotten since the backup was made is erased from it, too.
-    erased = sum(
-        erasing.erase_again(root / path.name, log, now, keys=keys_folder()) for path in sources
-    )
-    restored = {name: str(path) if path else None for name, path in kept_files.items()}
-    lines = list[str]()
-    if added:
-        lines.append(f"{added} records of the backup are in the evidence log again")
+    lines = [f"{added} records of the backup are in the evidence log again"] if added else []
+    restored: dict[str, str | None] = {}
+    mended: dict[str, list[str]] = {}
+    erased = 0
+    for source in sources:
+        place = root / source.name
+        names = None if replace or not place.exists() else backups.mend(source, place)
+        if names:
+            mended[source.name] = names
+            lines.append(f"{place}: {len(names)} files brought back")
+            continue
+        # What stands there is kept beside it: a backup may be older than somebody thinks.
+        kept = backups.restore(source, place, now, replace=replace)
+        restored[source.name] = str(kept) if kept else None
+        lines.append(f"{place}: restored" + (f"; what stood there is {kept}" if kept else ""))
+        # Opening it erases whoever was forgotten since.
+        with Store.open(place) as opened:
+            erased += opened.erased_at_open
     if erased:
         lines.append(f"{erased} versions of persons who were forgotten since are erased again")
-    for name, path in kept_files.items():
-        before = f"; what stood there is {path}" if path else ""
-        lines.append(f"{root / name}: restored{before}")
-    facts = {"restored": restored, "evidence": added, "erased": erased}
+    facts = {"restored": restored, "mended": mended, "evidence": added, "erased": erased}
     return Answer(facts, lines)
 
 
@@ -329,7 +301,7 @@ def _evidence(store: Path | None, folder: Path | None) -> EvidenceLog:
 
 def _tool_calls(store: Path) -> list[Problem]:
     """What is wrong with the log of an assistant's calls, where there is one."""
-    from dialframe.store.verify_and_repair import Problem
+    from dialframe.store.verify import Problem
 
     # The note outside of the folder stays where the log was deleted.
     noted = store.with_name(f"{store.name}.assistant.jsonl.head").exists()
@@ -345,11 +317,11 @@ def _tool_calls(store: Path) -> list[Problem]:
 
 
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:
-    from dialframe.store import verify_and_repair
+    from dialframe.store.verify import stores
 
     root = _root(store)
     # Looked for on the disk, and no key is asked for: a damaged store has to be found without one.
-    folders = verify_and_repair.stores(root)
+    folders = stores(root)
     if not folders and needed:
         raise ConfigError(
             f"{root} holds no store; name its folder with --store or DIALFRAME_STORE"

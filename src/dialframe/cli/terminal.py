@@ -160,7 +160,7 @@ class AccountOptions:
 def _with_losses(account: Account) -> Account:
     """An account, once what its store lost is said."""
     # On standard error, before the answer: whoever reads numbers should know what is missing in them.
-    lost = [damage.sentence for damage in account.store.missing()]
+    lost = account.store.missing()
     for sentence in (*lost, *account.journal_problems()):
         typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
     return account

@@ -34,6 +34,7 @@ from dialframe.evidence.record import (
     NumberFacts,
     Record,
     hashes_of,
+    national_digits,
 )
 from dialframe.privacy import E164, keyed_mark
 
@@ -604,7 +605,10 @@ class EvidenceLog:
                 else:
                     yield line
 
-            wishes = [Record("forgotten", now, mark) for mark in marks.values()]
+            wishes = [
+                Record("forgotten", now, mark, detail=_traits(key, phone))
+                for phone, mark in marks.items()
+            ]
             self._rewrite(erased, wishes)
             return changed
 
@@ -919,6 +923,16 @@ def _end_of(line: bytes) -> tuple[int, str]:
 
 def _mark(key: bytes, number: str) -> str:
     return FORGOTTEN + keyed_mark(key, "phone", number).hex()
+
+
+def _traits(key: bytes, phone: str) -> dict[str, Any]:
+    """What a store needs to find a number by its marks in text: how many digits it has, and the national mark."""
+    traits: dict[str, Any] = {"digits": len(phone) - 1}
+    # Without the zero of trunk calls: it is written with and without it.
+    national = national_digits(phone).lstrip("0")
+    if len(national) >= _NATIONAL_DIGITS:
+        traits["national"] = {keyed_mark(key, "national", national).hex(): len(national)}
+    return traits
 
 
 def _mark_of(number: str | None, erased: Mapping[str, list[bytes]]) -> str | None:

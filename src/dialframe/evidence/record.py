@@ -190,7 +190,11 @@ def hashes_of(phone: str) -> tuple[str, ...]:
         >>> len(hashes_of("+442079460123"))
         4
     """
+    national = national_digits(phone)
+    return tuple(hashed(text) for text in (phone, phone[1:], national, f"0{national}"))
+
+
+def national_digits(phone: str) -> str:
+    """The digits of an E.164 number without its country code."""
     digits = phone[1:]
-    code = 1 if digits[0] in _ONE_DIGIT else 2 if _TWO_DIGITS.match(digits) else 3
-    national = digits[code:]
-    return tuple(hashed(text) for text in (phone, digits, national, f"0{national}"))
+    return digits[1 if digits[0] in _ONE_DIGIT else 2 if _TWO_DIGITS.match(digits) else 3 :]

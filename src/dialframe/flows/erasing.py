@@ -14,18 +14,15 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.evidence import EvidenceLog
 from dialframe.files import Outputs
-
-if TYPE_CHECKING:
-    from dialframe.account import Account
 
 #: Most bytes that are looked through in one file, unpacked ones counted; larger files are named unread.
 MOST_BYTES: Final = 1 << 30
@@ -80,7 +77,7 @@ class Erasure:
 
 
 def forget(
-    account: Account,
+    root: Path,
     phone: str,
     now: datetime,
     *,
@@ -89,7 +86,7 @@ def forget(
     """Erase a number from all that dialframe keeps, and name the files of others that hold it.
 
     Args:
-        account: Whose store, journal and published tables.
+        root: The folder of all stores; the number is erased from that of every account.
         phone: E.164.
         now: The instant, with a zone.
         outputs: The register of files that were written for people; None for that of this user.
@@ -99,41 +96,47 @@ def forget(
 
     Raises:
         ConfigError: It is no E.164 number.
-        StoreError: Another process is reading the store, or a file cannot be written.
+        StoreError: Another process is reading a store, or a file cannot be written.
 
     Example:
-        forget(account, "+12125550142", datetime.now(UTC))
+        forget(Path("store"), "+12125550142", datetime.now(UTC))
     """
+    from dialframe.client.write_journal import Journal
     from dialframe.store import E164, Store, backups
+    from dialframe.store.verify import stores
 
     if E164.fullmatch(phone) is None:
         raise ConfigError("the number to forget must be E.164, such as +12125550142")
-    store = account.store
-    # First: what prohibits the number stays, and a restore knows by it whom to erase again.
-    rows = EvidenceLog.beside(store.folder.parent).forget([phone], now)
-    versions = store.forget(phone, at=now)
+    log = EvidenceLog.beside(root)
     # What could not be erased is said, and never passed over.
     remaining: list[Remaining] = []
-    # A store that a restore pushed aside still holds the person.
-    for path in backups.replaced(store.folder):
-        try:
-            with Store.open(path, keys=store.keys) as other_store:
-                versions += other_store.forget(phone, at=now)
-        except StoreError as error:
-            remaining.append(Remaining(path, f"a store that was replaced cannot be read: {error}"))
-    published = []
-    for url in store.published():
-        try:
-            store.publish(url)
-            published.append(url)
-        except (StoreError, ConfigError) as error:
-            remaining.append(
-                Remaining(Path(url), f"published tables could not be rewritten: {error}")
-            )
-    writes = account.client.writes.forget(phone)
+    versions, published = 0, list[str]()
+    with ExitStack() as opened:
+        # Opened before the log is told: a store erases whoever the log knows when it is opened, and counts it then.
+        open_stores = [opened.enter_context(Store.open(folder)) for folder in stores(root)]
+        pushed_aside = []
+        for path in backups.replaced(root):
+            try:
+                pushed_aside.append(opened.enter_context(Store.open(path, evidence=log)))
+            except StoreError as error:
+                sentence = f"a store that was replaced cannot be read: {error}"
+                remaining.append(Remaining(path, sentence))
+        # What prohibits the number stays, and a restore knows by it whom to erase again.
+        rows = log.forget([phone], now)
+        for store in (*open_stores, *pushed_aside):
+            versions += store.forget(phone, at=now)
+        places = [(store, url) for store in open_stores for url in store.published()]
+        for owner, url in places:
+            try:
+                owner.publish(url)
+                published.append(url)
+            except (StoreError, ConfigError) as error:
+                sentence = f"published tables could not be rewritten: {error}"
+                remaining.append(Remaining(Path(url), sentence))
+    writes = Journal(log.folder, "").forget(phone, now)
     register = Outputs.of_this_user() if outputs is None else outputs
     # Only now: what was erased above needs no look.
-    files = list(_files(register.paths(), store.folder.parent))
+    files = list(_files(register.paths(), root))
     remaining += [leftover for path in files if (leftover := _left(path, phone)) is not None]
     if register.path.exists() and holds(register.path, phone):
         remaining.append(
@@ -142,36 +145,6 @@ def forget(
             )
         )
     return Erasure(versions, writes, rows, tuple(published), len(files), tuple(remaining))
-
-
-def erase_again(folder: Path, log: EvidenceLog, now: datetime, *, keys: Path | None = None) -> int:
-    """Erase from a store that a backup brought back whoever was forgotten since the backup was made.
-
-    Args:
-        folder: The store.
-        log: The evidence log of this machine, which knows the forgotten by keyed hashes.
-        now: The instant, with a zone.
-        keys: Folder of the store's own keys.
-
-    Returns:
-        How many row versions were erased or had a number replaced.
-
-    Raises:
-        StoreError: The store or the log cannot be read, or the key of the forgotten is missing.
-    """
-    from dialframe.frames.frame_schemas import TABLES
-    from dialframe.store import E164, Store
-
-    if not log.erasures():
-        return 0
-    with Store.open(folder, keys=keys) as store:
-        phones: set[str] = set()
-        for table in TABLES.values():
-            frame = store.history(table)
-            for name in (column.name for column in table.columns if column.kind == "text"):
-                cells = frame[name].dropna().unique()
-                phones.update(cell for cell in cells if E164.fullmatch(cell))
-        return sum(store.forget(phone, at=now) for phone in sorted(log.forgotten(phones)))
 
 
 def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:

@@ -10,7 +10,6 @@ import platform
 import re
 import shutil
 import stat
-import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -32,9 +31,9 @@ from dialframe.files import Outputs
 from dialframe.flows.import_ledger import journal_of
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
-from dialframe.store import Store, verify_and_repair
-from dialframe.store.files.change_log import log_of
-from dialframe.store.files.table_layouts import SCHEMA_VERSION
+from dialframe.store import Store
+from dialframe.store.database import FILE
+from dialframe.store.verify import Problem, stores
 
 State = Literal["ok", "warning", "failed", "not tried"]
 STATES: Final[tuple[State, ...]] = ("ok", "warning", "failed", "not tried")
@@ -121,10 +120,6 @@ LEAST_FREE_BYTES: Final = 50_000_000
 FEW_FREE_BYTES: Final = 1_000_000_000
 
 _OPEN_TO_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-#: Where SQLite's file format keeps the number that a program gives its layout.
-_LAYOUT_AT: Final = 60
-#: How every SQLite file begins (sqlite.org/fileformat2.html, 1.3).
-_MAGIC: Final = b"SQLite format 3\0"
 _BOUND: Final = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 #: A difference of clocks beyond this is said; up to the signatures' tolerance nothing breaks.
 NOTED: Final = timedelta(seconds=5)
@@ -216,63 +211,39 @@ def _stored(settings: Settings) -> Finding:
     """Whether what is stored can be read, all accounts of the folder together, and what is kept beside them."""
     check, root = "stored data", stores_folder(settings)
     try:
-        files = [
-            folder / "store.sqlite" for folder in verify_and_repair.stores(root) if _begun(folder)
-        ]
-        read = [_read(path) for path in files]
-        missing = [sentence for _, sentences in read for sentence in sentences]
+        files = [path / FILE for path in stores(root) if (path / FILE).stat().st_size]
+        sizes = [path.stat().st_size for path in files]
+        missing = [sentence for path in files for sentence in _read(path.parent)]
         missing += EvidenceLog.beside(root).verify()
-        vanished = [f"{problem.file}: {problem.what}" for problem in vanished_outputs(root)]
+        missing += [f"{problem.file}: {problem.what}" for problem in vanished_outputs()]
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
-    if not files and not missing and not vanished:
+    if not files and not missing:
         return Finding(check, "ok", "none yet; dialframe sync brings it")
     detail = "one account's data" if len(files) == 1 else f"{len(files)} accounts' data"
-    detail += f", {sum(size for size, _ in read) / 1e6:,.1f} MB"
-    if missing or vanished:
-        advice = "run dialframe store repair, or store restore with a backup" if missing else ""
-        return Finding(check, "failed", f"{detail}; {'; '.join([*missing, *vanished])}", advice)
+    detail += f", {sum(sizes) / 1e6:,.1f} MB"
+    if missing:
+        advice = "dialframe store verify names every file; store restore brings a backup back"
+        return Finding(check, "failed", f"{detail}; {'; '.join(missing)}", advice)
     return Finding(check, "ok", f"{detail}, can be read")
 
 
-def vanished_outputs(root: Path) -> list[verify_and_repair.Problem]:
-    """What the user's register of outputs knows of and is gone: stores of this folder, journals of imports."""
-    register, gone = Outputs.of_this_user(), []
-    for path in register.noted():
-        store = path.parent.parent
-        if path == log_of(store).path and store.parent == root.absolute() and not store.exists():
-            sentence = (
-                f"the store is gone; restore a backup, or take its line out of {register.path}"
-            )
-            gone.append(verify_and_repair.Problem(str(store), sentence, lost=True))
+def vanished_outputs() -> list[Problem]:
+    """What the user's register of outputs knows of and is gone: journals of imports."""
+    gone = []
+    for path in Outputs.of_this_user().noted():
         journal = journal_of(path)
         if journal is not None and not journal.exists():
             sentence = "its journal is gone; bring it back, or remove the ledger if that import is settled"
-            gone.append(verify_and_repair.Problem(str(path), sentence, lost=True))
+            gone.append(Problem(str(path), sentence))
     return gone
 
 
-def _begun(folder: Path) -> bool:
-    """Whether there is anything in a store: its file may have been made and never written."""
-    file = folder / "store.sqlite"
-    noted = folder.with_name(f"{folder.name}.head")
-    return bool(file.exists() and file.stat().st_size) or any(
-        path.exists() for path in (folder / "copy", noted)
-    )
-
-
-def _read(path: Path) -> tuple[int, list[str]]:
-    """Bytes of one store, and what it has lost, in words; an older one is left alone."""
-    # Read from the header: opening a database takes locks and may write.
-    head = path.read_bytes()[: _LAYOUT_AT + 4] if path.exists() else b""
-    whole = len(head) == _LAYOUT_AT + 4 and head.startswith(_MAGIC)
-    if whole and struct.unpack_from(">I", head, _LAYOUT_AT)[0] < SCHEMA_VERSION:
-        # Opening it would bring it to today's layout, and a check-up changes nothing.
-        return path.stat().st_size, []
-    with Store.open(path.parent) as store:
-        info = store.info()
-        missing = [damage.sentence for damage in store.missing()]
-    return info.size_bytes, missing
+def _read(folder: Path) -> tuple[str, ...]:
+    """What a store has lost, in words."""
+    with Store.open(folder) as store:
+        store.info()
+        return store.missing()
 
 
 def _disk(root: Path) -> Finding:

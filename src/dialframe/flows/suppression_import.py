@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from platformdirs import user_data_path
 
-from dialframe import leads, profiles
+from dialframe import leads
 from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.errors import ConfigError, LeadFileError, OutcomeUnknown, Refused
 from dialframe.suppression import Barred, Entry, SuppressionList
@@ -36,8 +36,6 @@ _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 _NUMBER: Final = re.compile(r"\s*\+?(?:[\s().\-]*\d){7,15}\s*")
 #: Between several numbers of one cell.
 _SEPARATORS: Final = re.compile(r"[;,|\n\r/]|\s{2,}|\t")
-#: Rows by which a registry's own format is recognized.
-_SAMPLE_ROWS: Final = 200
 #: Share of the filled cells of a column that make it one of hashes, or of numbers.
 _MOST: Final = 0.5
 #: Of a list of E.164 without its sign some cells are always broken.
@@ -228,11 +226,6 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     from dialframe.leads.phones_in_cells import with_sign
 
     file = _with_header_as_row(file)
-    header = None if file.header is None else file.names
-    rows = [list(row.values()) for row in file.table.slice(0, _SAMPLE_ROWS).to_pylist()]
-    profile = profiles.recognize(header, [list(map(str, row)) for row in rows], "registry")
-    if profile is not None and table is None:
-        return _of_registry(file, profile, region)
     # No default: national numbers of an unknown country suppress nobody.
     region = region or leads.decide_region(file).region
     frame = file.frame
@@ -288,42 +281,6 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
     return SuppressionFile(
         file.name, len(frame), tuple(phones), tuple(digests), int((~counted).sum()), lines
     )
-
-
-def _of_registry(file: LeadFile, profile: profiles.Profile, region: str | None) -> SuppressionFile:
-    """The numbers of a registry's own file: area code and number apart, and of a change list what is not deleted."""
-    header = file.names if file.header is not None else list(profile.names)[: len(file.names)]
-    cells = dict(zip(header, (file.table[name].to_pylist() for name in file.names), strict=False))
-    matched = profile.matched(header)
-    (phone, *_) = profile.headers("phone", header)
-    before = matched[phone].before
-    texts = [str(cell).strip() for cell in cells[phone]]
-    if before is not None:
-        texts = [
-            f"{str(area).strip()}{text}" for area, text in zip(cells[before], texts, strict=True)
-        ]
-    change = next(iter(profile.headers("change", header)), None)
-    says = [None] * len(texts) if change is None else [
-        matched[change].meaning(str(cell)) for cell in cells[change]
-    ]  # fmt: skip
-    home = profile.constants.get("region", region)
-    normal = _normalized(_series(texts), home)
-    # The last row of a number is what holds: an addition after a deletion, or a deletion.
-    last: dict[str, bool] = {}
-    unread = []
-    for line, number, what in zip(file.lines.tolist(), normal, says, strict=True):
-        if isinstance(number, str):
-            last[number] = what != "delete"
-        else:
-            unread.append(int(line))
-    kept = tuple(number for number, stands in last.items() if stands)
-    return SuppressionFile(file.name, len(texts), kept, (), len(last) - len(kept), tuple(unread))
-
-
-def _series(texts: Sequence[str]) -> pd.Series:
-    import pandas as pd
-
-    return pd.Series(list(texts), dtype="str")
 
 
 def _with_header_as_row(file: LeadFile) -> LeadFile:

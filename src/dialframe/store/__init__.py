@@ -2,11 +2,10 @@
 
 from dialframe.privacy import E164
 from dialframe.store.account_folders import Identity, Owner, locate, partitions
-from dialframe.store.files.catalog import Checkpoint, Verdict
-from dialframe.store.files.damaged_files import Damage
-from dialframe.store.files.sqlite_rows import Bad, bad_record
+from dialframe.store.catalog import Checkpoint
 from dialframe.store.reader import Check, Info, TableFacts
-from dialframe.store.store import Appended, Store
+from dialframe.store.records import Bad, bad_record
+from dialframe.store.store import Appended, Store, Verdict
 
 __all__ = [
     "E164",
@@ -14,7 +13,6 @@ __all__ = [
     "Bad",
     "Check",
     "Checkpoint",
-    "Damage",
     "Identity",
     "Info",
     "Owner",

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from dialframe.contract.scopes import KEY_PREFIXES
 from dialframe.errors import ConfigError, StoreError
-from dialframe.store.files.catalog import read_meta, write_meta
-from dialframe.store.files.database import FILE, Database
+from dialframe.store.catalog import read_meta, write_meta
+from dialframe.store.database import FILE, Database
 
 _HASH_HEX: Final = 32
 _FOLDER_HEX: Final = 16

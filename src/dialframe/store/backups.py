@@ -1,153 +1,177 @@
-"""Copies a store as it is at one moment, with a manifest of digests, and puts a copy back in its place."""
+"""Backs a store up to another place, taking over only what is new, and puts a backup back.
+
+A backup is a folder with the store's parts, a copy of its SQLite file, and `backup.json`, which names them with their
+digests. It is replaced last: a process killed before leaves the older backup, which has all its files still.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, Final
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import (
-    FILE_MODE,
-    FOLDER_MODE,
     digest,
     exclusive,
+    flush_names,
     folder,
+    note_files,
+    stage,
     staged_folder,
+    sweep,
     write_text,
 )
-from dialframe.store.files.catalog import live_parts
-from dialframe.store.files.change_log import FOLDER as COPY
-from dialframe.store.files.change_log import LOG
-from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
-from dialframe.store.files.parts import Damaged
-from dialframe.store.files.table_layouts import LAYOUTS
+from dialframe.store.catalog import live_parts
+from dialframe.store.database import FILE, PARTS_LOCK, Database
+from dialframe.store.layouts import LAYOUTS
+from dialframe.store.parts import FOLDER
+from dialframe.store.verify import problems, verify
 
 MANIFEST: Final = "backup.json"
 #: Where stores are kept that a backup was put in the place of.
 REPLACED: Final = "replaced"
-_SCHEMA: Final = "dialframe.backup/1"
+_SCHEMA: Final = "dialframe.backup/2"
+_DATABASE: Final = "store-"
 
 
-def replaced(store: Path) -> list[Path]:
-    """Folders of what stood where a backup was put in the place of this store."""
-    return sorted((store.parent / REPLACED).glob(f"{store.name}-*"))
+def replaced(root: Path) -> list[Path]:
+    """Folders of stores of this folder that a backup was put in the place of."""
+    return sorted((root / REPLACED).glob("*-*"))
 
 
-def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | None = None) -> Path:
-    """Copy a store as it is at one moment into a folder for backups, there under the store's name.
+def backup(store: Path, target: Path) -> Path:
+    """Bring the backup of a store up to date, in a folder for backups, there under the store's name.
 
     Raises:
-        ConfigError: An older backup stands there.
-        StoreError: The store is damaged, or the disk refuses; an older backup stays as it was.
+        StoreError: The store is not what was written, or the disk refuses; an older backup stays as it was.
     """
-    database = Database(store, keys=keys)
+    place = target / store.name
+    database = Database(store)
     try:
-        with (
-            _backup(target / store.name, replace=replace) as staging,
-            # Nobody seals or merges meanwhile, and nobody writes: one moment for all of it.
-            exclusive(store / PARTS_LOCK, wait=True),
-            database.writing() as connection,
-        ):
-            # From a connection of its own: the one that holds the write lock may not be copied from.
-            with closing(sqlite3.connect(staging / FILE)) as copied, database.reading() as reading:
-                reading.backup(copied)
-            folder(staging / COPY / "parts")
-            folder(staging / "parts")
-            shutil.copyfile(database.copy.path, staging / COPY / LOG)
-            for layout in LAYOUTS:
-                for part in live_parts(connection, layout):
-                    # Whichever of its two files is whole.
-                    source = database.shelf.place(part)
-                    shutil.copyfile(source, staging / "parts" / part.name)
-                    shutil.copyfile(source, staging / COPY / "parts" / part.name)
-            if database.key_file.exists():
-                # Without it the numbers that were forgotten would come back with the next sync.
-                shutil.copyfile(database.key_file, folder(staging / KEYS) / database.key_file.name)
-    except Damaged as error:
-        raise StoreError(
-            f"{store}: {error.part.name} is damaged; run dialframe store repair first"
-        ) from None
+        # Nobody seals, merges or deletes parts meanwhile; whoever appends goes on.
+        with exclusive(store / PARTS_LOCK, wait=True):
+            if faults := problems(database):
+                raise StoreError(
+                    f"{store / faults[0].file}: {faults[0].what}; no backup was made of what is damaged"
+                )
+            folder(place / FOLDER)
+            sweep(place, FILE)
+            copied = stage(place / FILE, lambda _: None)
+            with closing(sqlite3.connect(copied)) as written, database.reading() as connection:
+                connection.backup(written)
+                parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
+            name = f"{_DATABASE}{digest(copied)}.sqlite"
+            copied.replace(place / name)
+            for part in parts:
+                path = place / FOLDER / part.name
+                if not path.exists():
+                    _copy(database.shelf.folder / part.name, path)
+        manifest: dict[str, Any] = {
+            "schema": _SCHEMA,
+            "database": name,
+            "parts": {part.name: part.digest for part in parts},
+        }
+        write_text(json.dumps(manifest, indent=1), place / MANIFEST)
+        _remove_older(place, name, {part.name for part in parts})
+        note_files([place])
+    except OSError as error:
+        raise StoreError(f"{place}: {error.strerror or error}; the backup is not made") from error
     finally:
         database.close()
-    return target / store.name
+    return place
 
 
-@contextmanager
-def _backup(made: Path, *, replace: bool) -> Iterator[Path]:
-    """An empty folder that becomes a backup, with a manifest of digests, when the block ends well."""
-    try:
-        with staged_folder(made, replace=replace) as staging:
-            yield staging
-            digests = {
-                path.relative_to(staging).as_posix(): digest(path)
-                for path in sorted(staging.rglob("*"))
-                if path.is_file()
-            }
-            manifest = json.dumps({"schema": _SCHEMA, "files": digests}, indent=1)
-            write_text(manifest, staging / MANIFEST)
-            for path in staging.rglob("*"):
-                path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
-    except FileExistsError:
-        raise ConfigError(
-            f"{made} holds an older backup; name another folder, or pass --replace"
-        ) from None
-    except (OSError, sqlite3.Error) as error:
-        words = getattr(error, "strerror", None) or error
-        raise StoreError(f"{made}: {words}; no backup was made") from error
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file whole or not at all, brought to the disk."""
+
+    def fill(file: BinaryIO) -> None:
+        with source.open("rb") as read:
+            shutil.copyfileobj(read, file)
+
+    stage(target, fill).replace(target)
+    flush_names(target.parent)
 
 
-def restore(
-    source: Path, store: Path, now: datetime, *, replace: bool = False, keys: Path | None = None
-) -> Path | None:
+def _remove_older(place: Path, database: str, parts: set[str]) -> None:
+    """Delete what the manifest does not name any more: what was merged, pruned, and forgotten."""
+    for path in (*place.glob(f"{_DATABASE}*"), *(place / FOLDER).iterdir()):
+        if path.name != database and path.name not in parts:
+            path.unlink(missing_ok=True)
+
+
+def restore(source: Path, store: Path, now: datetime, *, replace: bool = False) -> Path | None:
     """Put a backup in the place of a store; gives where the one that stood there (if `replace`) is kept.
+
+    Whom the evidence log has erased since is erased again when the store is opened.
 
     Raises:
         ConfigError: A store stands there and `replace` is off.
         StoreError: The backup is not what was written, or the disk refuses.
     """
     # Before anything is moved: a backup that is not whole takes no store's place.
-    _check_manifest(source)
+    name, parts = _checked(source)
     if store.exists() and not replace:
         raise ConfigError(
-            f"{store} holds a store already; pass --replace to put the backup in its place, which keeps "
-            "it beside"
+            f"{store} holds a store already; pass --replace to put the backup in its place, which keeps it beside"
         )
     # A folder deeper than stores are looked for.
     kept = store.parent / REPLACED / f"{store.name}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    restored = store.with_name(f"{store.name}.restored")
     try:
-        with staged_folder(store.with_name(f"{store.name}.restored"), replace=True) as staging:
-            shutil.copytree(source, staging, dirs_exist_ok=True)
-            (staging / MANIFEST).unlink()
-            for key in (staging / KEYS).glob("*"):
-                # A key that is there is the one by which the present marks were made.
-                if not (target := (keys or store.parent / KEYS) / key.name).exists():
-                    write_text(key.read_text(encoding="ascii"), target)
-            shutil.rmtree(staging / KEYS, ignore_errors=True)
+        with staged_folder(restored, replace=True) as staging:
+            folder(staging / FOLDER)
+            _copy(source / name, staging / FILE)
+            for part in parts:
+                _copy(source / FOLDER / part, staging / FOLDER / part)
         if store.exists():
             folder(kept.parent)
             store.rename(kept)
         # Two names change; killed between them, the old one is in `replaced`, and nothing is lost.
-        store.with_name(f"{store.name}.restored").rename(store)
+        restored.rename(store)
     except OSError as error:
         raise StoreError(f"{store}: {error.strerror or error}; nothing was replaced") from error
     store.chmod(0o700)
     return kept if kept.exists() else None
 
 
-def _check_manifest(source: Path) -> None:
+def mend(source: Path, store: Path) -> list[str] | None:
+    """Bring back parts of a store that are missing or damaged, where a backup has all of them.
+
+    Gives their names; None where something else is wrong, or a part is not in the backup.
+
+    Raises:
+        StoreError: The backup is not what was written, or the disk refuses.
+    """
+    wrong = verify(store)
+    names = [Path(fault.file).name for fault in wrong if fault.part]
+    _, parts = _checked(source)
+    if len(names) < len(wrong) or not parts.keys() >= set(names):
+        return None
+    try:
+        with exclusive(store / PARTS_LOCK, wait=True):
+            for name in names:
+                _copy(source / FOLDER / name, store / FOLDER / name)
+    except OSError as error:
+        raise StoreError(f"{store}: {error.strerror or error}") from error
+    return names
+
+
+def _checked(source: Path) -> tuple[str, dict[str, str]]:
+    """The SQLite file and the parts of a backup, with their digests; every file is what was written."""
     try:
         manifest = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
-        digests = dict(manifest["files"])
+        database, parts = str(manifest["database"]), dict(manifest["parts"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{source}: it is no backup of a store; it has no {MANIFEST}") from None
-    # Files beyond the list are nobody's, and those of the list have to be there.
-    for name, written in digests.items():
+    wanted = {f"{FOLDER}/{name}": written for name, written in parts.items()}
+    wanted[database] = database.removeprefix(_DATABASE).removesuffix(".sqlite")
+    for name, written in wanted.items():
         path = source / name
         if not path.is_file() or digest(path) != written:
             raise StoreError(f"{path}: it is not what was written; take another backup")
+    return database, parts

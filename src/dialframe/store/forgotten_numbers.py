@@ -12,16 +12,14 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dialframe.frames.frame_schemas import as_json
 from dialframe.privacy import keyed_mark
-from dialframe.store.files.sqlite_rows import Row, Value
-from dialframe.store.files.table_layouts import Layout
+from dialframe.store.layouts import Layout
+from dialframe.store.records import Row, Value
 
 REPLACED: Final = "[forgotten]"
-#: A national number shorter than this would be found inside too many innocent figures.
-NATIONAL_DIGITS: Final = 9
 
 #: Fields of event data that are a number (contract, Events: Event data), also one level down (`customer`).
 TOLD_PHONES: Final = ("from", "to", "phone")
@@ -32,36 +30,36 @@ _DIGITS: Final = "0123456789"
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The marks of one store, and the key that makes them.
+    """The marks of one store, and the keys that make them.
 
     Attributes:
-        key: The store's own secret.
-        marks: Keyed hashes of digits and of ids.
+        keys: The evidence log's secrets; more than one after two logs were joined.
+        marks: Keyed hashes of numbers and of ids.
         lengths: How many digits the forgotten numbers have.
     """
 
-    key: bytes
+    keys: tuple[bytes, ...]
     marks: frozenset[bytes] = frozenset()
     lengths: frozenset[int] = frozenset()
 
-    def mark(self, kind: str, text: str) -> bytes:
-        """Keyed hash of a number's digits (`phone`, `national`) or of an id (`id`)."""
-        return keyed_mark(self.key, kind, text)
+    def has(self, kind: Literal["phone", "national", "id"], text: str) -> bool:
+        """Whether a number (`+` and digits), national digits or an id are forgotten."""
+        return any(keyed_mark(key, kind, text) in self.marks for key in self.keys)
 
     def has_phone(self, phone: Value) -> bool:
         """Whether this text is a forgotten number."""
-        return isinstance(phone, str) and self.mark("phone", digits_of(phone)) in self.marks
+        return isinstance(phone, str) and self.has("phone", f"+{digits_of(phone)}")
 
     def has_id(self, identifier: Value) -> bool:
         """Whether this is the id of a forgotten lead."""
-        return isinstance(identifier, str) and self.mark("id", identifier) in self.marks
+        return isinstance(identifier, str) and self.has("id", identifier)
 
     def owns(self, layout: Layout, row: Row) -> bool:
         """Whether the row is about a forgotten person."""
         if any(self.has_phone(row.values[column]) for column in layout.phone_places):
             return True
         # The lead itself: its id was marked with its number, and stands in other tables too.
-        if layout.by_id and self.has_id(row.key):
+        if "id" in layout.names and self.has_id(row.key):
             return True
         if layout.about is not None and self._is_about(row.values[layout.place(layout.about)]):
             return True
@@ -74,7 +72,7 @@ class Forgotten:
             cell = values[column]
             if isinstance(cell, str):
                 values[column] = self._json(cell) if kind == "json" else self.text(cell)
-        return row if tuple(values) == row.values else Row(row.key, tuple(values))
+        return row if tuple(values) == row.values else Row.of(layout, tuple(values))
 
     def keep(self, layout: Layout, rows: Iterable[Row]) -> list[Row]:
         """Rows that may be stored."""
@@ -137,12 +135,12 @@ class Forgotten:
     def _length_at(self, digits: str, start: int, *, international: bool) -> int:
         """How many digits from here on are a forgotten number: the longest such, or 0."""
         # "+212..." is Morocco, whatever number of Manhattan has these national digits.
-        kinds = ("phone",) if international else ("phone", "national")
         # Longest first, so that no national number is taken out of the middle of a whole one.
         for length in sorted(self.lengths, reverse=True):
             piece = digits[start : start + length]
-            if len(piece) == length and any(
-                self.mark(kind, piece) in self.marks for kind in kinds
+            if len(piece) == length and (
+                self.has("phone", f"+{piece}")
+                or (not international and self.has("national", piece))
             ):
                 return length
         return 0
@@ -151,15 +149,3 @@ class Forgotten:
 def digits_of(text: str) -> str:
     """The digits of a text and nothing else."""
     return "".join(character for character in text if character in _DIGITS)
-
-
-def national_digits(phone: str) -> str | None:
-    """The digits of an E.164 number without its country code, if they are many enough to search for."""
-    import phonenumbers
-
-    try:
-        # Without the zero of trunk calls: it is written with and without it.
-        national = str(phonenumbers.parse(phone, None).national_number)
-    except phonenumbers.NumberParseException:
-        return None
-    return national if len(national) >= NATIONAL_DIGITS else None

@@ -9,40 +9,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.errors import StoreError
 from dialframe.files import shared
-from dialframe.frames.frame_schemas import Column, Table
-from dialframe.store.files.catalog import live_parts, read_meta, read_patches
-from dialframe.store.files.change_log import HEADS
-from dialframe.store.files.damaged_files import (
-    Damage,
-    damages,
-    read_steadily,
-    refuse_lost,
-    refusing,
-)
-from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.parts import ordered
-from dialframe.store.files.sqlite_rows import Value, instant, microseconds, plain, read_tail
-from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
-from dialframe.store.snapshot import (
-    Selection,
-    answer_sql,
-    as_frame,
-    duckdb_over,
-    pieces,
-    snapshot,
-    whole,
-)
+from dialframe.frames.frame_schemas import Table
+from dialframe.store.catalog import live_parts, read_meta, read_patches
+from dialframe.store.database import LEASE, Database
+from dialframe.store.layouts import BY_NAME, HISTORY, LAYOUTS, Layout
+from dialframe.store.parts import Vanished, ordered
+from dialframe.store.records import instant
+from dialframe.store.snapshot import Selection, as_frame, pieces, snapshot, whole
+from dialframe.store.sql import answer_sql, duckdb_over
+from dialframe.store.versions import count_heads, read_pages
 
 if TYPE_CHECKING:
     import pandas as pd
     from duckdb import DuckDBPyConnection
+
+T = TypeVar("T")
+#: How often a question is asked again whose files were replaced while it was read.
+_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,6 @@ class Info:
         size_bytes: Size of the file, its log and all parts.
         forgotten: Marks of forgotten numbers and of their leads.
         tables: One entry per table.
-        damaged: Files that were found damaged and set aside.
     """
 
     folder: Path
@@ -107,7 +96,6 @@ class Info:
     size_bytes: int
     forgotten: int
     tables: tuple[TableFacts, ...]
-    damaged: tuple[Damage, ...] = ()
 
     def table(self, name: str) -> TableFacts:
         """The numbers of one table.
@@ -195,11 +183,10 @@ class Reader:
         _refuse_unknown(layout, columns)
 
         def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
-            refuse_lost(connection, layout, as_of)
             taken = snapshot(connection, layout, selection, columns)
             return lambda: whole(self._database.shelf, taken)
 
-        return read_steadily(self._database, read)
+        return self._steadily(read)
 
     def batches(
         self,
@@ -225,15 +212,16 @@ class Reader:
         # The lease keeps every part until the last row was taken, however slowly that goes.
         with shared(self.folder / LEASE):
             with self._database.reading() as connection:
-                refuse_lost(connection, layout, as_of)
                 taken = snapshot(connection, layout, selection, columns)
-            shown = plain(layout, taken.columns)
-            # Rows of a part may be with the caller already, so nothing is begun again here.
-            with refusing(self._database, "read again"):
+            shown = layout.fields(taken.columns)
+            try:
                 for piece in pieces(self._database.shelf, taken):
                     for start in range(0, piece.num_rows, rows):
                         batch = piece.slice(start, rows).select(taken.columns)
                         yield from batch.cast(shown).combine_chunks().to_batches()
+            except Vanished as error:
+                # Rows of it may be with the caller already, so nothing is begun again here.
+                raise self._gone(error) from None
 
     def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
         """Every version that a table's rows ever had here: what the service itself does not keep.
@@ -248,32 +236,25 @@ class Reader:
         """
         layout = BY_NAME[table.name]
         # All of them, in memory: whoever wants a few rows names their keys.
-        key, names = layout.part_key, [*layout.table.names, *(column.name for column in HISTORY)]
-        wanted = None if keys is None else pa.array(list(keys), pa.large_string())
+        key, names = layout.table.key[0], [*layout.names, *(column.name for column in HISTORY)]
+        wanted = None if keys is None else pa.array(list(keys), layout.schema.field(key).type)
 
         def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
-            tail = read_tail(connection, layout, "1")
+            young, _ = read_pages(connection, layout)
             parts, patches = live_parts(connection, layout), read_patches(connection, layout)
 
             def versions() -> pa.Table:
                 tables = []
-                for versions_of_part in (
-                    *(self._database.shelf.load(part, layout) for part in parts),
-                    tail,
-                ):
-                    kept = (
-                        versions_of_part
-                        if wanted is None
-                        else versions_of_part.filter(pc.is_in(versions_of_part[key], wanted))
-                    )
-                    # A sealed version that is followed says so in a patch, not in its part.
+                for table in (*(self._database.shelf.load(part, layout) for part in parts), young):
+                    kept = table if wanted is None else table.filter(pc.is_in(table[key], wanted))
+                    # A version that is followed may say so in a patch alone.
                     tables.append(patches.taken_in(kept))
-                order = dict.fromkeys((key, "_observed_at", "seq"))
-                return ordered(pa.concat_tables(tables), [*order])
+                order = (*layout.table.key, "_observed_at", "seq")
+                return ordered(pa.concat_tables(tables), list(dict.fromkeys(order)))
 
             return versions
 
-        history = read_steadily(self._database, read)
+        history = self._steadily(read)
         until = history["_until"].cast(pa.timestamp("us", "UTC"))
         index = history.schema.get_field_index("_until")
         shown = history.set_column(index, "_until", until).select(names)
@@ -308,112 +289,62 @@ class Reader:
 
     def campaign_ids(self, *tables: Table) -> set[str]:
         """Every campaign id that versions of these tables ever named."""
-        layouts = [BY_NAME[table.name] for table in tables]
-        ids: set[str] = set()
-        with self._database.reading([layout.heads for layout in layouts]) as connection:
-            for layout in layouts:
-                if layout.scoped:
-                    named = connection.execute(
-                        "SELECT value FROM scope WHERE table_name = ?", (layout.table.name,)
-                    )
-                # The campaigns themselves.
-                elif layout.campaign_column == "id":
-                    named = connection.execute(f"SELECT _key FROM {layout.heads}")
-                else:
-                    continue
-                ids.update(value for (value,) in named)
-        return ids
+        names = json.dumps([table.name for table in tables])
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT id FROM campaign WHERE table_name IN (SELECT value FROM json_each(?))",
+                (names,),
+            )
+            return {campaign for (campaign,) in rows}
 
-    def last_checks(
-        self, phones: Sequence[str], *, as_of: datetime | None = None
-    ) -> dict[str, Check]:
-        """The latest Do-Not-Call answer about each number that was asked about, by an instant or ever."""
-        layout = BY_NAME["dnc_checks"]
-        if as_of is None:
-            # Its heads are the latest check of each number: no part is opened.
-            with self._database.reading([layout.heads]) as connection:
-                heads = connection.execute(
-                    f"SELECT _key, listed, checked_at, request_id FROM {layout.heads} "
-                    "WHERE _key IN (SELECT value FROM json_each(?))",
-                    (json.dumps(list(phones)),),
-                )
-                return {
-                    phone: Check(phone, bool(listed), instant(checked_at), request_id)
-                    for phone, listed, checked_at, request_id in heads
-                }
-        moment, wanted = microseconds(as_of), pa.array(list(phones), pa.large_string())
-
-        def read(connection: sqlite3.Connection) -> Callable[[], list[dict[str, Any]]]:
-            refuse_lost(connection, layout, as_of)
-            early = [
-                part
-                for part in live_parts(connection, layout)
-                if isinstance(part.times[0], int) and part.times[0] <= moment
-            ]
-            tail = read_tail(connection, layout, "1").select(layout.table.names)
-
-            def answers() -> list[dict[str, Any]]:
-                sealed = (
-                    self._database.shelf.load(part, layout, layout.table.names) for part in early
-                )
-                rows: list[dict[str, Any]] = []
-                for checks in (*sealed, tail):
-                    made = pc.less_equal(checks["checked_at"].cast(pa.int64()), moment)
-                    asked = pc.is_in(checks["phone"], wanted)
-                    rows += checks.filter(pc.and_(made, asked)).to_pylist()
-                return rows
-
-            return answers
-
-        latest: dict[str, Check] = {}
-        for row in read_steadily(self._database, read):
-            check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])
-            known = latest.get(check.phone)
-            # Of two checks of one instant the one that was stored later counts.
-            if known is None or known.checked_at <= check.checked_at:
-                latest[check.phone] = check
-        return latest
+    def last_checks(self, phones: Sequence[str]) -> dict[str, Check]:
+        """The latest Do-Not-Call answer about each number that was asked about."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT phone, listed, checked_at, request_id FROM last_check "
+                "WHERE phone IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(phones)),),
+            )
+            return {
+                phone: Check(phone, bool(listed), instant(checked_at), request_id)
+                for phone, listed, checked_at, request_id in rows
+            }
 
     def oldest(self, table: Table) -> datetime | None:
         """Creation of the oldest row that a table ever had, or None."""
         layout = BY_NAME[table.name]
         with self._database.reading() as connection:
-            (first,) = connection.execute(
-                f"SELECT min({layout.time_column}) FROM {layout.versions}"
-            ).fetchone()
+            young, _ = read_pages(connection, layout)
             # Of a part the catalog knows its first time, so that none is opened.
-            known = [first, *(part.times[0] for part in live_parts(connection, layout))]
+            known = [part.first_time for part in live_parts(connection, layout)]
+        firsts = [instant(value) for value in known if isinstance(value, int)]
+        first = pc.min(young[layout.time_column]).as_py()
         # Days are text, and no table of days is asked for its first one.
-        return min((instant(value) for value in known if isinstance(value, int)), default=None)
+        return min([*firsts, first] if isinstance(first, datetime) else firsts, default=None)
 
     def last_seen(self, table: Table) -> datetime | None:
         """When any row of a table was last observed, or None."""
         with self._database.reading() as connection:
             return last_seen(connection, BY_NAME[table.name])
 
-    def missing(self, *tables: Table) -> tuple[Damage, ...]:
-        """Rows that are lost with damaged files, of some tables or of all, until somebody acknowledges it."""
+    def missing(self, *tables: Table) -> tuple[str, ...]:
+        """What is lost with damaged files of some tables, or of all, in sentences."""
         names = {table.name for table in tables} or BY_NAME.keys()
         with self._database.reading() as connection:
-            return tuple(
-                damage
-                for damage in damages(connection)
-                # What somebody took note of is not said again with every frame.
-                if damage.acknowledged_at is None and damage.table in names
-            )
+            said = read_meta(connection, "lost", [])
+        return tuple(line for line in said if line.partition(":")[0] in names)
 
     def info(self) -> Info:
         """What the store holds: rows, versions, sizes; numbers of rows only, no content."""
         path = self._database.path
         log = path.with_name(f"{path.name}-wal")
-        with self._database.reading(HEADS) as connection:
+        with self._database.reading() as connection:
             owner = read_meta(connection, "owner", {})
             quarantined = dict(
                 connection.execute(
                     "SELECT table_name, count(*) FROM quarantine GROUP BY table_name"
                 )
             )
-            # Of the catalog, not of the disk: each part lies there twice.
             (sealed,) = connection.execute(
                 "SELECT coalesce(sum(size_bytes), 0) FROM part"
             ).fetchone()
@@ -427,64 +358,63 @@ class Reader:
                 + (log.stat().st_size if log.exists() else 0),
                 forgotten=connection.execute("SELECT count(*) FROM forgotten").fetchone()[0],
                 tables=tuple(
-                    _of_table(connection, layout, quarantined.get(layout.table.name, 0))
+                    _facts(connection, layout, quarantined.get(layout.name, 0))
                     for layout in LAYOUTS
                 ),
-                damaged=damages(connection),
             )
+
+    def _steadily(self, read: Callable[[sqlite3.Connection], Callable[[], T]]) -> T:
+        """Read a snapshot and then its parts (what `read` gives), again where a part was replaced in between."""
+        for _ in range(_TRIES):
+            try:
+                with shared(self.folder / LEASE):
+                    with self._database.reading() as connection:
+                        work = read(connection)
+                    return work()
+            except Vanished as error:
+                gone = error
+        raise self._gone(gone)
+
+    def _gone(self, error: Vanished) -> StoreError:
+        """What there is to say of a file that is not there: whether the catalog still names it decides."""
+        with self._database.reading() as connection:
+            named = connection.execute(
+                "SELECT 1 FROM part WHERE name = ? AND dead = 0", (error.path.name,)
+            ).fetchone()
+        if named:
+            return error
+        return StoreError(f"{error.path}: it was replaced while it was read; read again")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.folder)!r})"
-
-
-#: What a row of a table's history says beside the table's columns.
-HISTORY: Final[tuple[Column, ...]] = (
-    Column("_observed_at", "instant", "the request that brought this version was sent, UTC"),
-    Column("_request_id", "text", "the service's id of the answer that brought this version"),
-    Column("_until", "instant", "from then on another version counts, UTC; null for the latest"),
-    Column("_gone", "boolean", "the version says that the row was no longer listed"),
-)
 
 
 def _refuse_unknown(layout: Layout, columns: Sequence[str] | None) -> None:
     shown = [column.name for column in layout.columns]
     unknown = [name for name in columns or () if name not in shown]
     if unknown:
-        raise StoreError(
-            f"{layout.table.name} has no column {unknown[0]!r}; it has {', '.join(shown)}"
-        )
-
-
-def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
-    """SQL condition over a table's heads that picks a campaign's rows, with its values."""
-    if not layout.scoped:
-        return "_key = ?", [campaign]
-    # A campaign's id is kept once, and its rows hold a number of a few bytes.
-    numbers = "SELECT number FROM scope WHERE table_name = ? AND value = ?"
-    return f"scope IN ({numbers})", [layout.table.name, campaign]
+        raise StoreError(f"{layout.name} has no column {unknown[0]!r}; it has {', '.join(shown)}")
 
 
 def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
     """The latest instant at which any row of a table was observed."""
     (last,) = connection.execute(
-        "SELECT seen_at FROM tally WHERE table_name = ?", (layout.table.name,)
+        "SELECT seen_at FROM tally WHERE table_name = ?", (layout.name,)
     ).fetchone()
     return None if last is None else instant(last)
 
 
-def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:
+def _facts(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:
     parts = live_parts(connection, layout)
-    (tail,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
-    # The catalog counts rows of parts; only the tail is counted here.
-    versions = tail + sum(part.rows for part in parts)
+    (young,) = connection.execute(
+        "SELECT coalesce(sum(rows), 0) FROM page WHERE table_name = ?", (layout.name,)
+    ).fetchone()
+    # The catalog counts rows of parts.
+    versions = young + sum(part.rows for part in parts)
     # Every check is a row of its own, so a ledger has as many rows as versions.
-    rows, gone = versions, 0
-    if not layout.ledger:
-        rows, gone = connection.execute(
-            f"SELECT coalesce(sum(gone = 0), 0), coalesce(sum(gone), 0) FROM {layout.heads}"
-        ).fetchone()
+    rows, gone = (versions, 0) if layout.ledger else count_heads(connection, layout)
     return TableFacts(
-        name=layout.table.name,
+        name=layout.name,
         rows=rows,
         versions=versions,
         gone=gone,

@@ -8,42 +8,67 @@ New versions wait in SQLite until there are enough of them for a Parquet file.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
+
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
+from dialframe.evidence import EvidenceLog, Record
 from dialframe.files import exclusive
 from dialframe.frames.frame_schemas import Table
 from dialframe.privacy import E164
 from dialframe.store import compaction as sealing
-from dialframe.store import row_versions
+from dialframe.store import versions as row_versions
 from dialframe.store.account_folders import Identity, Owner, admit, claim, read_owner, write_owner
-from dialframe.store.files.catalog import (
+from dialframe.store.catalog import (
     Checkpoint,
-    Epochs,
-    Verdict,
-    add_verdict,
-    live_parts,
     read_checkpoints,
-    read_verdicts,
+    read_meta,
+    save_checkpoint,
 )
-from dialframe.store.files.damaged_files import without_damaged
-from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.sqlite_rows import Bad, Value, microseconds, rows
-from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
-from dialframe.store.forget import PERSONAL, discard, erase, floor_of, forgotten, young_enough
-from dialframe.store.reader import Reader, of_campaign
+from dialframe.store.database import PARTS_LOCK, Database
+from dialframe.store.forget import (
+    PERSONAL,
+    catch_up,
+    discard,
+    erase,
+    floor_of,
+    forgotten,
+    young_enough,
+)
+from dialframe.store.layouts import BY_NAME
+from dialframe.store.reader import Reader
+from dialframe.store.records import Bad, microseconds, rows
+from dialframe.store.snapshot import Selection, pieces, snapshot
 
 # Contract, Endpoints, Calls: a call may appear behind a cursor already returned, so one walk proves no absence.
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
 
 _SIZES = sealing.Sizes()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one audit said.
+
+    Attributes:
+        number: Its place among those of this store, from 1.
+        made_at: When the audit was made, UTC.
+        content: What it said, and over which versions, rules and inputs; no number of a person.
+    """
+
+    number: int
+    made_at: datetime
+    content: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +97,25 @@ class Store(Reader):
         """The store of an open file; `sizes` says when versions move from it into parts."""
         super().__init__(database)
         self._sizes = sizes
-        self._epochs = Epochs()
+        #: Versions that were erased as it was opened, of whom the evidence log has erased since.
+        self.erased_at_open = 0
         self._tidy()
 
     @classmethod
     def open(
-        cls, folder: Path | str, identity: Identity | None = None, *, keys: Path | None = None
+        cls,
+        folder: Path | str,
+        identity: Identity | None = None,
+        *,
+        evidence: EvidenceLog | None = None,
     ) -> Store:
         """Open the store of a folder, making it where there is none.
 
         Args:
             folder: The partition's own folder.
             identity: Whose data it must be; a new store is marked with it.
-            keys: Folder of the keys by which forgotten numbers are recognized, best apart from the
-                store; None for the folder `keys` beside it.
+            evidence: The evidence log, which says who was erased; None for the one beside the store. Whom
+                it has erased since this store was open last is erased here now.
 
         Returns:
             The store; a context manager that closes it.
@@ -93,7 +123,7 @@ class Store(Reader):
         Raises:
             StoreError: It cannot be opened, is damaged, newer than this dialframe, or somebody else's.
         """
-        database = Database(Path(folder), keys=keys)
+        database = Database(Path(folder), evidence=evidence)
         try:
             if identity is not None:
                 claim(database, identity)
@@ -102,31 +132,14 @@ class Store(Reader):
             database.close()
             raise
 
-    @property
-    def keys(self) -> Path:
-        """Folder of the keys of forgotten numbers."""
-        return self._database.key_file.parent
-
-    def published_problems(self) -> list[tuple[str, str]]:
-        """Files of published tables on this disk that are not what was written, and what is wrong with each.
-
-        Raises:
-            StoreError: The store cannot be read.
-        """
-        from dialframe.store.delta_tables import problems
-
-        return problems(self._database)
-
     def published(self) -> list[str]:
         """Where tables of this store were published.
 
         Returns:
             The URLs.
         """
-        from dialframe.store.delta_tables import published
-
         with self._database.reading() as connection:
-            return published(connection)
+            return list(read_meta(connection, "published", []))
 
     @property
     def owner(self) -> Owner | None:
@@ -185,31 +198,26 @@ class Store(Reader):
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]
         stamp = row_versions.Stamp(microseconds(observed_at), request_id)
-
-        def work() -> tuple[int, int, int]:
-            with self._database.writing() as connection:
-                # Inside of it: a number may be forgotten, or old rows pruned, between two answers.
-                young = young_enough(layout, good, floor_of(connection, layout))
-                known = forgotten(connection, self._database.key_file)
-                kept = known.keep(layout, young)
-                versions = row_versions.append_rows(
-                    connection, self._database.shelf, layout, kept, stamp
-                )
-                # A record that mentions a forgotten number is not even set aside.
-                safe = [record for record in bad if known.text(record.raw) == record.raw]
-                row_versions.set_aside(connection, layout, safe, stamp)
-                if checkpoint is not None:
-                    self._epochs.save(connection, checkpoint)
-                return len(young), len(kept), versions
-
-        young, kept, versions = without_damaged(self._database, work)
-        self._seal_if_due(layout, self._sizes.seal_rows)
+        with self._database.writing() as connection:
+            # Inside of it: a number may be forgotten, or old rows pruned, between two answers.
+            young = young_enough(layout, good, floor_of(connection, layout))
+            known = forgotten(connection, self._database)
+            kept = known.keep(layout, young)
+            versions = row_versions.append_rows(
+                connection, self._database.shelf, layout, kept, stamp
+            )
+            # A record that mentions a forgotten number is not even set aside.
+            safe = [record for record in bad if known.text(record.raw) == record.raw]
+            row_versions.set_aside(connection, layout, safe, stamp)
+            if checkpoint is not None:
+                save_checkpoint(connection, checkpoint)
+        sealing.seal_if_due(self._database, layout, self._sizes)
         return Appended(
             rows=len(good),
             versions=versions,
             quarantined=len(bad),
-            forgotten=young - kept,
-            pruned=len(good) - young,
+            forgotten=len(young) - len(kept),
+            pruned=len(good) - len(young),
         )
 
     def reconcile(
@@ -240,18 +248,36 @@ class Store(Reader):
             How many rows are gone by this walk.
         """
         layout = BY_NAME[table.name]
-        condition: tuple[str, list[Value]] = ("1", [])
-        if campaign is not None:
-            condition = of_campaign(layout, campaign)
-        elif days is not None:
-            # Dispositions have no id: their key is a JSON list that begins with the day.
-            condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:
+            among = None
+            if campaign is not None or days is not None:
+                taken = snapshot(
+                    connection, layout, Selection(campaign=campaign), ["seq", *layout.order]
+                )
+                tables = list(pieces(self._database.shelf, taken))
+                if days is not None:
+                    # Days of dispositions are text, which is ordered as they are.
+                    tables = [
+                        one.filter(
+                            pc.and_(
+                                pc.greater_equal(one["date"], days[0]),
+                                pc.less_equal(one["date"], days[1]),
+                            )
+                        )
+                        for one in tables
+                    ]
+                among = np.concatenate([one["seq"].to_numpy() for one in tables])
             gone = row_versions.mark_missing(
-                connection, layout, condition, microseconds(seen_before), microseconds(at), misses
+                connection,
+                self._database.shelf,
+                layout,
+                among,
+                microseconds(seen_before),
+                microseconds(at),
+                misses,
             )
             if checkpoint is not None:
-                self._epochs.save(connection, checkpoint)
+                save_checkpoint(connection, checkpoint)
         return gone
 
     def save(self, checkpoint: Checkpoint) -> None:
@@ -264,7 +290,7 @@ class Store(Reader):
             StoreError: The store cannot be written.
         """
         with self._database.writing() as connection:
-            self._epochs.save(connection, checkpoint)
+            save_checkpoint(connection, checkpoint)
 
     def state(self, name: str) -> dict[str, Any] | None:
         """Where a walk stands.
@@ -293,15 +319,14 @@ class Store(Reader):
             StoreError: The store cannot be read.
         """
         with self._database.reading() as connection:
-            self._epochs.read(connection, name)
             return read_checkpoints(connection, name)
 
     def keep_verdict(self, content: Mapping[str, Any], *, at: datetime) -> bool:
-        """Keep what an audit said, twice on the disk and chained to what the one before said.
+        """Keep what an audit said, as a record of the evidence log.
 
         Args:
             content: What it said, over which versions and rules; values that JSON can hold, and no
-                number of a person, since a chain cannot forget.
+                number of a person.
             at: When it was made.
 
         Returns:
@@ -312,24 +337,33 @@ class Store(Reader):
         """
         if self._database.read_only:
             return False  # an audit of a copy on a read-only disk is as good, and is not kept
-        with self._database.writing() as connection:
-            return add_verdict(connection, content, microseconds(at))
+        last = self.verdicts()[-1:]
+        if last and last[0].content == json.loads(json.dumps(content)):
+            return False
+        self._database.evidence.append(
+            [Record("audit", at, source=self.folder.name, detail=content)]
+        )
+        return True
 
     def verdicts(self) -> list[Verdict]:
         """What every audit of this store said, oldest first.
 
         Returns:
-            One each, with whether it is as it was kept.
+            One each.
 
         Raises:
-            StoreError: The store is damaged.
+            StoreError: The evidence log is not what was written.
 
         Example:
             for verdict in account.store.verdicts():
                 print(verdict.made_at, verdict.content["verdict"])
         """
-        with self._database.reading() as connection:
-            return read_verdicts(connection)
+        audits = self._database.evidence.records(["audit"])
+        mine = [record for record in audits if record.source == self.folder.name]
+        return [
+            Verdict(number, record.at, record.detail)
+            for number, record in enumerate(mine, start=1)
+        ]
 
     def forget(self, phone: str, *, at: datetime) -> int:
         """Erase a number from every version of every table, and from the file's bytes.
@@ -351,7 +385,7 @@ class Store(Reader):
         """
         if not E164.fullmatch(phone):
             raise ConfigError("the number to forget must be E.164, such as +12125550142")
-        return erase(self._database, phone, microseconds(at))
+        return erase(self._database, phone, at)
 
     def prune(self, before: datetime, tables: Sequence[Table] | None = None) -> dict[str, int]:
         """Delete rows created before an instant, in all their versions, and keep them out from then on.
@@ -402,11 +436,7 @@ class Store(Reader):
 
     def compact(self) -> None:
         """Seal what is not sealed yet, merge small files, delete replaced ones."""
-
-        def work() -> None:
-            sealing.compact(self._database, self._sizes)
-
-        without_damaged(self._database, work)
+        sealing.compact(self._database, self._sizes)
 
     def vacuum(self) -> None:
         """Compact, and give back the space of what was erased; `StoreError` while another process reads."""
@@ -433,13 +463,8 @@ class Store(Reader):
             yield held
 
     def close(self) -> None:
-        """Close the file, long tails sealed; using the store opens it again."""
-        try:
-            if not self._database.read_only:
-                for layout in LAYOUTS:
-                    self._seal_if_due(layout, self._sizes.close_rows)
-        finally:
-            self._database.close()
+        """Close the file; using the store opens it again."""
+        self._database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -447,23 +472,14 @@ class Store(Reader):
     def __exit__(self, *failure: object) -> None:
         self.close()
 
-    def _seal_if_due(self, layout: Layout, rows: int) -> None:
-        def work() -> bool:
-            return sealing.seal_if_due(self._database, layout, rows, self._sizes)
-
-        without_damaged(self._database, work)
-
     def _tidy(self) -> None:
-        """Put away what a killed process left, unless another one is writing files."""
+        """Erase whom the evidence log has erased meanwhile, and put away what a killed process left."""
         if self._database.read_only:
             return
+        # A log that cannot be read is its own readers' to say, and old bytes go when nobody reads any more.
+        with suppress(StoreError):
+            self.erased_at_open = catch_up(self._database)
         with exclusive(self.folder / PARTS_LOCK, wait=False) as held:
-            if not held:
-                return
             # What no transaction names may be another process's, which holds the lock while it writes.
-            sealing.sweep(self._database)
-            with self._database.reading() as connection:
-                parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
-            self._database.shelf.mend_copies(
-                [part for part in parts if self._database.shelf.lacks_copy(part)]
-            )
+            if held:
+                sealing.sweep(self._database)

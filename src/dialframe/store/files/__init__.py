@@ -1,1 +1,0 @@
-"""How a store lies on disk: SQLite file, sealed parts, catalog, damage."""
