@@ -21,7 +21,10 @@ import typer
 
 from dialframe.cli import completion_words
 from dialframe.cli.terminal import (
+    FINDINGS,
+    OK,
     AccountOptions,
+    Answer,
     AsJson,
     Host,
     Port,
@@ -112,6 +115,37 @@ def serve_sandbox(
         "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
     )
     typer.echo(f"dialframe: the sandbox is stopped; {what_is_left}", err=True)
+
+
+@command(sandbox, "conform")
+def conform_sandbox(
+    url: Annotated[
+        str, typer.Argument(help="Base address of the service to be held to the contract.")
+    ],
+) -> Answer:
+    """Hold a service to the contract: each sentence with a request that changes nothing.
+
+    The key is that of DIALFRAME_API_KEY. Status 3: a sentence does not hold. Example:
+
+        dialframe sandbox conform http://127.0.0.1:8787
+    """
+    from dialframe.sandbox.conformance import conform
+
+    key = os.environ.get(ENVIRONMENT["api_key"], "")
+    if not key:
+        raise ConfigError(f"no API key: set the environment variable {ENVIRONMENT['api_key']}")
+    findings = list(conform(url, key))
+    broken = [finding for finding in findings if finding.wrong]
+    facts = {
+        "checks": len(findings),
+        "broken": [
+            {"section": f.check.section, "sentence": f.check.sentence, "wrong": f.wrong}
+            for f in broken
+        ],
+    }
+    lines = [f"{f.check.section}: {f.check.sentence} But {f.wrong}." for f in broken]
+    lines.append(f"{len(findings) - len(broken)} of {len(findings)} sentences hold")
+    return Answer(facts, lines, FINDINGS if broken else OK)
 
 
 @contextmanager
