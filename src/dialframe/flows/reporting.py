@@ -18,7 +18,7 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import TABLES, custom_field
-from dialframe.frames.table_files import WRITERS
+from dialframe.frames.frame_files import WRITERS
 from dialframe.reports import render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.

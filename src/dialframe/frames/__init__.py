@@ -1,5 +1,6 @@
 """Column tables and the frames made from them."""
 
+from dialframe.frames.frame_files import conform, read
 from dialframe.frames.frame_schemas import (
     APPOINTMENTS,
     CALLBACKS,
@@ -17,7 +18,6 @@ from dialframe.frames.frame_schemas import (
     from_columns,
     from_records,
 )
-from dialframe.frames.table_files import conform, read
 
 __all__ = [
     "APPOINTMENTS",
