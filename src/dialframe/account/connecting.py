@@ -120,6 +120,9 @@ class _NoService:
     def close(self) -> None:
         """Nothing is open."""
 
+    def keep_evidence(self, keep: object) -> None:
+        """Nothing is asked, so nothing is answered that would be kept."""
+
     def __getattr__(self, name: str) -> object:
         raise ConfigError(
             f"the service's address or key is missing: set {ENVIRONMENT['base_url']} and {ENVIRONMENT['api_key']}, "
