@@ -147,3 +147,31 @@ def test_the_code_of_a_known_status_is_obeyed_and_is_no_question(lead_file):
     assert reasons(cleaned) == {1: "opt_out", 2: "opt_out", 3: "wrong_number"}
     assert cleaned.files[0].questions == ()
     assert cleaned.files[0].columns.profile == "VICIdial lead list"
+
+
+def test_codes_before_the_numbers_of_any_list_without_a_header_are_their_countries(lead_file):
+    """Not of a known program: the column right before the number decides."""
+    rows = "".join(f"Ann {at},{code},{number}\n" for at, (code, number) in enumerate(
+        [("1", "2127360009"), ("44", "2083661177"), ("44", "2083661178"), ("1", "2127360010")] * 2
+    ))  # fmt: skip
+    cleaned = leads.clean(lead_file(rows), mapping={"phone": "column_3"})
+
+    assert phones(cleaned) == [*("+12127360009", "+442083661177", "+442083661178", "+12127360010")]
+
+
+def test_a_region_is_refused_where_most_numbers_are_none_of_it(lead_file):
+    """And below that it is said; no message names another region as right."""
+    text = "id,phone\n" + "".join(f"{at},0302345{at:04}\n" for at in range(30))
+    file = lead_file(text)
+
+    assert leads.decide_region(file, "DE").against is None
+    against = leads.decide_region(file, "MX").against
+    assert against is not None
+    assert "DE" not in against
+
+
+def test_an_old_prefix_abroad_is_rewritten(lead_file):
+    """Dialed with 00."""
+    cleaned = leads.clean(lead_file("Name,Phone\nA,0052 1 55 5200 1234\n"), region="MX")
+
+    assert phones(cleaned) == ["+525552001234"]

@@ -32,7 +32,7 @@ def test_an_export_is_recognized_and_its_columns_have_their_roles(export: dict) 
     "header",
     [
         ["Name", "Telefon", "Ort"],
-        ["phone_number", "call_date", "uniqueid", "phone_code", "status"],
+        ["phone_number", "call_date", "uniqueid", "phone_code", "status", "entry_date"],
         ["First Name", "Mobile Phone", "Home Phone"],
     ],
 )

@@ -200,7 +200,7 @@ def decide(
         if isinstance(claim, Question):
             return MappingDecision(lead_file.name, lead_file.path, None, (claim,))
         chosen["phone"] = [claim]
-    if "country" not in chosen and lead_file.header is None and not answered.get("phone"):
+    if "country" not in chosen and lead_file.header is None:
         chosen |= _code_before(lead_file, columns, chosen["phone"][0].column)
     # Behind a header, a column of mails that does not say so may be those of somebody else.
     if "email" not in chosen and lead_file.header is None:
