@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from dialframe.compliance import Audit
 from dialframe.headline import Headline
+from dialframe.reports.html_page import Card
 
-__all__ = ["Card", "headlines", "violation_cards"]
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One violation as a person reads it.
-
-    Attributes:
-        title: What happened, with the local time.
-        reason: Why it is a violation.
-        facts: Name and value: number, campaign, local time, rule, law, proof.
-        call_id: The call, for its story; empty where it is about a number.
-    """
-
-    title: str
-    reason: str
-    facts: tuple[tuple[str, str], ...]
-    call_id: str = ""
+__all__ = ["headlines", "violation_cards"]
 
 
 def headlines(audit: Audit) -> tuple[Headline, ...]:

@@ -13,6 +13,7 @@ from dialframe.compliance.checks import texts
 from dialframe.compliance.dnc import cost
 from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact
+from dialframe.reports.audit_findings import headlines, violation_cards
 from dialframe.reports.html_page import Page, Section, Sheet
 
 _WORDS: Final = tomllib.loads(
@@ -76,7 +77,7 @@ def answers(result: Audit) -> tuple[str, ...]:
     )
     sentences.append(
         f"What stayed open: of {counted(len(result.checks), 'check')} {uncertain} found something uncertain, "
-        f"and {missing} lacked an input for something. What is not flagged was not shown to be lawful."
+        f"and {missing} lacked an input for something. No finding does not mean a call was lawful."
     )
     return tuple(sentences)
 
@@ -175,7 +176,7 @@ def to_check_sentence(result: Audit) -> str:
     # Checking is paid for: what it takes stands beside what is to be checked.
     numbers = len(result.parts.get("next_checks", ()))
     if not numbers:
-        return "Every number that is callable or was called has a recent check."
+        return "As of today, every callable or called number has a recent check."
     requests, minutes = cost(numbers)
     # The service counts requests (contract, Limits), so that the time is known.
     took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
@@ -196,22 +197,12 @@ def _lower(text: str) -> str:
 
 
 LEGAL: Final = "Facts for review, not legal advice."
-#: Rows of each table of violations, and of findings that are not; the pack has every row.
-SHOWN: Final = 200
+#: Cards of violations, and kinds of open findings, on the page; the pack has every row.
+SHOWN: Final = 30
 SHOWN_OPEN: Final = 25
 
-_PROOF: Final = [
-    "call_id", "campaign_id", "phone", "at", "local_times", "zone_source", "reason", "evidence",
-    "rule_id", "citation", "exposure",
-]  # fmt: skip
 #: Words of notes that change what the counts mean, so that they stand on the first page.
 _FOREMOST: Final = ("rules may have changed", " loosened on ")
-_GRADES: Final = (
-    "Violation: the data shows that a limit was broken.",
-    "Uncertain: it depends on what the data does not show, such as where the person was.",
-    "Not evaluable: an input is missing. It is no pass.",
-    "Pass: the data shows that the limit was kept.",
-)
 
 
 def page(result: Audit) -> Page:
@@ -220,28 +211,94 @@ def page(result: Audit) -> Page:
     warnings = [n for n in result.notes if any(words in n for words in _FOREMOST)]
     return Page(
         title="Compliance audit",
-        summary=(*answers(result), *warnings),
-        sections=(_first(result), *_graded(result, "violation", "Violations"),
-                  *_graded(result, "uncertain", "Uncertain"), _open(result), *_advice(result),
-                  *_coverage(result),
-                  _rules(result)),
+        header={"Period": period(result), "As of": f"{result.as_of:%b %-d, %Y %H:%M} UTC"},
+        headlines=headlines(result),
+        summary=(*gaps(result), *warnings, f"{LEGAL} No finding does not mean a call was lawful."),
+        sections=sections(result),
         facts=_facts(result),
+    )
+
+
+def sections(result: Audit) -> tuple[Section, ...]:
+    """The parts of the report: violations, what would decide more, then the rest, folded."""
+    return (
+        _violations(result), _decisions(result), _open(result), _checks(result), *_advice(result),
+        *_coverage(result), _rules(result),
     )  # fmt: skip
 
 
-def _first(result: Audit) -> Section:
-    what = first(result)
-    sheet = Sheet("What to look at first, gravest first", what, HEADINGS)
+def _violations(result: Audit) -> Section:
+    number = result.violations
+    if not number:
+        return Section("Violations", "No violation was found by the checks that could be made.")
+    cards = violation_cards(result, SHOWN, mask=True)
+    more = f" The first {len(cards)} are shown; the pack has all." if number > len(cards) else ""
     return Section(
-        title="The answer on one page",
-        finding=f"{LEGAL} {to_check_sentence(result)}",
-        sheets=(
-            *([sheet] if len(what) else []),
-            Sheet("Every check and how many of each grade", counts(result), HEADINGS),
-            *_left_out(result),
-        ),
-        notes=(*(f"{sentence}." for sentence in gaps(result)), *_GRADES),
+        "Violations",
+        f"{counted(number, 'violation')}, each with what it rests on.{more}",
+        cards=cards,
     )
+
+
+def _decisions(result: Audit) -> Section:
+    """What each missing input is worth, and what nothing settles any more."""
+    give = [
+        f"Give {each.input}, and {counted(each.calls, 'call')} get an answer."
+        for each in result.worth
+    ]
+    never = [
+        f"{title_of(each.check)}: {counted(each.calls, 'call')} cannot be settled. {each.why} "
+        f"From now on: {each.from_now_on}"
+        for each in result.never_settled
+    ]
+    finding = (
+        "What to give, and how many calls it decides."
+        if give
+        else "No missing input would decide more."
+    )
+    return Section("What would decide more", finding, notes=(*give, *never))
+
+
+def _open(result: Audit) -> Section:
+    """Uncertain and not evaluable findings, equal ones as one line with a count."""
+    findings = result.findings
+    rows = findings[(findings["grade"] == "uncertain").to_numpy(dtype=bool, na_value=False)]
+    reasons = rows["reason"].map(redact, na_action="ignore").fillna("")
+    doubts = (
+        rows.assign(reason=reasons.str.slice(0, 160), number=1)
+        .groupby(["check", "reason"], sort=False, as_index=False)["number"]
+        .sum()
+        .sort_values("number", ascending=False, kind="stable")
+    )
+    doubts = doubts.assign(check=doubts["check"].map(name_of))[["check", "number", "reason"]]
+    missing = unanswered(result)
+    sheets = []
+    if len(doubts):
+        sheets.append(Sheet("Uncertain, equal ones together", doubts, HEADINGS, rows=SHOWN_OPEN))
+    if len(missing):
+        sheets.append(
+            Sheet("Not evaluable, by what is missing", missing, HEADINGS, rows=SHOWN_OPEN)
+        )
+    sheets.extend(_left_out(result))
+    uncertain = int(result.checks["uncertain"].sum())
+    lacking = int(result.checks["not_evaluable"].sum())
+    return Section(
+        "Open questions",
+        f"{uncertain:,} answers are uncertain and {lacking:,} lack an input. Neither is a pass.",
+        sheets=tuple(sheets),
+        notes=tuple(note for note in result.notes if note != LEGAL),
+        folded=True,
+    )
+
+
+def _checks(result: Audit) -> Section:
+    table = counts(result)[
+        ["check", "verdict", "checked", "violation", "uncertain", "not_evaluable"]
+    ]
+    return Section(
+        "Every check", f"{len(table)} checks; each counts its own unit.",
+        sheets=(Sheet("Counts of every check", table, HEADINGS),), folded=True,
+    )  # fmt: skip
 
 
 def _left_out(result: Audit) -> list[Sheet]:
@@ -262,66 +319,6 @@ def _left_out(result: Audit) -> list[Sheet]:
     return sheets
 
 
-def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
-    """Findings of one grade, a table for each check, gravest first."""
-    findings = result.findings
-    rows = findings[(findings["grade"] == grade).to_numpy()]
-    if rows.empty:
-        return (Section(title, f"None of the tests that could be made was graded {grade}."),)
-    # Gravest check first, as everywhere on the page.
-    rows = rows.iloc[in_order(rows["check"]).argsort(kind="stable")]
-    shown = SHOWN if grade == "violation" else SHOWN_OPEN
-    sheets = []
-    for name, part in rows.groupby("check", sort=False):
-        # Rows that are not shown are counted, and never put into words.
-        masked = _in_words(result, result.masked(part.head(shown))).reindex(part.index)
-        sheets.append(Sheet(title_of(str(name)), masked, HEADINGS, rows=shown))
-    more = (
-        " findings.csv of the pack has every row."
-        if (rows["check"].value_counts() > shown).any()
-        else ""
-    )
-    # Of an audit in parts the first findings are here, and how many there are.
-    number = result.findings.attrs.get("grades", {}).get(grade, len(rows))
-    sentence = f"{number:,} finding{'' if number == 1 else 's'}, each with what it rests on.{more}"
-    return (Section(title, sentence, sheets=tuple(sheets)),)
-
-
-def _in_words(result: Audit, rows: pd.DataFrame) -> pd.DataFrame:
-    """The columns of findings that say anything: campaigns by name, and what a rule exposes the firm to."""
-    campaigns, rules = result.parts.get("campaigns"), result.parts.get("rules")
-    if campaigns is not None:
-        names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-        rows = rows.assign(campaign_id=rows["campaign_id"].map(lambda each: names.get(each, each)))
-    if rules is not None:
-        # What a violation may cost by statute is shown beside it, and beside nothing else.
-        exposure = dict(zip(rules["rule_id"], rules["exposure"], strict=True))
-        named = [
-            "; ".join(dict.fromkeys(e for r in str(ids).split("; ") if (e := exposure.get(r))))
-            for ids in rows["rule_id"]
-        ]
-        costs = pd.Series(named, index=rows.index, dtype="str")
-        rows = rows.assign(exposure=costs.where((rows["grade"] == "violation") & (costs != "")))
-    # Where nothing but the zones speaks for a row they are said once.
-    rows = rows.assign(evidence=rows["evidence"].where(rows["evidence"] != rows["zone_source"]))
-    return rows[[c for c in _PROOF if c in rows and rows[c].notna().any()]]
-
-
-def _open(result: Audit) -> Section:
-    table = unanswered(result)
-    sentences = tuple(result.checks.loc[result.checks["not_evaluable"] > 0, "sentence"])
-    finding = "Nothing here was shown to be lawful: an input was missing."
-    return Section(
-        title="What could not be evaluated",
-        finding=finding if len(table) else "Every test that was made had its inputs.",
-        sheets=(Sheet("Findings by what is missing", table, HEADINGS),) if len(table) else (),
-        notes=(
-            *(f"{sentence}." for sentence in sentences),
-            *(note for note in result.notes if note != LEGAL),
-        ),
-    )
-
-
 def _advice(result: Audit) -> tuple[Section, ...]:
     """What voluntary codes say, apart from the law; numbers masked."""
     checks, findings = result.parts.get("advisory_checks"), result.parts.get("advisory")
@@ -329,9 +326,7 @@ def _advice(result: Audit) -> tuple[Section, ...]:
     if checks is None or findings is None or checks.empty:
         return ()
     rows = result.masked(findings.drop(columns="force"))
-    rows = rows.assign(force=findings["force"])
-    shown = _in_words(result, rows)
-    rows = pd.concat([rows[["force", "grade"]], shown], axis="columns")
+    rows = rows.assign(force=findings["force"])[["force", "grade", "check", "at", "reason"]]
     sheets = [Sheet(
         "Counts by voluntary codes",
         checks[["force", "title", "checked", "pass", "violation", "uncertain", "not_evaluable"]],
@@ -345,6 +340,7 @@ def _advice(result: Audit) -> tuple[Section, ...]:
             "Nothing here is a violation of law or is counted above. A code binds a firm that joined "
             "it; to hold calls to it, name its rule by its id or adopt it in the firm's own file.",
             sheets=tuple(sheets),
+            folded=True,
         ),
     )
 
@@ -365,7 +361,11 @@ def _coverage(result: Audit) -> tuple[Section, ...]:
     if len(masked):
         caption = f"Numbers to check next, the first of {len(due):,} (next_checks.csv has all)"
         sheets.append(Sheet(caption, masked, HEADINGS))
-    return (Section("Do-Not-Call coverage", to_check_sentence(result), sheets=tuple(sheets)),)
+    return (
+        Section(
+            "Do-Not-Call coverage", to_check_sentence(result), sheets=tuple(sheets), folded=True
+        ),
+    )
 
 
 def _rules(result: Audit) -> Section:
@@ -382,7 +382,10 @@ def _rules(result: Audit) -> Section:
     return Section(
         title="Rules asked",
         finding=f"{len(rules):,} rules; each was applied to calls of the days on which it was in force.",
-        sheets=(Sheet("Rules", shown[[n for n in names if n in shown]], HEADINGS, rows=SHOWN),),
+        sheets=(
+            Sheet("Rules", shown[[n for n in names if n in shown]], HEADINGS, rows=len(rules)),
+        ),
+        folded=True,
     )
 
 

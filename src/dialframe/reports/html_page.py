@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.errors import ConfigError
+from dialframe.headline import Headline
 from dialframe.privacy import page_safe
 
 ROWS_SHOWN = 50
@@ -98,6 +99,25 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """One finding as a person reads it.
+
+    Attributes:
+        title: What happened.
+        reason: Why it is a finding.
+        facts: Name and value: number, campaign, local time, rule, law, proof.
+        call_id: The call, for its story; empty where it is about a number.
+        grade: `violation` or `uncertain`.
+    """
+
+    title: str
+    reason: str
+    facts: tuple[tuple[str, str], ...]
+    call_id: str = ""
+    grade: str = "violation"
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """One part of a page: what was found first, then the evidence.
 
@@ -108,6 +128,8 @@ class Section:
         sheets: Tables.
         notes: What must be known, always to be seen.
         counted: How the numbers are counted, for those who open it.
+        cards: Findings, one card each.
+        folded: Whether the reader opens all of it.
     """
 
     title: str
@@ -116,6 +138,8 @@ class Section:
     sheets: tuple[Sheet, ...] = ()
     notes: tuple[str, ...] = ()
     counted: tuple[str, ...] = ()
+    cards: tuple[Card, ...] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +151,16 @@ class Page:
         summary: Sentences that answer before the details begin.
         sections: Its parts.
         facts: Small print: versions, hashes, times.
+        header: What the page is about, in a line below its title: account, period, moment.
+        headlines: The numbers that matter, on top.
     """
 
     title: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
 
 
 def render(page: Page) -> str:

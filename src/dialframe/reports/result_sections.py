@@ -135,23 +135,8 @@ def words(name: str) -> str:
 
 
 def audit(result: Audit) -> tuple[Section, ...]:
-    """An audit: pictures of its checks, then the sections of its own report.
-
-    Args:
-        result: The audit, with its `coverage_by`.
-    """
-    # Coverage comes by campaign, by list and as a whole: the picture is of campaigns.
-    by = result.parts["coverage_by"]
-    pictures = Section(
-        title="Compliance audit",
-        finding=result.verdict,
-        figures=(
-            _figure(plots.coverage(by[by["view"] == "campaign"])),
-            _figure(plots.listed_calls(result.listed)),
-            _figure(plots.calling_hours(result.hours)),
-        ),
-    )
-    return (pictures, *audit_page.page(result).sections)
+    """An audit as parts of a page: the sections of its own report."""
+    return audit_page.sections(result)
 
 
 def _figure(picture: Picture) -> Figure:
