@@ -287,8 +287,8 @@ def test_an_audit_never_calls_anything_compliant() -> None:
     clean = _audit([hand.call(at=NOON)], [lead], [hand.check(NOON - DAY)], rules=asked)
     assert len(clean.findings) == 0
     assert clean.verdict == (
-        "No violation found by 4 checks; something stays uncertain in 0 and not evaluable in 0 of them. "
-        "What is not flagged was not shown to be lawful."
+        "No violation found by 4 checks. 0 checks left something uncertain, 0 lack an input. "
+        "No finding does not mean a call was lawful."
     )
     dirty, nothing = _everything(), _audit([], rules=asked)
     assert dirty.verdict.startswith("Violations found by 2 of ")

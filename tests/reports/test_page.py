@@ -135,15 +135,15 @@ def test_a_row_of_an_audit_says_which_call_by_which_law_and_at_what_cost() -> No
         now=night, rules=["us-tcpa-hours"],
     ).joined({"campaigns": pd.DataFrame({"id": ["cmp_1"], "name": ["Autumn"]})})  # fmt: skip
     section = next(each for each in audit_page.page(audit).sections if each.title == "Violations")
-    (sheet,) = section.sheets
-    row = dict(zip((heading for heading, _ in sheet.columns), sheet.cells[0], strict=True))
-    assert row["Call"] == "call_7"
-    assert row["Campaign"] == "Autumn"
-    assert row["Number (masked)"] == "+121******42"
-    assert row["Local time in each zone it may be in"].endswith("America/New_York")
-    assert row["Zones rest on"] == "area code"
-    assert row["Citation"] == "47 CFR 64.1200(c)(1)"
-    assert "47 U.S.C. 227(c)(5)" in row["Statutory exposure"]
+    (card,) = section.cards
+    facts = dict(card.facts)
+    assert card.call_id == "call_7"
+    assert facts["Campaign"] == "Autumn"
+    assert facts["Number"] == "+121******42"
+    assert facts["Local time"] == "Mon, Jul 6, 2026 22:30 in New York"
+    assert facts["Proof"] == "area code"
+    assert facts["Law"] == "47 CFR 64.1200(c)(1)"
+    assert "47 U.S.C. 227(c)(5)" in facts["Exposure"]
 
 
 def test_a_rule_that_the_firm_loosened_stands_on_the_first_page_of_an_audit() -> None:
@@ -167,8 +167,8 @@ def test_a_table_that_was_never_read_is_said_without_denying_what_was_audited() 
                            (hand.calls(), "Nothing was audited")):  # fmt: skip
         audit = hand.audit(hand.leads(), calls, hand.checks(), now=noon, rules=["us-tcpa-hours"])
         audit = dataclasses.replace(audit, gaps=("the table callbacks was never read",))
-        notes = audit_page.page(audit).sections[0].notes
-        assert f"{opening}: the table callbacks was never read." in notes
+        summary = audit_page.page(audit).summary
+        assert f"{opening}: the table callbacks was never read." in summary
 
 
 def test_rules_of_other_countries_do_not_swell_what_calls_were_held_against() -> None:

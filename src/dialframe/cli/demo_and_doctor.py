@@ -120,8 +120,8 @@ def demo(
     lines = (
         *(f"- {sentence}" for sentence in result.findings),
         "",
-        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/.",
-        "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own.",
+        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; source files are in {out}/.",
+        "Next: `dialframe leads clean YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own.",
     )
     return Answer(facts, lines)
 

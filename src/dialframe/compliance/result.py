@@ -233,8 +233,8 @@ class Audit:
         violations = violations if bad else f"No violation found by {checks}"
         open_ = [int((table[name] > 0).sum()) for name in ("uncertain", "not_evaluable")]
         return (
-            f"{violations}; something stays uncertain in {open_[0]} and not evaluable in {open_[1]} of them. "
-            "What is not flagged was not shown to be lawful."
+            f"{violations}. {counted(open_[0], 'check')} left something uncertain, {open_[1]:,} lack an input. "
+            "No finding does not mean a call was lawful."
         )
 
     def masked(self, rows: pd.DataFrame | None = None) -> pd.DataFrame:

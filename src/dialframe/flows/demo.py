@@ -14,7 +14,7 @@ from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel
 from dialframe.compliance import Audit
-from dialframe.compliance.practice import Cover, Practice
+from dialframe.compliance.practice import Conduct, Cover, Practice
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
@@ -23,13 +23,13 @@ from dialframe.flows import cleaning_summary, lead_cleaning, lead_import
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_cleaning import Prepared
 from dialframe.reports import Page, Section, render, result_sections
+from dialframe.reports.audit_findings import headlines
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
 
 #: The sandbox answers for one made-up list, which stands for the national registry here.
 _REGISTRY: Final = "US National DNC Registry"
-_PRACTICE: Final = Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen")))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class Demo:
             f"{stages['attempted']:,} leads attempted, {stages['human']:,} reached a person, "
             f"{stages['appointment']:,} made an appointment.",
             self.audit.verdict,
-            *(f"{row.title}: {row.sentence}." for row in self.audit.checks.itertuples()),
+            *(f"{each.sentence}" for each in headlines(self.audit)),
         )
 
 
@@ -114,7 +114,7 @@ def demo(
             account,
             now=now,
             max_age=lead_cleaning.MAX_AGE,
-            practice=_PRACTICE,
+            practice=_practice(account),
             on_progress=on_progress,
         )
         written |= auditing.write_evidence(audit, out / "audit")
@@ -126,6 +126,17 @@ def demo(
     written["report"] = write_text(render(_page(result, sentence)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
+
+
+def _practice(account: Account) -> Practice:
+    """What the synthetic firm says of its calling: its list, its own numbers, that it records and says so."""
+    calls = account.calls()
+    shown = calls.loc[calls["direction"] == "outbound", "from_number"].dropna().unique()
+    return Practice(
+        covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen")),
+        caller_ids=frozenset(map(str, shown)),
+        conduct=Conduct(recorded=True, recording_announced=True),
+    )
 
 
 def _bring_in(
@@ -179,8 +190,10 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
 def _page(result: Demo, funnel: Section) -> Page:
     cleaned = result.prepared.cleaned
     return Page(
-        title="dialframe: the whole way through",
-        summary=result.findings[:5],
+        title="dialframe demo: results",
+        header={"As of": f"{result.audit.as_of:%b %-d, %Y %H:%M} UTC", "Account": "synthetic"},
+        headlines=headlines(result.audit),
+        summary=result.findings[:4],
         sections=(
             result_sections.lead_file(
                 cleaned.counts,

@@ -61,8 +61,8 @@ def violation_cards(audit: Audit, most: int, *, mask: bool = False) -> tuple[Car
     if mask:
         rows = audit.masked(rows)
     titles = dict(zip(audit.checks["check"], audit.checks["title"], strict=True))
-    campaigns = _names(audit)
-    return tuple(_card(row, titles, campaigns) for row in rows.to_dict("records"))
+    campaigns, exposures = _names(audit), _exposures(audit)
+    return tuple(_card(row, titles, campaigns, exposures) for row in rows.to_dict("records"))
 
 
 def _violations(audit: Audit) -> pd.DataFrame:
@@ -75,7 +75,18 @@ def _names(audit: Audit) -> dict[str, str]:
     return {} if table is None else dict(zip(table["id"], table["name"], strict=True))
 
 
-def _card(row: dict[str, Any], titles: dict[str, str], campaigns: dict[str, str]) -> Card:
+def _exposures(audit: Audit) -> dict[str, str]:
+    """What a violation of each rule may cost by statute, where the book names it."""
+    rules = audit.parts.get("rules")
+    return {} if rules is None else dict(zip(rules["rule_id"], rules["exposure"], strict=True))
+
+
+def _card(
+    row: dict[str, Any],
+    titles: dict[str, str],
+    campaigns: dict[str, str],
+    exposures: dict[str, str],
+) -> Card:
     def text(name: str) -> str:
         value = row.get(name)
         return "" if value is None or value is pd.NA or value != value else str(value)
@@ -88,6 +99,11 @@ def _card(row: dict[str, Any], titles: dict[str, str], campaigns: dict[str, str]
         "Local time": _local(text("local_times")),
         "Rule": text("rule_id"),
         "Law": text("citation"),
+        "Exposure": "; ".join(
+            dict.fromkeys(
+                cost for rule in text("rule_id").split("; ") if (cost := exposures.get(rule, ""))
+            )
+        ),
         "Proof": text("evidence"),
     }
     return Card(

@@ -198,7 +198,7 @@ def _lower(text: str) -> str:
 
 LEGAL: Final = "Facts for review, not legal advice."
 #: Cards of violations, and kinds of open findings, on the page; the pack has every row.
-SHOWN: Final = 30
+SHOWN: Final = 12
 SHOWN_OPEN: Final = 25
 
 #: Words of notes that change what the counts mean, so that they stand on the first page.
@@ -213,7 +213,11 @@ def page(result: Audit) -> Page:
         title="Compliance audit",
         header={"Period": period(result), "As of": f"{result.as_of:%b %-d, %Y %H:%M} UTC"},
         headlines=headlines(result),
-        summary=(*gaps(result), *warnings, f"{LEGAL} No finding does not mean a call was lawful."),
+        summary=(
+            *(f"{gap}." for gap in gaps(result)),
+            *warnings,
+            f"{LEGAL} No finding does not mean a call was lawful.",
+        ),
         sections=sections(result),
         facts=_facts(result),
     )

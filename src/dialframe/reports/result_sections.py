@@ -59,7 +59,7 @@ def lead_file(
         finding=f"{name}: {counts['records']:,} records in, {parts}; every record has one outcome.",
         sheets=(
             Sheet("Why records were set aside", reasons),
-            Sheet("Which column was taken for which field", mapping),
+            Sheet("Which column was taken for which field", mapping, folded=True),
         ),
     )
 
@@ -90,7 +90,7 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
     )
     sheets = [
         Sheet("Leads by stage", table, FUNNEL_HEADINGS, _SHARES),
-        Sheet("What each stage counts", meaning),
+        Sheet("What each stage counts", meaning, folded=True),
     ]
     if by is not None:
         figures.append(_figure(by.plot()))
