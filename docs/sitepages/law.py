@@ -127,7 +127,7 @@ def _section(rule: Rule) -> nodes.section:
     if rule.quotation:
         quotation = nodes.paragraph("", "", *[nodes.Text(f"“{rule.quotation}”")])
         section += nodes.block_quote("", quotation)
-        read = f"Read on {rule.read_on} at: {rule.quoted_from}"
+        read = f"Read on {rule.read_on} at: {rule.text_from}"
         section += nodes.paragraph("", "", nodes.Text(read))
     if rule.ceiling_reason:
         kept = "No call passes by this rule and none" if rule.confidence == "low" else "No call"
@@ -164,7 +164,8 @@ def _facts(rule: Rule) -> nodes.table:
         ("lifted by", lifted or "nothing"),
         *([("a violation may cost", rule.exposure)] if rule.exposure else []),
         ("confidence", f"{rule.confidence}: {rule.confidence_reason}"),
-        ("sources", "; ".join(rule.sources)),
+        ("source", rule.source),
+        *([("also", "; ".join(rule.also))] if rule.also else []),
     ]
     return grid(("", ""), rows, widths=(16, 84))
 

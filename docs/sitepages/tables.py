@@ -126,7 +126,7 @@ def rules() -> nodes.table:
         (
             Code(rule.id),
             rule.title,
-            _citation(rule.citation, rule.sources),
+            _citation(rule.citation, (rule.source,)),
             _force(rule),
             rule.confidence,
         )

@@ -37,11 +37,11 @@ parameters = { max_attempts = 2 }
 FILLED_IN = {
     **{
         f'{name} = ""': f'{name} = "as the house decided"'
-        for name in ("by", "why", "title", "citation", "quotation", "quoted_from")
+        for name in ("by", "why", "title", "citation", "quotation", "text_from")
     },
     'since_reason = ""': 'since_reason = "it has no first day"',
     'confidence_reason = ""': 'confidence_reason = "the text was read"',
-    'sources = [""]': 'sources = ["https://house.example/manual"]',
+    'source = ""': 'source = "https://house.example/manual"',
     "at = 2026-07-08T23:00:00,": "at = 2026-07-08T23:00:00, earlier = "
     "[2026-07-08T15:00:00, 2026-07-08T16:00:00, 2026-07-08T17:00:00],",
 }

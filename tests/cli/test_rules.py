@@ -77,7 +77,7 @@ def test_the_book_is_exported_with_its_quotations(tmp_path: Path) -> None:
     assert len(table) > 200
     row = table.loc["us-fl-hours"]
     assert "before 8 a.m. or after 8 p.m." in row["quotation"]
-    assert row["quoted_from"].startswith("Fla. Stat. 501.616(6)")
+    assert row["text_from"].startswith("Fla. Stat. 501.616(6)")
     assert row["read_on"] == "2026-11-22"
 
 
@@ -89,13 +89,13 @@ def test_a_rule_is_written_checked_and_tested(tmp_path: Path) -> None:
     invoke(*new, ends=2)
     invoke("rules check", file, ends=3, out=f"{file}, line 3: add.0.by: is empty; fill it in")
     text = file.read_text()
-    for name in ("by", "why", "title", "citation", "quotation", "quoted_from", "since_reason"):
+    for name in ("by", "why", "title", "citation", "quotation", "text_from", "since_reason"):
         text = text.replace(f'{name} = ""', f'{name} = "as the house decided"')
     text = text.replace('confidence_reason = ""', 'confidence_reason = "the text was read"')
     file.write_text(text)
     out = invoke("rules check", file, ends=3).out
-    assert 'a source with an address, or confidence = "low" is missing' in out
-    file.write_text(text.replace('sources = [""]', 'sources = ["https://house.example/manual"]'))
+    assert "add.0.rule.source: is empty; fill it in" in out
+    file.write_text(text.replace('source = ""', 'source = "https://house.example/manual"'))
     invoke("rules check", file)
     assert invoke("rules test --json", file).facts["examples"] == 2
     wrong = file.read_text().replace('T23:00:00, grade = "violation"', 'T23:00:00, grade = "pass"')
@@ -136,9 +136,9 @@ applies_to = ["telemarketing_sales"]
 dialing = "any"
 line_types = ["residential", "wireless"]
 citation = "manual 1"
-sources = ["https://house.example/manual"]
+source = "https://house.example/manual"
 quotation = "nobody is called at night"
-quoted_from = "https://house.example/manual"
+text_from = "https://house.example/manual"
 read_on = 2026-01-01
 confidence = "medium"
 confidence_reason = "the manual was read"
@@ -220,3 +220,16 @@ def test_a_file_without_a_rule_is_no_file_of_rules(tmp_path: Path) -> None:
     for text in ("", "# rules of ours\n"):
         file.write_text(text, "utf-8")
         invoke("rules check", file, ends=3, out="line 1: there is no rule in it")
+
+
+def test_a_jurisdiction_lists_its_rules_and_a_feed_its_changes() -> None:
+    """`rules show us-fl` is no error; `rules changes` names what begins and ends, the future included."""
+    listed = invoke("rules show us-fl --json").facts["rules"]
+    assert {"us-fl-hours", "us-fl-internal-dnc"} <= {row["id"] for row in listed}
+    feed = invoke("rules changes --since 2026-08-01 --json").facts["changes"]
+    assert [row["day"] for row in feed] == sorted(row["day"] for row in feed)
+    assert ("2026-10-18", "begins", "us-pa-hours") in {
+        (row["day"], row["change"], row["rule_id"]) for row in feed
+    }
+    assert invoke("rules changes --since 2090-01-01").out.startswith("no rule of the book begins")
+    assert "is no day" in invoke("rules changes --since soon", ends=2).err

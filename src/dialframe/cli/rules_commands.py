@@ -100,18 +100,25 @@ def show_(
     rule_id: Annotated[
         str,
         typer.Argument(
-            help="Id of a rule, us-fl-hours for instance.",
-            autocompletion=completion_words.rule_ids,
+            help="Id of a rule (us-fl-hours), or a jurisdiction (us-fl), whose rules are listed.",
+            autocompletion=completion_words.rules,
         ),
     ],
     own: Own = None,
 ) -> Answer:
-    """Show one rule whole: values, quotation, citation, sources, exemptions, examples, notes.
+    """Show one rule whole: values, citation, quotation and where it was read, exemptions, examples; or list a place.
 
-    Example:
+    Examples:
         dialframe rules show us-fl-hours
+        dialframe rules show us-fl
     """
+    from dialframe.compliance.rules import custody
+
     book = read_book(own)
+    if rule_id.upper() in book.jurisdictions:
+        listed = list_(rules=rule_id, own=own)
+        assert isinstance(listed, Answer)  # noqa: S101 - a registered command is typed as any
+        return listed
     rule = book.rule(rule_id)
     # As the book says it: defaults would look like law.
     values = rule.model_dump(mode="json", exclude_defaults=True)
@@ -119,6 +126,8 @@ def show_(
     values["force"] = rule.force_words
     if rule.ceiling_reason:
         values["uncertain_at_best"] = rule.ceiling_reason
+    if not_quoted := custody.unquoted(rule):
+        values["not_in_the_quotation"] = ", ".join(not_quoted)
     # What a firm changed is its own word, with a name under it.
     origin = dict(book.origins).get(rule_id)
     if origin is not None:
@@ -194,6 +203,28 @@ def diff(
     changes = rule_changes.of_days(book, day, later)
     none = f"no rule of the book begins or ends between {day} and {later}"
     return _rows(changes, "changes", f"Law on {day} and on {later}", book, none=none)
+
+
+@command(app, "changes")
+def changes(
+    since: Annotated[str, typer.Option(help="The first day, written as 2026-11-01.")],
+    rules: Jurisdictions = None,
+    own: Own = None,
+) -> Answer:
+    """List what becomes law or ends from a day on, one line a change in the order of the days, the future included.
+
+    Example:
+        dialframe rules changes --since 2026-11-01
+    """
+    from dialframe.compliance.rules import rule_changes
+
+    book = read_book(own).select(split(rules))
+    first = _day(since)
+    if first is None:
+        raise ConfigError(f"{since!r} is no day; write it as 2026-11-01")
+    feed = rule_changes.since(book, first)
+    none = f"no rule of the book begins or ends from {first} on"
+    return _rows(feed, "changes", f"Law from {first} on", book, none=none)
 
 
 @command(app, "export")

@@ -76,6 +76,13 @@ def grid() -> dict[str, list[tuple[datetime, str]]]:
     return told
 
 
+#: Rules on the time of a call of each place of the grid, its own alone.
+OWN = {
+    code: [rule.id for rule in BOOK.rules if rule.jurisdiction == code and rule.kind in ("calling_hours", "holiday")]
+    for code in PLACES
+}  # fmt: skip
+
+
 def in_law(code: str, day: date) -> bool:
     """Whether the law that the oracle has was in force: some began within the years of the grid."""
     begins = {"FR": date(2023, 3, 1), "IT": date(2024, 10, 1)}
@@ -85,21 +92,27 @@ def in_law(code: str, day: date) -> bool:
 def allowed(code: str, at: datetime, wanted: str) -> set[str]:
     """Grades that settle a moment; each further one has its reason here."""
     local = by_clock(PLACES[code].zones[0], at)
-    if code[3:] in oracle.NOT_READ:
+    if any(BOOK.rule(each).confidence == "low" for each in OWN[code]):
         return {wanted, DOUBT}  # the state's own hours were not read in a source
+    if any(BOOK.rule(each).ceiling_reason for each in OWN[code]) and wanted == CLOSED:
+        return {wanted, DOUBT}  # sources disagree, or nobody read the list of the days
     if code == "US-MS" and wanted == OPEN and local.date() < date(2024, 6, 4):
-        return {OPEN, CLOSED}  # holidays were closed until the repeal; their list was not read
+        return {OPEN, DOUBT}  # holidays were closed until the repeal
     if code == "US-WA" and local.date() < date(2022, 6, 9):
         return {wanted, DOUBT}  # the state's own hours before the Act of 2022 were not read
     if code == "ES" and wanted == OPEN:
         return {OPEN, DOUBT} | ({CLOSED} if (local.month, local.day) == (1, 6) else set())
         # Holidays of communities and cities are uncertain; Epiphany is kept by all of them.
     if code == "AU" and wanted == OPEN and local.weekday() == oracle.MON:
-        return {OPEN, CLOSED}  # a day in lieu of a weekend, which the library counts as national
+        return {
+            OPEN,
+            CLOSED,
+            DOUBT,
+        }  # a day in lieu of a weekend, which the library counts as national
     if code == "AU" and wanted == OPEN and (local.month, local.day) in ((12, 28), (12, 27)):
-        return {OPEN, CLOSED}
+        return {OPEN, CLOSED, DOUBT}
     if code == "IT" and (local.month, local.day) in ((10, 3), (10, 4)):
-        return {OPEN, CLOSED}  # 4 October is a holiday again from 2026, legge 151/2025
+        return {OPEN, CLOSED, DOUBT}  # 4 October is a holiday again from 2026, legge 151/2025
     return {wanted}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
 
 from dialframe.compliance import rulebook
-from dialframe.compliance.rules.rule_model import KINDS, Rule
+from dialframe.compliance.rules import custody
+from dialframe.compliance.rules.rule_model import KINDS, HolidayRule, Rule
 from rows import every_row
 
 BOOK = rulebook.load()
@@ -22,20 +24,76 @@ def test_each_rule_has_a_first_day_or_says_why_none(rule: Rule) -> None:
 
 
 @EACH
-def test_each_rule_says_how_sure_it_is_and_why(rule: Rule) -> None:
-    """A reason for each; above low a sentence that was read, with its address and the day."""
-    assert not rule.quoted_from or "http" in rule.quoted_from or rule.citation in rule.quoted_from
-    assert len(rule.confidence_reason) > 10
-    assert bool(rule.quotation) == bool(rule.quoted_from) == (rule.read_on is not None)
-    assert rule.quotation or rule.confidence == "low", "read the source, or grade it low"
+def test_each_rule_says_where_it_is_written_and_where_it_was_read(rule: Rule) -> None:
+    """An official address for all; a sentence with the place and the day above low; nobody's code is cited as law."""
+    assert (
+        custody.printed_by(rule.source) == "official"
+        or rule.source == "https://www.marketing.org.nz"
+    )
+    assert "github" not in " ".join((rule.citation, rule.source, *rule.also))
+    assert "github" not in rule.text_from or "not official" in rule.text_from
+    assert bool(rule.quotation) == bool(rule.text_from) == (rule.read_on is not None)
     assert len(rule.quotation) < 500
+    assert len(rule.confidence_reason) > 10
 
 
 @EACH
-def test_what_rests_on_an_unlinked_table_alone_is_low(rule: Rule) -> None:
-    """A source with an address, or no confidence above low."""
-    linked = any("https://" in s or "http://" in s for s in (*rule.sources, rule.quoted_from))
-    assert linked or rule.confidence == "low"
+def test_no_rule_is_surer_than_what_was_read_of_it(rule: Rule) -> None:
+    """A quotation without the value is medium at most, one source that is not official low."""
+    most, why = custody.most_confidence(rule)
+    order = ("low", "medium", "high")
+    assert order.index(rule.confidence) <= order.index(most), why
+
+
+@pytest.mark.parametrize(
+    ("change", "most"),
+    [
+        ({}, "high"),
+        ({"quotation": "calls may be made at decent hours"}, "medium"),
+        ({"text_from": "https://blog.example/tcpa"}, "low"),
+        (
+            {"text_from": "https://blog.example/tcpa", "also": ("https://press.example/tcpa",)},
+            "medium",
+        ),
+        ({"text_from": "https://github.com/a/b", "also": ("https://github.com/c/d",)}, "low"),
+        ({"quotation": "", "text_from": "", "read_on": None}, "low"),
+        ({"quotation": "between eight in the morning and 9 p.m."}, "high"),
+        ({"quotation": "between 18:00 and 19:00"}, "medium"),
+    ],
+)
+def test_confidence_follows_what_was_read(change: dict[str, object], most: str) -> None:
+    """Official text that carries the values, and less of it step by step."""
+    rule = BOOK.rule("us-dc-hours").model_copy(update=change)
+    assert custody.most_confidence(rule)[0] == most
+
+
+@EACH
+def test_what_contradicts_a_grade_stands_in_conflicts(rule: Rule) -> None:
+    """A note that says contested beside a certain grade is a grade that nobody can stand by."""
+    contested = re.search(
+        r"contest|dispute|not settled|one reading", f"{rule.notes} {rule.confidence_reason}"
+    )
+    assert not contested or rule.ceiling_reason
+    assert not rule.conflicts or rule.capped("violation") == "uncertain"
+
+
+@pytest.mark.parametrize(
+    "rule_id",
+    ["us-tcpa-wireless-autodialer", "us-fl-consent-autodialed", "us-mi-hours", "us-al-hours"],
+)
+def test_a_contested_rule_is_no_certain_violation(rule_id: str) -> None:
+    """Facebook v. Duguid, Florida's Act of 2023, a statute that asks for intent, a rule for utilities."""
+    assert BOOK.rule(rule_id).capped("violation") == "uncertain"
+
+
+def test_a_calendar_that_nobody_read_accuses_nobody() -> None:
+    """Days of the library alone are uncertain, those of a statute that was read are not."""
+    library = [
+        r for r in BOOK.rules if isinstance(r, HolidayRule) and r.parameters.calendar is not None
+    ]
+    assert {rule.id for rule in library} >= {"au-holiday", "za-holiday", "es-holiday"}
+    assert all(rule.capped("violation") == "uncertain" for rule in library)
+    assert BOOK.rule("us-pa-holiday").capped("violation") == "violation"
 
 
 def test_a_rule_without_a_source_that_was_read_is_uncertain_at_best() -> None:
@@ -114,7 +172,7 @@ def test_a_list_of_a_state_says_when_it_is_renewed(rule_id: str, renewed: str) -
     """By a page of the state or its own words, each with its address."""
     rule = BOOK.rule(rule_id)
     assert renewed in f"{rule.quotation} {rule.notes}"
-    assert rule.quoted_from.startswith("http")
+    assert rule.text_from.startswith("http")
 
 
 def test_every_kind_and_the_newer_countries_have_rules() -> None:

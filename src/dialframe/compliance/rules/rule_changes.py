@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 import pandas as pd
@@ -19,7 +19,7 @@ HISTORY: Final = ["rule_id", "title", "kind", "from", "to", "replaces", "citatio
 TABLE: Final = [
     "rule_id", "jurisdiction", "kind", "title", "status", "from", "to", "since_reason", "replaces",
     "applies_to", "line_types", "dialing", "parameters", "exemptions", "citation", "quotation",
-    "quoted_from", "read_on", "sources", "confidence", "confidence_reason", "grade_ceiling",
+    "source", "text_from", "read_on", "also", "confidence", "confidence_reason", "grade_ceiling",
     "conflicts", "exposure", "examples", "notes",
 ]  # fmt: skip
 
@@ -71,6 +71,26 @@ def of_days(book: RuleBook, first: date, second: date) -> pd.DataFrame:
         if before != after:
             rows.append({"change": "begins" if after else "ends", **_dated(rule)})
     return pd.DataFrame(rows, columns=["change", *HISTORY]).astype("str")
+
+
+def since(book: RuleBook, first: date) -> pd.DataFrame:
+    """What begins and what ends from a day on, in the order of the days.
+
+    Args:
+        book: The book.
+        first: The first day of the feed.
+
+    Returns:
+        `day` (a rule's first day, or the day after its last), `change` (`begins`, `ends`) and the columns `HISTORY`.
+    """
+    rows = []
+    for rule in book.rules:
+        ended = None if rule.effective_to is None else rule.effective_to + timedelta(days=1)
+        for change, day in (("begins", rule.effective_from), ("ends", ended)):
+            if day is not None and day >= first:
+                rows.append({"day": str(day), "change": change, **_dated(rule)})
+    rows.sort(key=lambda row: (row["day"], row["rule_id"]))
+    return pd.DataFrame(rows, columns=["day", "change", *HISTORY]).astype("str")
 
 
 def between(before: RuleBook, after: RuleBook) -> pd.DataFrame:
@@ -129,8 +149,8 @@ def _row(rule: Rule) -> dict[str, str]:
         "since_reason": rule.since_reason, "applies_to": "; ".join(rule.applies_to),
         "line_types": "; ".join(rule.line_types), "dialing": rule.dialing,
         "parameters": json.dumps(parameters, ensure_ascii=False), "exemptions": "; ".join(exemptions),
-        "quotation": rule.quotation, "quoted_from": rule.quoted_from,
-        "read_on": str(rule.read_on or ""), "sources": "; ".join(rule.sources),
+        "quotation": rule.quotation, "source": rule.source, "text_from": rule.text_from,
+        "read_on": str(rule.read_on or ""), "also": "; ".join(rule.also),
         "confidence_reason": rule.confidence_reason, "grade_ceiling": rule.grade_ceiling,
         "conflicts": "; ".join(rule.conflicts), "exposure": rule.exposure, "examples": "; ".join(examples),
         "notes": rule.notes,

@@ -148,11 +148,14 @@ class _Rule(Fact):
     line_types: tuple[LineType, ...] = Field(strict=False, min_length=1)
     dialing: Dialing
     citation: str = Field(min_length=1)
-    sources: tuple[str, ...] = Field(strict=False, min_length=1)
-    #: The sentence that the rule rests on, in its own language, and where it was read and when.
+    #: The official address of what is cited: the legislature's, the register's, the regulator's.
+    source: str = Field(min_length=1)
+    #: The sentence that the rule rests on, in its own language, and where it was read and when: seldom at the source.
     quotation: str = ""
-    quoted_from: str = ""
+    text_from: str = ""
     read_on: date | None = None
+    #: Other addresses that say the same.
+    also: tuple[str, ...] = Field(default=(), strict=False)
     confidence: Literal["high", "medium", "low"]
     confidence_reason: str = ""
     #: Sources that say something else, each with what it says.
@@ -175,8 +178,8 @@ class _Rule(Fact):
             raise ValueError("a superseded rule has its last day in effective_to")
         if self.since is not None and (begins is not None or not self.since_reason):
             raise ValueError('since = "always" has a since_reason and no effective_from')
-        if bool(self.quotation) != bool(self.quoted_from and self.read_on):
-            raise ValueError("a quotation has quoted_from and read_on, and both have a quotation")
+        if bool(self.quotation) != bool(self.text_from and self.read_on):
+            raise ValueError("a quotation has text_from and read_on, and both have a quotation")
         return self
 
     @property
@@ -193,7 +196,7 @@ class _Rule(Fact):
         # Neither a pass nor a violation may rest on what nobody read.
         if self.confidence == "low" and grade in ("pass", "violation"):
             return "uncertain"
-        return "uncertain" if self.conflicts and grade == "violation" else grade
+        return "uncertain" if self.ceiling_reason and grade == "violation" else grade
 
     @property
     def ceiling_reason(self) -> str:
@@ -204,6 +207,11 @@ class _Rule(Fact):
         if self.confidence == "low":
             why = f" ({self.confidence_reason})" if self.confidence_reason else ""
             return f"confidence in the rule is low{why}"
+        return self._unread_calendar
+
+    @property
+    def _unread_calendar(self) -> str:
+        """Why the days of the rule are not certain; empty where its list was read or it has none."""
         return ""
 
     @property
@@ -270,6 +278,14 @@ class HolidayRule(_TimeRule):
 
     kind: Literal["holiday"]
     parameters: HolidayParameters
+
+    @property
+    def _unread_calendar(self) -> str:
+        # Miss. Code 3-3-7 has no Juneteenth and moves no day to a Friday; the library has both.
+        days = self.parameters
+        if days.calendar is None or days.list_read_at:
+            return ""
+        return "nobody read the list of the days, which are those of the library holidays"
 
 
 class CapRule(_Rule):

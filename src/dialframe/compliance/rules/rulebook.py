@@ -380,7 +380,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
         # A citation may be of the wrong section; the sentence itself can be compared with its source.
         if not rule.quotation:
             lacks.append(
-                "a quotation of the sentence that it rests on, with quoted_from and read_on"
+                "a quotation of the sentence that it rests on, with text_from and read_on"
             )
         if rule.effective_from is None and rule.since is None:
             lacks.append('effective_from, or since = "always" with since_reason')
@@ -389,7 +389,7 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
         if len({example.grade for example in rule.examples}) < _LEAST_GRADES:
             lacks.append("an example inside and one outside of it")
         # Whoever reads a rule has to be able to look it up.
-        linked = any("://" in source for source in (*rule.sources, rule.quoted_from))
+        linked = any("://" in each for each in (rule.source, rule.text_from, *rule.also))
         if not linked and rule.confidence != "low":
             lacks.append('a source with an address, or confidence = "low"')
         problems += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
