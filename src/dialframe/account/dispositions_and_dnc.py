@@ -24,7 +24,7 @@ from dialframe.contract.models.dnc_and_message_models import (
 from dialframe.contract.operations import REPORTS_DISPOSITIONS
 from dialframe.errors import ContractError
 from dialframe.evidence import EvidenceLog, Record
-from dialframe.evidence.tables import table
+from dialframe.evidence.evidence_tables import table
 from dialframe.frames.frame_schemas import (
     CALLS,
     CAMPAIGNS,

@@ -28,9 +28,10 @@ from dialframe.compliance.result import Coverage, Parts
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables import FRAMES
 from dialframe.compliance.tables.intake import moment
-from dialframe.compliance.tables.query_tables import DEFAULT_AGE, REQUEST_CODES, Question, Tables
+from dialframe.compliance.tables.query_tables import DEFAULT_AGE, Question, Tables
 from dialframe.contract import limits
 from dialframe.errors import ConfigError
+from dialframe.evidence import REQUEST_CODES
 from dialframe.frames import LEADS, custom_field, from_records
 from dialframe.phones.zones import place
 

@@ -1,4 +1,4 @@
-"""The evidence log: what this firm did, asked and was told about a number, and when.
+"""The evidence log: what this firm did, asked and heard about a number, and when.
 
 One append-only file beside the store (`STORE/evidence/log.jsonl`). The suppression list, the write journal, the
 assistant's log, imports and the history of audits are views of it, and so is the one question that every door
@@ -21,6 +21,7 @@ from dialframe.evidence.log import EvidenceLog
 from dialframe.evidence.record import (
     KINDS,
     PROHIBITIONS,
+    REQUEST_CODES,
     Kind,
     NumberFacts,
     Record,
@@ -31,6 +32,7 @@ from dialframe.evidence.record import (
 __all__: Final = [
     "KINDS",
     "PROHIBITIONS",
+    "REQUEST_CODES",
     "EvidenceLog",
     "Kind",
     "NumberFacts",

@@ -403,7 +403,7 @@ class EvidenceLog:
         until: datetime | None = None,
         only: str | None = None,
     ) -> Iterator[tuple[str | None, ...]]:
-        """The same as plain text, for tables of many: columns as `dialframe.evidence.tables.COLUMNS` has them.
+        """The same as plain text, for tables of many: columns as `dialframe.evidence.evidence_tables.COLUMNS` has them.
 
         Args:
             kinds: Only these.

@@ -41,6 +41,10 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 #: until the next check.
 PROHIBITIONS: Final[tuple[Kind, ...]] = ("suppression", "dnc_add", "refusal")
 
+#: Dispositions that mean "do not call me again"; case, blanks, dashes and underscores do not matter.
+#: Codes for numbers that the dialer itself held back (VICIdial's DNCL, DNCC) are none: nobody was spoken to.
+REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "OPT OUT")
+
 HASHED: Final = "sha256:"
 FORGOTTEN: Final = "forgotten:"
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{64}|forgotten:[0-9a-f]{32}")

@@ -236,7 +236,9 @@ def listed_requests(account: Account, at: datetime) -> Iterator[_Request]:
     """Those of the firm's own list: who wished not to be called, since when, by whose word."""
     # One list for all accounts of a machine: it lies beside their folders.
     for entry in SuppressionList.beside(account.store.folder.parent).entries():
-        if entry.phone and entry.reason in _WISHES and entry.added_at and entry.added_at <= at:
+        # What went to the service, or came from it, is counted by its own source.
+        own = entry.phone and entry.kind == "suppression" and entry.reason in _WISHES
+        if own and entry.phone and entry.added_at and entry.added_at <= at:
             yield entry.phone, entry.added_at, entry.source, entry.reason, "suppression"
 
 

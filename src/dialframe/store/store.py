@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.evidence import EvidenceLog, Record
+from dialframe.evidence.service_words import learn
 from dialframe.files import exclusive
 from dialframe.frames.frame_schemas import Table
 from dialframe.privacy import E164
@@ -194,6 +195,9 @@ class Store(Reader):
             StoreError: The disk is full or refuses; nothing of this answer is stored then.
         """
         layout = BY_NAME[table.name]
+        records = list(records)
+        # Before the rows: a number that must not be called is held even if the next step is killed.
+        learn(self._database.evidence, table.name, records, observed_at)
         # Outside of the transaction: other processes need not wait while records are read.
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]

@@ -38,6 +38,7 @@ from dialframe.compliance.tables.intake import (
 )
 from dialframe.compliance.tables.law import Law
 from dialframe.errors import ConfigError
+from dialframe.evidence import REQUEST_CODES
 from dialframe.phones.zones import KEY_SQL, MOBILE, Zones, place
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
@@ -54,9 +55,6 @@ NEVER_DIALED: Final = (
 #: Name of a table of the account to its rows: a frame, an Arrow table, or the text of a query.
 Tables = Mapping[str, pd.DataFrame | pa.Table | str]
 NOTHING_DECLARED: Final = Declared()
-#: Outcomes that mean "do not call me again". Codes for numbers that the dialer itself held back
-#: (VICIdial's DNCL, DNCC) are no requests: nobody was spoken to.
-REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "OPT OUT")
 #: How old a check may be where no rule of the place says: as long as under the federal rules of the US
 #: (16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)(i)(D)).
 DEFAULT_AGE: Final = timedelta(days=31)
