@@ -133,8 +133,8 @@ def test_missing_extras_name_the_command_that_brings_them(
     row = found(tmp_path, "extras")
 
     assert row.state == "warning"
-    assert "app (for dialframe app)" in row.detail
-    assert row.what_next.endswith("pip install 'dialframe[app,delta]'")
+    assert "notebook (for the widgets in JupyterLab)" in row.detail
+    assert row.what_next.endswith("pip install 'dialframe[notebook,delta]'")
 
 
 def test_an_older_library_than_asked_for_fails(

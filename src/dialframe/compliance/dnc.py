@@ -141,8 +141,11 @@ def in_time(engine: Engine) -> pd.DataFrame:
     """Every graded call against the records of its number, columns `FRAMES["scrub_at_call"]`."""
     check = BY_NAME["scrub_at_call"]
     rows = findings.rows(engine, check, "true")
-    # The lists stand in the findings; here the age alone is said.
-    of_age = f"select * exclude (reason, plain_reason), coalesce(plain_reason, reason) as reason from ({rows}) order by call"
+    # The lists stand in the findings; here the age alone is said, and why nobody can trust the rule.
+    of_age = f"""
+        select * exclude (reason, lists_named),
+          case when lists_named is null then reason else replace(reason, lists_named, '') end as reason
+        from ({rows}) order by call"""
     return frame(engine, of_age, check.columns)
 
 

@@ -27,6 +27,10 @@ _BASIC: Final = """case t.missing_input when 'to_number' then 'to_number is miss
 #: A part of a reason that stands in brackets, with a bar between its alternatives.
 _PART: Final = re.compile(r"\[([^\]]*)\]")
 
+#: Codes of the records of a call as the firm wrote them: the window of a rule (`requested@14`) is none of theirs.
+_RECORDS: Final = """coalesce(array_to_string(list_sort(list_distinct(
+      list_transform(string_split(u.records, ', '), lambda code: split_part(code, '@', 1)))), ', '), '')"""
+
 #: Rules of each set that is shown, in words.
 _RULES: Final = """
 create or replace temp table shown_rules as
@@ -87,7 +91,7 @@ def rows(engine: Engine, check: Check, where: str = "g.grade >= 'not evaluable':
     engine.con.execute(f"""
         create or replace temp table shown_rows as
         select c.call, m.question, c.call_id, l.lead_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input, c.reached_network,
-          g.grade, g.by_query, g.query_rules, g.rules, g.missing, g.said, g.answer, coalesce(u.records, '') as records,
+          g.grade, g.by_query, g.query_rules, g.rules, g.missing, g.said, g.answer, {_RECORDS} as records,
           p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason, p.regions
         from {of} m join {grades} g using (question) join calls c on c.call = m.call left join places p on p.place = c.place
         left join circumstances u on u.circumstance = c.circumstance left join call_leads l on l.call = c.call

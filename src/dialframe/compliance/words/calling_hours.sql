@@ -14,10 +14,10 @@ with hours_named as (
       else case when by_query > 'not asked'::grade and coalesce(len(zones_inside), 0) = 0 then 'outside ' else 'inside ' end || hours || ' in '
         || case when coalesce(len(zones_inside), 0) + coalesce(len(zones_outside), 0) = 1 then coalesce(zones_inside[1], zones_outside[1]) else 'every candidate zone' end
       end as where_,
-    case when not doubtful then null
-      when r.regional and exists (select 1 from unnest(holidays) n(name) where name like '%; %') then 'it is not settled whether calls are banned on that day'
-      when r.regional then 'a holiday in a part of ' || r.jurisdiction || ' alone'
-      when r.doubt is not null then r.doubt when coalesce(len(zones_inside), 0) = 0 then 'only the area code speaks for that state' end as doubt_words
+    case when not doubtful then null else concat_ws('; ',
+      case when r.regional and exists (select 1 from unnest(holidays) n(name) where name like '%; %') then 'it is not settled whether calls are banned on that day'
+        when r.regional then 'a holiday in a part of ' || r.jurisdiction || ' alone' end,
+      coalesce(r.doubt, case when not r.regional and coalesce(len(zones_inside), 0) = 0 then 'only the area code speaks for that state' end)) end as doubt_words
   from shown_rows t left join hours_named h on h.rules = t.query_rules and h.weekday = t.said.weekday and h.kept = (t.by_query <= 'not asked'::grade)
   left join rules r on r.rule = t.query_rules[1]
   left join (select b.question, b.grade, list_distinct(flatten(list(b.holidays))) as holidays from calling_hours_by_rule b group by all) o

@@ -31,6 +31,5 @@ select call, checked_at, case when checked_at is not null then kind end as sourc
     when state = 'no rule' then 'the rules asked have none on Do-Not-Call lists where the number may be'
     when state = 'exempt' then 'exempt by record: ' || lifted
     when state = 'only after' then 'the first check on record came after the call'
-    else 'no check of the number is on record' end as plain_reason,
-  plain_reason || coalesce(lists, '') as reason
+    else 'no check of the number is on record' end || coalesce(lists, '') as reason, lists as lists_named
 from aged
