@@ -228,8 +228,9 @@ def test_a_jurisdiction_lists_its_rules_and_a_feed_its_changes() -> None:
     assert {"us-fl-hours", "us-fl-internal-dnc"} <= {row["id"] for row in listed}
     feed = invoke("rules changes --since 2026-08-01 --json").facts["changes"]
     assert [row["day"] for row in feed] == sorted(row["day"] for row in feed)
-    assert ("2026-10-18", "begins", "us-pa-hours") in {
-        (row["day"], row["change"], row["rule_id"]) for row in feed
-    }
+    said = {(row["day"], row["change"], row["rule_id"]) for row in feed}
+    # What ends does so on the day on which what follows begins.
+    assert ("2026-10-18", "begins", "us-pa-hours") in said
+    assert ("2026-10-18", "ends", "us-pa-hours-pre2026") in said
     assert invoke("rules changes --since 2090-01-01").out.startswith("no rule of the book begins")
     assert "is no day" in invoke("rules changes --since soon", ends=2).err
