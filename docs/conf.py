@@ -52,7 +52,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"Audited|Cert|Cut|Evidence|Inputs|Row|Shared|Stated|T|Verify"),
     (
         r"py:.*",
-        r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
+        r"(collections|concurrent|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
         r"|pandas|pathlib|pd|pyarrow|pydantic|re|socket|ssl|starlette|t|threading|traceback|types|typing|uuid)\..+",
     ),
 ]

@@ -27,6 +27,6 @@ def test_a_module_says_what_it_does(path: Path) -> None:
 
 
 def test_few_files_share_a_name() -> None:
-    """Whoever searches a name finds one file."""
-    shared = {name: n for name, n in Counter(path.name for path in NAMED).items() if n > 1}
+    """Whoever searches a name finds one file, or two that are about the same thing in their rooms."""
+    shared = {name: n for name, n in Counter(path.name for path in NAMED).items() if n > 2}
     assert not shared

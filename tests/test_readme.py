@@ -196,6 +196,8 @@ def parses(words: list[str]) -> None:
 def test_no_block_is_left_out(block: Block) -> None:
     """Each block is run, read as its language, built by the site, or named here with a reason."""
     if block.language in ("sh", "text", "console"):
+        if block.path.stem == "architecture":
+            return  # Drawings of what passes from room to room.
         for line in filter(None, block.text.splitlines()):
             assert line.startswith("dialframe ") or why_not(line), line
     elif block.language == "json":

@@ -140,7 +140,7 @@ def rules() -> nodes.table:
 
 def grades() -> nodes.table:
     """What a call or a number is graded, in the words beside each."""
-    from dialframe.compliance.checks import check_results as grades
+    from dialframe.compliance import checks as grades
 
     names = (
         "PASSED", "VIOLATION", "UNCERTAIN", "NOT_EVALUABLE", "PROVEN", "INDETERMINATE", "CLEAR",

@@ -45,6 +45,7 @@ SURE = (
     "rules export",
     "rules test",
     "audit keygen",
+    "store forget",
 )
 #: Its first line on standard output says where it serves, so a failure leaves that empty.
 SERVES = "sandbox serve"

@@ -133,6 +133,18 @@ class _NoService:
 def open_stored(settings: Settings) -> Account:
     """The account whose data lie in the store, without its service: everything that is stored can be read.
 
+    Args:
+        settings: Where the store is, and the address or key that says which account is meant.
+
+    Returns:
+        An account that reads, and refuses whatever needs the service.
+
+    Example:
+        import os
+        from dialframe.config import Settings
+        with open_stored(Settings.from_environment(os.environ)) as stored:
+            calls = stored.calls()
+
     Raises:
         ConfigError: There is no stored account, or there are several and no key says which is meant.
         StoreError: The store cannot be opened.

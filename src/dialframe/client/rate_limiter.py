@@ -63,6 +63,9 @@ is_bulk: Final[ContextVar[bool]] = ContextVar("dialframe_bulk", default=False)
 def bulk() -> Iterator[None]:
     """Let calls made inside the `with` block, in this thread or task, leave room for other calls of the key.
 
+    Yields:
+        Nothing; the calls inside are those that wait.
+
     Example:
         with dialframe.client.bulk():
             records = list(client.calls.list())

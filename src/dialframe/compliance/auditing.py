@@ -207,6 +207,9 @@ def audit_in_parts(
         parts: How many parts.
         executor: What runs the parts; None: one after another.
 
+    Returns:
+        Counts, findings, coverage and notes of the whole.
+
     Raises:
         ConfigError: As `audit`.
         OSError: The disk is full.

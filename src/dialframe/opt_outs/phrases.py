@@ -80,7 +80,7 @@ def find_phrase(text: str) -> Phrase | None:
 
     Example:
         >>> find_phrase("pls do not call again").text
-        'do not call again'
+        'do not call'
         >>> find_phrase("Bestellung über Shop") is None
         True
     """

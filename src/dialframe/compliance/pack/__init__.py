@@ -195,15 +195,14 @@ def versions() -> dict[str, str]:
 def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
     """The query of a table as it is written: calls looked at as they were, numbers hidden where that is asked."""
     kinds = {row[0]: row[1] for row in con.execute(f"describe {name}").fetchall()}
-    columns = [_shown(c, kinds[c]) if hidden else c for c in kinds]
+    columns = {c: _shown(c, kinds[c]) if hidden else c for c in kinds}
     # Months and days of a span are those of the calendar of 24 hours that the queries compare.
-    columns = [
-        f"epoch_us(timestamp '2000-01-01' + {c}) - epoch_us(timestamp '2000-01-01') as {c}"
-        if kinds[c] == "INTERVAL"
-        else c
-        for c in columns
-    ]
-    return f"select {', '.join(columns)} from {name} t"
+    columns |= {
+        c: f"epoch_us(timestamp '2000-01-01' + {c}) - epoch_us(timestamp '2000-01-01') as {c}"
+        for c, kind in kinds.items()
+        if kind == "INTERVAL"
+    }
+    return f"select {', '.join(columns.values())} from {name} t"
 
 
 def _shown(column: str, kind: str) -> str:
