@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from dialframe.compliance.rules.rule_model import (
     AbandonmentRule,
-    CallerIdRule,
     CapRule,
     ConsentRule,
     FreshnessRule,
@@ -29,7 +28,6 @@ from dialframe.compliance.rules.rule_model import (
 )
 from dialframe.compliance.rules.rule_parameters import (
     AbandonmentParameters,
-    CallerIdParameters,
     CapParameters,
     ConsentParameters,
     FreshnessParameters,
@@ -174,15 +172,9 @@ def _of_retention(kept: RetentionParameters) -> Iterator[tuple[str, frozenset[st
     yield f"{kept.years} years", _number(kept.years)
 
 
-def _of_caller_id(shown: CallerIdParameters) -> Iterator[tuple[str, frozenset[str]]]:
-    for prefix in shown.prefixes:
-        yield f"prefix {prefix}", frozenset({f"0{prefix}", prefix})
-
-
 _OF_KIND: Final[Mapping[type, Callable[[Any], Iterator[tuple[str, frozenset[str]]]]]] = {
     HoursRule: _of_hours, CapRule: _of_cap, FreshnessRule: _of_check, HonorRule: _of_honor,
     AbandonmentRule: _of_abandonment, ConsentRule: _of_consent, RetentionRule: _of_retention,
-    CallerIdRule: _of_caller_id,
 }  # fmt: skip
 
 

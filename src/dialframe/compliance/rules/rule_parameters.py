@@ -455,19 +455,12 @@ class CallerIdParameters(Fact):
 
     `own`: the caller's or the seller's, one of those in the firm's practice file. `valid`: a
     number that can be called. Never the called person's own, where `not_called_party` says so.
-    `not_mobile` and `prefixes` speak of numbers of the rule's own country.
     """
 
     shown: bool = True
     own: bool = False
     valid: bool = False
     not_called_party: bool = False
-    #: Orden TDF/149/2025 art. 9: no number of a mobile line of the country is shown.
-    not_mobile: bool = False
-    #: Arcep, décision 2022-1583: numbers of the country that are shown begin with one of these, national, without 0.
-    prefixes: tuple[Annotated[str, Field(pattern=r"^[0-9]+$")], ...] = Field(
-        default=(), strict=False
-    )
 
 
 class ArtificialVoiceParameters(Fact):
