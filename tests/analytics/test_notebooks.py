@@ -424,12 +424,6 @@ def _calls_are_returned(share: float, soon: float) -> bool:
     return abs(returned - share) < 0.01 and abs(np.mean(np.array(lags) <= HOUR) - soon) < 0.05
 
 
-def _planted_in(trait: str, campaign: str) -> bool:
-    made = world(7, "small", odd=False, ends_on=ENDS_ON)
-    names = {row["id"]: row["name"] for row in made.tables["campaigns"]}
-    return {names[i] for i in made.planted[trait]} == {campaign}
-
-
 def _list_holds(clean: int, records: int) -> bool:
     """Not of an account: the list is written in the notebook, and its parts are held above."""
     text = "".join(text for text, _ in outputs(FOLDER / "04_list_cleaning.ipynb"))
@@ -462,12 +456,8 @@ BOLD: dict[str, Callable[[], bool]] = {
     "Of 303 records 247 are clean.": lambda: _list_holds(247, 303),
     "All 247 were accepted, because what would have been refused was set aside before.":
         lambda: _list_holds(247, 303),
-    "All 13 checks are clean.":
+    "Fourteen of 17 checks are clean.":
         lambda: {"lost", "missing_call", "lost_day"}.isdisjoint(_truth()[0].world.planted),
-    "a report made before the corrections counts those leads as open.":
-        lambda: len(_truth()[0].world.planted["late_disposition"]) == 17,
-    "In the dental campaign the duration is the whole call, with its ringing.":
-        lambda: _planted_in("duration_is_total", "Dental check-up reminders"),
     "Hardly one of the survey campaign's unknown answers is a person's.":
         lambda: _unknown_are_machines("survey"),
     "All 400 are inbound calls": lambda: counts()["inbound"] == 400,
