@@ -90,13 +90,16 @@ def test_rows_are_bounded_and_it_is_said(account: Account) -> None:
 
 
 def test_the_firms_own_list_and_the_gate_answer_alike(account: Account) -> None:
-    """A number that asked not to be called is suppressed and held."""
+    """A number that asked not to be called is suppressed and held, beside those that the sync listed."""
     phone = str(account.leads()["phone"].dropna().iloc[0])
     now = datetime.now(UTC)
     listed = SuppressionList.beside(account.store.folder.parent)
+    synced = len(list(listed.entries()))
     listed.add([Entry(phone, reason="opt_out", source="a call", on=now.date())], now)
     suppressed = asked(account, "who_is_suppressed", numbers=[phone, "+12125550199"])
-    assert suppressed["entries"] == 1
+    assert suppressed["entries"] == synced + 1
+    row = {"reason": "opt_out", "source": "a call", "numbers": 1}
+    assert row in suppressed["by_reason_and_source"]
     assert [row["suppressed"] for row in suppressed["numbers"]] == [True, False]
     verdicts = asked(account, "may_call", numbers=[phone])
     assert (verdicts["held"], verdicts["may_be_called"]) == (1, 0)

@@ -69,6 +69,7 @@ def _check_spans(file: LeadFile, starts: list[int]) -> None:
 
 @QUICK
 @given(TEXT, ENCODING)
+@example("name||phone\n\nAnn||2125550142\n", "utf-8")  # an empty line, and a long sign
 def test_every_line_has_one_place(lead_file, text, encoding):
     """Header, preamble, skipped or record: each line is one of them, and none is two."""
     file = read(lead_file, text.encode(encoding, errors="replace"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import instants
@@ -307,8 +309,15 @@ def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
     ]
 
 
+def _checked_list_apart(arguments: Arguments, stores: Path) -> dict[str, Any]:
+    # anyio takes the main module from a worker whose parent has none in a file (`python -c`, a packed
+    # program), and DuckDB cannot be imported without one.
+    sys.modules.setdefault("__main__", ModuleType("__main__"))
+    return checked_list(arguments, stores)
+
+
 #: What is answered in a process of its own: it reads text of strangers, and has to be ended with what it began.
-_APART: Final = {"check_lead_list": checked_list}
+_APART: Final = {"check_lead_list": _checked_list_apart}
 _TABLE: Final = read_toml(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 ALL: Final = tuple(

@@ -430,7 +430,8 @@ class Walk:
         is_clean[list(odd)] = False
         is_nothing = is_clean & (places[:, 0] == places[:, 1])
         nothing, clean = np.flatnonzero(is_nothing), np.flatnonzero(is_clean & ~is_nothing)
-        columns, others = self._columns(_lines(data, cut, taken[is_clean]))
+        # Without the empty ones: of a dialect that Arrow cannot cut, only those are clean.
+        columns, others = self._columns(_lines(data, cut, taken[clean]))
         usual, others = np.delete(clean, others), clean[others]
         for row, (begin, stop) in zip(others.tolist(), places[others].tolist(), strict=True):
             odd[row] = _Odd(self.parser.scan(data[begin:stop].decode()).cells)
