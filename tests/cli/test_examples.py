@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pytest
 from sitepages.command_list import commands
 
@@ -24,6 +25,8 @@ SECRET = "whsec_" + "a" * 32
 CLAIMS = tomllib.loads((Path(__file__).parent / "examples.toml").read_text(encoding="utf-8"))
 #: What has to be there before others; an example leaves its files for the next.
 FIRST = ("dialframe sync", "dialframe audit")
+#: The id of a command, as an example of `suppress undo` has it.
+RUN = "run-20261125-081500-3f2a"
 OWN_RULES = """
 [[change]]
 id = "us-fl-cap"
@@ -105,6 +108,22 @@ def fill_in(skeleton: Path) -> None:
     skeleton.write_text(text)
 
 
+def graded_call(pack: Path) -> str:
+    """The id of a call that the pack's audit graded."""
+    with duckdb.connect() as connection:
+        calls = str(pack / "tables" / "calls.parquet")
+        found = connection.execute(
+            "select min(call_id) from read_parquet(?) where graded", [calls]
+        ).fetchall()
+    return str(found[0][0])
+
+
+def made_run() -> str:
+    """The id of a command that has put a number on the list."""
+    invoke("suppress add +12125550199 --reason slip")
+    return str(invoke("suppress list --reason slip --json").facts["runs"][0]["run"])
+
+
 def test_every_command_has_an_example_that_calls_it() -> None:
     """A page without one is no page; an example names the command that it stands with."""
     for entry in commands():
@@ -136,6 +155,10 @@ def test_examples_run(environment: Path, service: dialframe.sandbox.Sandbox) -> 
             fill_in(environment / "ours.toml")
         claim = {"status": 0, "says": ""} | CLAIMS.get(line, {})
         here = line.replace("cmp_...", campaign["id"]).replace("/mnt/", f"{environment}/")
+        if "call_01J..." in here:
+            here = here.replace("call_01J...", graded_call(environment / "october"))
+        if RUN in here:
+            here = here.replace(RUN, made_run())
         arguments = shlex.split(here)[1:]
 
         said = invoke(*arguments, ends=claim["status"]).out

@@ -192,10 +192,11 @@ def test_audit_of_what_was_never_read_is_refused() -> None:
 
 @pytest.mark.usefixtures("empty_account")
 def test_campaign_that_is_no_id_is_refused_before_anything(tmp_path: Path) -> None:
-    """A mistyped campaign id ends with status 2, and nothing is read, asked or written."""
+    """A campaign that is not there ends with status 2 and its name; nothing is read, asked or written."""
     out = tmp_path / "out"
 
-    invoke("leads import --region US list.csv --campaign nope --out", out, ends=2, err="cmp_")
+    said = "there is no campaign 'nope'"
+    invoke("leads import --region US list.csv --campaign nope --out", out, ends=2, err=said)
     assert not out.exists()
 
 

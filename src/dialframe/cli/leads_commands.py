@@ -317,21 +317,22 @@ def import_(
     """
     from dialframe.flows import lead_import
 
-    # The service has no delete: what is sent is sent.
-    if not (yes or dry_run or at_terminal()):
-        raise ConfigError(
-            "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
-            "then pass --yes"
-        )
     store = account_options.store
     with goes_on(), account_options.connect() as account, progress() as listen:
+        # A slip is known before anything is asked or read.
+        campaign_id = account.campaign_id(campaign)
+        # The service has no delete: what is sent is sent.
+        if not (yes or dry_run or at_terminal()):
+            raise ConfigError(
+                "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
+                "then pass --yes"
+            )
         chosen = recipe(options, output, max_age=max_age, asks=True, store=store)
         brought = lead_import.bring_in(
             expanded(files),
             chosen,
             account,
-            # A slip is known before anything is read.
-            campaign_id=account.campaign_id(campaign),
+            campaign_id=campaign_id,
             out=out,
             keep=keep,
             now=partial(datetime.now, UTC),

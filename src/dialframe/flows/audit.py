@@ -41,7 +41,7 @@ from dialframe.flows.firm_records import (
     suppressed,
     worth_checking,
 )
-from dialframe.flows.table_files import TableFiles
+from dialframe.flows.table_files import TableFiles, table_files
 from dialframe.frames import CALLBACKS, CAMPAIGNS, EVENTS
 from dialframe.reports import audit_page, html_page, render
 
@@ -143,7 +143,7 @@ def audit_tables(
     """Hold tables in Parquet files against the rules, with no store and no service.
 
     Args:
-        folder: Folder with `calls`, `leads` and `dnc_checks`, each a file `NAME.parquet` or a folder of files;
+        folder: Folder, or URL of an object store, with `calls`, `leads` and `dnc_checks`, each a file `NAME.parquet` or a folder of files;
             `campaigns`, `callbacks` and `events` where they are there.
         now: The clock, UTC.
         scope: Rules and records of the firm.
@@ -157,8 +157,24 @@ def audit_tables(
     Example:
         audit_tables("exports", scope=Scope(Question(now=now, rules=["us"])))
     """
-    tables = TableFiles(Path(folder))
-    moment = now() if as_of is None else as_of
+    with table_files(folder) as tables:
+        return _of_files(
+            tables, folder, now() if as_of is None else as_of, scope,
+            as_of=as_of, partitions=partitions, jobs=jobs,
+        )  # fmt: skip
+
+
+def _of_files(
+    tables: TableFiles,
+    folder: str,
+    moment: datetime,
+    scope: Scope,
+    *,
+    as_of: datetime | None,
+    partitions: int | None,
+    jobs: int,
+) -> Audit:
+    """The audit of files that lie here."""
     taxonomy = scope.taxonomy
     campaigns, callbacks, events = (
         tables.frame(table) for table in (CAMPAIGNS, CALLBACKS, EVENTS)

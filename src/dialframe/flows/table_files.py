@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import pandas as pd
@@ -15,6 +18,7 @@ from dialframe.compliance.tables import open_database, quoted
 from dialframe.compliance.tables.intake import NEEDED, RECORDING, WELCOME
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table, from_records
+from dialframe.leads.files import reaching
 
 _LARGE: Final = (CALLS, LEADS, DNC_CHECKS)
 #: Rows that one part holds at most, so that its tables fit the memory of a small machine.
@@ -27,15 +31,41 @@ _SQL: Final = {
 }
 
 
+@contextmanager
+def table_files(place: str) -> Iterator[TableFiles]:
+    """The tables of a folder, or of a URL that fsspec understands, fetched for as long as they are read.
+
+    Raises:
+        LeadFileError: The URL cannot be reached.
+    """
+    if "://" not in place:
+        yield TableFiles(Path(place))
+        return
+    import fsspec
+
+    with TemporaryDirectory(prefix="dialframe-tables-") as fetched:
+        with reaching(place):
+            system, root = fsspec.core.url_to_fs(place)
+            for name in system.find(root):
+                inside = PurePosixPath(name.removeprefix(root).lstrip("/"))
+                if inside.suffix == ".parquet" and ".." not in inside.parts:
+                    target = Path(fetched) / inside
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    system.get_file(name, str(target))
+        yield TableFiles(Path(fetched), place)
+
+
 @dataclass(frozen=True)
 class TableFiles:
     """Tables of an account as Parquet files of one folder.
 
     Attributes:
         folder: The folder; each table is `NAME.parquet`, or a folder `NAME` of files.
+        place: What the folder is called in what is said; the folder itself where it is empty.
     """
 
     folder: Path
+    place: str = ""
 
     def paths(self, table: Table) -> list[Path]:
         """The files of a table; none where it is not there."""
@@ -57,7 +87,9 @@ class TableFiles:
         schema = {f.name: f.type for f in pq.read_schema(paths[0])}
         absent = [name for name in NEEDED[table.name] if name not in schema]
         if absent:
-            raise ConfigError(f"{self.folder}: {table.name} has no column {', '.join(absent)}")
+            raise ConfigError(
+                f"{self.place or self.folder}: {table.name} has no column {', '.join(absent)}"
+            )
         columns = []
         for column in table.columns:
             if column.name not in (*NEEDED[table.name], *WELCOME.get(table.name, ())):
@@ -68,7 +100,7 @@ class TableFiles:
                 zone = getattr(schema[column.name], "tz", None)
                 if zone is None and str(schema[column.name]).startswith("timestamp"):
                     raise ConfigError(
-                        f"{self.folder}: {column.name} of {table.name} has no time zone; convert it to UTC first"
+                        f"{self.place or self.folder}: {column.name} of {table.name} has no time zone; convert it to UTC first"
                     )
                 # DuckDB reads an instant with a zone as one of UTC.
                 value = f"timezone('UTC', {value}::timestamptz)"
@@ -87,7 +119,7 @@ class TableFiles:
         paths = self.paths(table)
         if not paths:
             raise ConfigError(
-                f"{self.folder}: there is no {table.name}.parquet; export it: "
+                f"{self.place or self.folder}: there is no {table.name}.parquet; export it: "
                 f"dialframe export {table.name} --to {table.name}.parquet"
             )
         return paths

@@ -133,6 +133,12 @@ def _results(check: Check, *, hidden: bool) -> str:
     # Its items are numbers, which the pack hides.
     if hidden and check.name == "scrub_coverage":
         result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
+    # A request begins with its number.
+    if hidden and check.name == "internal_dnc":
+        result = (
+            f"select r.* replace (coalesce(p.secret || substr(r.item, strpos(r.item, ' ')), r.item) as item) "
+            f"from ({result}) r left join pseudonym_keys p on p.phone = try_cast(split_part(r.item, ' ', 1) as bigint)"
+        )
     return f"select list(item) as items, grade, rules, missing from ({result}) group by all"
 
 
