@@ -506,5 +506,5 @@ def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
         told = invoke("audit --json", *of, "--rules", "us", "--tables", place, ends=3).facts
         assert (told["checks"], told["gaps"]) == (expected, [])
     invoke(
-        "audit", *store, "--tables", tmp_path / "nowhere", ends=2, err="there is no calls.parquet"
+        "audit", *store, "--tables", tmp_path / "nowhere", ends=2, err="there is no leads.parquet"
     )

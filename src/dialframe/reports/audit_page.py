@@ -239,7 +239,8 @@ def _violations(result: Audit) -> Section:
     more = f" The first {len(cards)} are shown; the pack has all." if number > len(cards) else ""
     return Section(
         "Violations",
-        f"{counted(number, 'violation')}, each with what it rests on.{more}",
+        # Calls, numbers and requests are never added up.
+        f"Each violation with what it rests on.{more}",
         cards=cards,
     )
 
