@@ -83,7 +83,7 @@ def test_a_check_that_nobody_declared_proves_only_that_the_service_did_not_list_
     audit = _audit([hand.call(at=NOON)], told)
     for check in ("scrub_at_call", "listed_number"):
         assert _counts(audit, check) == {"not_evaluable": 1}
-        assert "nobody declared" in _reasons(audit, check)
+        assert "which lists the service covers is missing" in _reasons(audit, check)
     assert "practice file" in audit.checks.set_index("check").loc["listed_number", "sentence"]
     passed = _audit([hand.call(at=NOON)], told, practice=hand.declared())
     assert _counts(passed, "listed_number") == {"pass": 1}
