@@ -22,9 +22,9 @@ import typer
 import dialframe
 from dialframe.cli.command_tree import tree
 from dialframe.cli.entry_point import FINDINGS, OK, run
-from dialframe.compliance.practice import read_practice
 from dialframe.compliance.rules import overrides, rulebook
 from dialframe.config import ENVIRONMENT
+from dialframe.firm import Firm
 from dialframe.flows import audit as auditing
 from dialframe.flows import firm_records
 from rows import every_row
@@ -223,10 +223,10 @@ def test_the_firms_own_file_of_the_audit_page_is_one() -> None:
 
 
 def test_the_practice_of_the_audit_page_is_one() -> None:
-    """The example of what a firm declares is read, and says which list the check covers."""
+    """The example of a firm file is read, and says which list the check covers."""
     texts = [b.text for b in BLOCKS if b.language == "toml" and b.path.stem == "audit"]
-    (text,) = [text for text in texts if "[[covers]]" in text]
-    declared = read_practice(text, firm_records.registries(rulebook.load()))
+    (text,) = [text for text in texts if "[[practice.covers]]" in text]
+    declared = firm_records.firm_practice(Firm.from_text(text), rulebook.load())
 
     assert [(each.registry, each.by, each.refreshed_days) for each in declared.covers] == [
         ("US National DNC Registry", "check", 7)

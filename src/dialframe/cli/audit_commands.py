@@ -59,7 +59,7 @@ class RuleOptions:
     practice: Annotated[
         Path | None,
         typer.Option(
-            help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
+            help="What the firm declares of its calling: a practice file or a firm file; else dialframe.toml of this folder.",
         ),
     ] = None
     consents: Annotated[
@@ -92,19 +92,25 @@ class RuleOptions:
     ) -> Scope:
         """What the options say of rules and records; columns that are not read are said."""
         from dialframe import compliance
+        from dialframe.firm import Firm
         from dialframe.flows import firm_records
 
         book = read_book(self.own)
+        firm = Firm.find(Path.cwd())
+        # What is given on the command line goes before what the firm file names.
+        consents = self.consents or next(iter(firm.evidence.consents), None)
+        look_ups = self.look_ups or next(iter(firm.evidence.reassigned), None)
         tables = {
-            "consents": firm_records.records(self.consents, "consents", region=self.region),
-            "look-ups": firm_records.records(self.look_ups, "look-ups", region=self.region),
+            "consents": firm_records.records(consents, "consents", region=self.region),
+            "look-ups": firm_records.records(look_ups, "look-ups", region=self.region),
         }
         for name, table in tables.items():
             if table.left:
                 typer.echo(f"dialframe: {name}: not read: {', '.join(table.left)}", err=True)
         files = {
             "own": self.own, "declared": self.declared, "exemptions": self.exemptions,
-            "consents": self.consents, "look_ups": self.look_ups, "practice": self.practice,
+            "consents": consents, "look_ups": look_ups,
+            "practice": self.practice or (firm.path if firm.practice else None),
             "codes": self.codes,
         }  # fmt: skip
         question = compliance.Question(
@@ -113,7 +119,11 @@ class RuleOptions:
             until=until,
             rules=split(self.rules),
             rulebook=book,
-            practice=firm_records.practice(self.practice, book),
+            practice=(
+                firm_records.firm_practice(firm, book)
+                if self.practice is None
+                else firm_records.practice(self.practice, book)
+            ),
             exemptions=firm_records.table(self.exemptions),
             declared=firm_records.declared(self.declared),
             consents=tables["consents"].frame,
@@ -309,6 +319,14 @@ def _words(value: object) -> str:
         if isinstance(value, bool | None)
         else str(value)
     )
+
+
+@command(app, "practice", hidden=True)
+def practice(account_options: AccountOptions) -> Answer:
+    """Ask what the firm knows of its calling; `dialframe firm` under its old name."""
+    from dialframe.cli.firm_commands import firm
+
+    return firm(options=RuleOptions(), account_options=account_options)
 
 
 @command(app, "verify")

@@ -41,6 +41,7 @@ class Entry(NamedTuple):
 #: In the order in which somebody meets them: the demo, an account, what it says, its parts.
 ENTRIES: Final = (
     Entry("demo", "demo_and_doctor", "demo", "See everything once on a local sandbox; no account needed."),
+    Entry("firm", "firm_commands", "firm", "Ask what decides most calls, and write the firm file."),
     Entry("sync", "sync_and_report_commands", "sync", "Bring the local store up to date with the account."),
     Entry("leads", "leads_commands", "app", "Clean, screen and import lead files."),
     Entry("suppress", "suppress_commands", "app", "Manage the numbers that must not be called."),

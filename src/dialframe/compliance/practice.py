@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dialframe.compliance.rules.rule_model import Rule, nowhere
 from dialframe.compliance.rules.toml_validation import read_form
@@ -323,7 +323,7 @@ _FILE: Final = TypeAdapter(_File)
 def read_practice(
     text: str, registries: Collection[str], *, name: str = "practice file"
 ) -> Practice:
-    """What a firm declares of its calling, from TOML text; `dialframe audit practice` writes it.
+    """What a firm declares of its calling, from TOML text; `dialframe firm` writes it into the firm file.
 
     Args:
         text: The text. `[[covers]]` names a list (`registry`), whether the service's `check` or its
@@ -337,7 +337,32 @@ def read_practice(
     Raises:
         ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
     """
-    form = read_form(_FILE, text, name)
+    return _declared(read_form(_FILE, text, name), registries, name)
+
+
+def practice_of(
+    tables: Mapping[str, object], registries: Collection[str], *, name: str = "firm file"
+) -> Practice:
+    """What a firm declares of its calling, from the `[practice]` tables of its firm file.
+
+    Args:
+        tables: The tables, as `read_practice` reads them from text.
+        registries: Names of the lists that the rules speak of.
+        name: What errors call the file.
+
+    Raises:
+        ConfigError: A field is unknown or wrong, or a list is none of the rules.
+    """
+    try:
+        form = _FILE.validate_python(dict(tables))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, ("practice", *fault["loc"])))
+        raise ConfigError(f"{name}: {where}: {fault['msg']}; correct the file") from None
+    return _declared(form, registries, name)
+
+
+def _declared(form: _File, registries: Collection[str], name: str) -> Practice:
     # A list that no rule speaks of would be declared, and cover nothing.
     known = {registry.casefold() for registry in registries}
     # A list that the check and the screen cover is declared twice: they prove different things.

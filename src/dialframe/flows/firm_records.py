@@ -19,10 +19,17 @@ from dialframe import compliance, frames, instants, leads
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Declared, Practice, Question, RuleBook, rulebook
-from dialframe.compliance.practice import Conduct, dialing_of, read_practice, speaks_artificially
+from dialframe.compliance.practice import (
+    Conduct,
+    dialing_of,
+    practice_of,
+    read_practice,
+    speaks_artificially,
+)
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.errors import ConfigError, StoreError
+from dialframe.firm import Firm
 from dialframe.flows.suppression_import import lines_named
 from dialframe.phones import normalize
 from dialframe.phones.zones import unknown_states
@@ -559,7 +566,7 @@ def registries(book: RuleBook | None = None) -> list[str]:
 
 
 def practice(path: Path | None, book: RuleBook | None = None) -> Practice:
-    """What the firm declares of its calling; nothing without a file.
+    """What the firm declares of its calling: a practice file, or the practice of a firm file; nothing without one.
 
     Raises:
         ConfigError: The file does not fit its schema, or names a list that no rule speaks of.
@@ -567,7 +574,25 @@ def practice(path: Path | None, book: RuleBook | None = None) -> Practice:
     """
     if path is None:
         return Practice()
-    return read_practice(path.read_text(encoding="utf-8"), registries(book), name=str(path))
+    text = path.read_text(encoding="utf-8")
+    try:
+        sections = set(tomllib.loads(text))
+    except tomllib.TOMLDecodeError:
+        sections = set()  # the reader of the practice says what is wrong
+    if sections & (set(Firm.model_fields) - {"path"}):
+        return practice_of(Firm.read(path).practice, registries(book), name=str(path))
+    return read_practice(text, registries(book), name=str(path))
+
+
+def firm_practice(firm: Firm, book: RuleBook | None = None) -> Practice:
+    """What the firm file of a folder declares; nothing where it has no practice.
+
+    Raises:
+        ConfigError: The practice has an unknown field, or names a list that no rule speaks of.
+    """
+    if not firm.practice:
+        return Practice()
+    return practice_of(firm.practice, registries(book), name=str(firm.path))
 
 
 def digests(files: Mapping[str, Path | None]) -> dict[str, str]:
