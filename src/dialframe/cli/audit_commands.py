@@ -321,14 +321,6 @@ def _words(value: object) -> str:
     )
 
 
-@command(app, "practice", hidden=True)
-def practice(account_options: AccountOptions) -> Answer:
-    """Ask what the firm knows of its calling; `dialframe firm` under its old name."""
-    from dialframe.cli.firm_commands import firm
-
-    return firm(options=RuleOptions(), account_options=account_options)
-
-
 @command(app, "verify")
 def verify(
     pack: Annotated[Path, typer.Argument(help="An evidence pack: its folder or its zip file.")],
