@@ -83,6 +83,7 @@ def environment(
     )
     (tmp_path / "today.csv").write_text("Phone\n(212) 555-0142\n")
     (tmp_path / "complaints.csv").write_text("Phone\n020 7946 0018\n")
+    (tmp_path / "wrong.csv").write_text("Phone\n(212) 555-0144\n")
     (tmp_path / "scrubbed.csv").write_text("Phone,ResultCode\n2125550143,D\n2125550144,C\n")
     (tmp_path / "our-rules.toml").write_text(OWN_RULES)
     monkeypatch.chdir(tmp_path)
