@@ -1,4 +1,4 @@
-"""`dialframe firm`: asks what only the firm knows, in the order of calls that it decides, and writes the firm file."""
+"""The command that asks a firm its questions and writes the firm file."""
 
 from __future__ import annotations
 
