@@ -1,4 +1,4 @@
-"""The list pages: a file is dropped, read with its doubts, cleaned, mended cell by cell, and imported by campaign name."""
+"""The list pages: a file is dropped, read with its doubts, cleaned, and imported by campaign name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Waits for jobs, uploads dropped files, and judges a cell as it is edited. Every page works without it but these.
+// Waits for jobs and uploads dropped files. Every page works without it but these.
 "use strict";
 
 const announce = (words) => { document.getElementById("announcer").textContent = words; };
@@ -41,20 +41,5 @@ for (const zone of document.querySelectorAll("[data-upload]")) {
   zone.addEventListener("drop", (event) => {
     event.preventDefault(); zone.classList.remove("over");
     if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
-  });
-}
-
-// An edited cell is judged when it is left.
-for (const cell of document.querySelectorAll("input[data-fix]")) {
-  cell.addEventListener("change", async () => {
-    const answer = await fetch(cell.dataset.fix, {
-      method: "POST", headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ value: cell.value }),
-    });
-    const verdict = answer.ok ? await answer.json() : { ok: false, words: await answer.text() };
-    const row = cell.closest("tr"), said = row.querySelector("[data-verdict]");
-    said.textContent = verdict.words;
-    cell.closest("td").classList.toggle("bad", !verdict.ok);
-    announce(verdict.words);
   });
 }
