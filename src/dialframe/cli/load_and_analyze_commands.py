@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -16,7 +17,7 @@ from dialframe.errors import ConfigError
 #: Questions that `analyze` answers, with what they need beside calls and leads.
 ANALYSES: Final = (
     "attempts", "caller_ids", "carriers", "changes", "cohorts", "compare", "completeness", "dispositions", "duplicates",
-    "funnel", "hours", "machines", "metrics", "recycle", "scorecard", "speed_to_lead", "summary",
+    "funnel", "hours", "machines", "metrics", "reconcile", "recycle", "scorecard", "speed_to_lead", "summary",
     "time_to_contact",
 )  # fmt: skip
 
@@ -87,14 +88,18 @@ def analyze(
     name: Annotated[str, typer.Argument(help="The question: hours, recycle, compare, ...")],
     *,
     calls: CallOptions,
-    first: Annotated[str | None, typer.Option("--a", help="First campaign of compare.")] = None,
-    second: Annotated[str | None, typer.Option("--b", help="Second campaign of compare.")] = None,
+    first: Annotated[
+        str | None, typer.Option("--a", help="First campaign of compare, by name or id.")
+    ] = None,
+    second: Annotated[
+        str | None, typer.Option("--b", help="Second campaign of compare, by name or id.")
+    ] = None,
     account_options: AccountOptions,
 ) -> Answer:
     """Answer one question about the calls.
 
     Names: attempts, caller_ids, carriers, changes, cohorts, compare, completeness, dispositions, duplicates,
-    funnel, hours, machines, metrics, recycle, scorecard, speed_to_lead, summary, time_to_contact.
+    funnel, hours, machines, metrics, reconcile, recycle, scorecard, speed_to_lead, summary, time_to_contact.
 
     Examples:
         dialframe analyze hours
@@ -106,29 +111,28 @@ def analyze(
     if name not in ANALYSES:
         raise ConfigError(f"there is no analysis {name!r}; use {', '.join(ANALYSES)}")
     scope = calls.scope()
-    given: dict[str, object] = {"taxonomy": scope.taxonomy}
-    if name not in ("compare", "changes", "completeness", "duplicates"):
-        given["campaign"] = scope.campaign
-    if name not in (
-        "changes",
-        "completeness",
-        "duplicates",
-        "cohorts",
-        "speed_to_lead",
-        "time_to_contact",
-    ):
-        given |= {"since": scope.since, "until": scope.until}
-    if scope.by is not None:
-        given["by"] = tuple(scope.by.split(",")) if "," in scope.by else scope.by
-    if name == "compare":
-        if first is None or second is None:
-            raise ConfigError(
-                "compare needs two campaigns: --a ID --b ID (dialframe analyze carriers lists them)"
-            )
-        given |= {"a": first, "b": second}
-    with account_options.connect() as account:
-        ask = getattr(analytics, name)
-        result = ask(account.calls(), account.leads(), **given)
+    by = scope.by.split(",") if scope.by is not None else []
+    options = {
+        "campaign": scope.campaign, "since": scope.since, "until": scope.until, "a": first, "b": second,
+        "by": None if not by else by[0] if len(by) == 1 else tuple(by),
+    }  # fmt: skip
+    ask = getattr(analytics, name)
+    taken = signature(ask).parameters
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given.keys() - taken.keys():
+        raise ConfigError(f"dialframe analyze {name} takes no --{option}: leave it out")
+    if name == "compare" and not {"a", "b"} <= given.keys():
+        raise ConfigError(
+            "compare needs two campaigns: --a CAMPAIGN --b CAMPAIGN; dialframe campaigns lists them"
+        )
+    with account_options.read() as account:
+        given |= {
+            option: account.campaign_id(str(given[option]))
+            for option in given.keys() & {"campaign", "a", "b"}
+        }
+        if "report" in taken:
+            given["report"] = account.dispositions()
+        result = ask(account.calls(), account.leads(), taxonomy=scope.taxonomy, **given)
         shown = result.named(account.campaigns())
     warnings = [f"\nwarning: {in_options(warning)}" for warning in shown.warnings]
     return Answer(result.to_dict(), [str(replace(shown, warnings=())), *warnings])

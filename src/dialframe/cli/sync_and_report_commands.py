@@ -116,7 +116,7 @@ def export(
 
     # A name that cannot be written is said before the store is read.
     reporting.exportable(table, to)
-    with account_options.connect() as account:
+    with account_options.read() as account:
         # The method that reads a table has its name.
         frame = getattr(account, table)()
     # An empty file would look like an account without calls.
@@ -247,7 +247,7 @@ def report(
     from dialframe.flows import reporting
 
     scope = calls.scope()
-    with account_options.connect() as account, progress() as listen:
+    with account_options.read() as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     lines = (*written.findings, f"report: {written.file}")
     return Answer(asdict(written), lines)
