@@ -21,6 +21,7 @@ import pytest
 
 import dialframe
 from dialframe.config import ENVIRONMENT
+from dialframe.flows.reporting import write_table
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
@@ -119,9 +120,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         with dialframe.connect() as account:
             account.sync()
             campaigns = account.calls()["campaign_id"].dropna().unique()[:2]
+            write_table(account.calls(), Path("calls.parquet"))
             yield {
                 "dialframe": dialframe,
                 "account": account,
+                "client": account.client,
                 "analytics": dialframe.analytics,
                 "compliance": dialframe.compliance,
                 "plots": dialframe.plots,
@@ -158,7 +161,7 @@ def test_indented_examples_run(names: dict[str, Any]) -> None:
         package = ".".join(example.path.relative_to(SOURCE).parent.parts)
         inside = {**vars(importlib.import_module(package)), **names}
         failures |= failure(str(example), example.text, inside)
-        if "account" in inside and example.owner == "the module":
+        if inside.get("account") is not names["account"] and example.owner == "the module":
             getattr(inside["account"], "close", lambda: None)()
     assert failures == {}
 
