@@ -18,7 +18,7 @@ ADDRESSES = (
 
 
 @pytest.mark.parametrize(
-    "page", [{}, {"width": 390, "height": 800}], indirect=True, ids=["wide", "phone"]
+    "page", [{}, {"width": 360, "height": 800}], indirect=True, ids=["wide", "phone"]
 )
 def test_no_room_has_an_issue_or_scrolls_sideways(page: Page, axe: str) -> None:
     """Axe finds nothing in light and dark, and no page is wider than its window."""
@@ -44,6 +44,35 @@ def test_a_dropped_list_becomes_a_list_that_may_be_dialed(page: Page, tmp_path: 
     with page.expect_download() as download:
         page.get_by_role("link", name="spring.clean.csv").first.click()
     assert "+12125550142" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(
+    "page", [{}, {"width": 360, "height": 800}], indirect=True, ids=["wide", "phone"]
+)
+def test_a_rejected_cell_is_corrected_where_it_stands(page: Page, axe: str) -> None:
+    """Judged when Enter is pressed, without a mouse; the pages around it have no issue either."""
+    page.goto("/lists/us_autumn_campaign.csv")
+    page.get_by_label("Country of numbers").fill("US")
+    page.keyboard.press("Enter")
+    expect(page.locator(".tile", has_text="you may dial")).to_be_visible()
+    for name in ("Show them as they were read", "each with the cell that is to blame"):
+        page.get_by_text(name).click()
+    assert violations(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.get_by_role("link", name="Fix rejected cells").click()
+    cell = page.get_by_label("Mobile on line 29")
+    cell.fill("12")
+    page.keyboard.press("Enter")
+    row = page.locator("#line-29")
+    expect(row).to_contain_text("digits are missing")
+    cell.fill("(917) 736-0009")
+    page.keyboard.press("Enter")
+    expect(row).to_contain_text("Clean now")
+    assert violations(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    cell.fill("2.12555E+09")
+    page.keyboard.press("Enter")
+    expect(row).not_to_contain_text("Clean now")
 
 
 def test_every_call_is_checked_and_each_violation_has_a_card(page: Page) -> None:

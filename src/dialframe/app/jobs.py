@@ -29,6 +29,7 @@ class Job:
         result: What it gave.
         error: Why it failed, in a sentence.
         began_s: When it began, by a clock that nobody sets.
+        finished: Set when it ended, whatever became of it.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Job:
     result: Any = None
     error: str = ""
     began_s: float = field(default_factory=time.monotonic)
+    finished: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """What a page asks while it waits."""
@@ -88,3 +90,5 @@ def _run(job: Job, work: Callable[[OnProgress], Any]) -> None:
         # This is a face: a fault is shown as one, and the app goes on.
         job.error = f"this is a fault of dialframe, please report it: {type(error).__name__}"
         job.state = FAILED
+    finally:
+        job.finished.set()

@@ -1,63 +1,54 @@
-"""The list pages: a file is dropped, read with its doubts, cleaned, and imported by campaign name."""
+"""The list pages: a file is dropped, read with its doubts, cleaned, corrected, and imported by campaign name."""
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass, replace
-from itertools import islice
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import (
     FileResponse,
+    JSONResponse,
     PlainTextResponse,
     RedirectResponse,
     Response,
 )
 from starlette.routing import BaseRoute, Route
 
-from dialframe import leads
-from dialframe.app.jobs import DONE, Job
+from dialframe.app.jobs import DONE, FAILED, Job
+from dialframe.app.list_work import (
+    SET_ASIDE,
+    CleanList,
+    Head,
+    ListWork,
+    first_leads,
+    is_list,
+    set_aside,
+)
 from dialframe.app.rendering import page
 from dialframe.app.workspace import Workspace
-from dialframe.config import OnProgress
-from dialframe.errors import ConfigError, DialframeError
-from dialframe.files import folder as make_folder
-from dialframe.flows import lead_cleaning, lead_import, suppression_import
-from dialframe.suppression import run_id
+from dialframe.errors import ConfigError
+from dialframe.flows.lead_import import IMPORTABLE
+from dialframe.leads.columns.questions import ANSWERS
+from dialframe.serving import body_of
 
 #: Largest file that a browser may bring.
 _MOST_BYTES: Final = 1 << 30
 _FORM_BYTES: Final = 65_536
-#: Rows of a file, and of what was set aside, on a page.
-_PREVIEW: Final = 12
-_SET_ASIDE: Final = 100
-#: Endings of files that are offered as lists.
-_ENDINGS: Final = frozenset(
-    {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods", ".json", ".jsonl", ".parquet", ".zip", ".gz"}
-)
-#: Folder of what is written, within the app's own.
-_CLEANED: Final = "cleaned"
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A list that was cleaned.
-
-    Attributes:
-        counts: `records, clean, rejected, duplicates, do_not_call, skipped`.
-        region: The region that was used.
-        reasons: Reason and records, most first.
-        files: Name to path of what was written.
-    """
-
-    counts: dict[str, int]
-    region: str | None
-    reasons: list[tuple[str, str, int]]
-    files: dict[str, Path]
+#: Bytes of the longest file name that common file systems take, less what a part and a number add.
+_NAME_BYTES: Final = 200
+#: How long a page waits for the beginning of a list before it shows how far it is.
+_READ_S: Final = 1.5
+#: Rejected cells on a page.
+_CELLS: Final = 100
 
 
 class Lists:
@@ -65,214 +56,272 @@ class Lists:
 
     def __init__(self, workspace: Workspace) -> None:
         """Take what the pages share."""
-        self._workspace = workspace
+        self._workspace, self._work = workspace, ListWork(workspace)
 
     @property
     def routes(self) -> list[BaseRoute]:
         """Addresses of the pages."""
+        at = "/lists/{name}"
         return [
-            Route("/lists", self._index),
+            Route("/lists", _of(self._index)),
             Route("/lists/upload", self._upload, methods=["PUT"]),
-            Route("/lists/{name}", self._show),
-            Route("/lists/{name}/clean", self._clean, methods=["POST"]),
-            Route("/lists/{name}/import", self._bring_in, methods=["POST"]),
-            Route("/lists/{name}/files/{file}", self._download),
+            Route(at, _of(self._show)),
+            Route(f"{at}/clean", self._posted(self._clean), methods=["POST"]),
+            Route(f"{at}/answers", self._posted(self._answer), methods=["POST"]),
+            Route(f"{at}/forget", self._posted(self._forget), methods=["POST"]),
+            Route(f"{at}/cells", _of(self._cells)),
+            Route(f"{at}/cells", self._posted(self._fix), methods=["POST"]),
+            Route(f"{at}/cells/save", self._posted(self._save), methods=["POST"]),
+            Route(f"{at}/plan", self._posted(self._plan), methods=["POST"]),
+            Route(f"{at}/import", self._posted(self._send), methods=["POST"]),
+            Route(f"{at}/files/{{file}}", _of(self._download)),
         ]
 
-    async def _index(self, request: Request) -> Response:
+    # ---- pages
+
+    def _index(self, request: Request) -> Response:
         del request
-        files = sorted(
-            (
-                path
-                for path in self._workspace.folder.iterdir()
-                if path.suffix.lower() in _ENDINGS and path.is_file()
-            ),
-            key=lambda path: path.stat().st_mtime,
-            reverse=True,
-        )
+        files = [
+            (name, quote(name), size, datetime.fromtimestamp(at, UTC), self._state(name))
+            for name, size, at in self._work.files()
+        ]
+        own = self._workspace.own_list
         return page(
-            "lists.html",
-            room="/lists",
-            files=[(path.name, quote(path.name), path.stat().st_size) for path in files],
+            "lists.html", room="/lists", files=files,
+            own=None if own is None else len(own.barred()),
+            suppression=[path.name for path in self._workspace.firm.lists.suppression],
+        )  # fmt: skip
+
+    def _state(self, name: str) -> str:
+        cleaned: CleanList | None = self._work.result("list", name)
+        return "" if cleaned is None else f"{cleaned.counts['clean']:,} clean"
+
+    def _show(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        work = self._work
+        reading = work.read(name)
+        reading.finished.wait(_READ_S)
+        head: Head | None = reading.result if reading.state == DONE else None
+        job, plan, sending = (work.job(kind, name) for kind in ("list", "plan", "import"))
+        cleaned: CleanList | None = work.result("list", name)
+        roles = {} if head is None else head.roles
+        aside = set_aside(cleaned, roles)
+        fixing = work.fixing(name)
+        unsaved = 0 if fixing is None or cleaned is None else len(fixing.edits) - cleaned.edits
+        campaigns, problem = self._campaigns() if cleaned is not None else ([], "")
+        return page(
+            "list.html", room="/lists", name=name, address=f"/lists/{quote(name)}",
+            head=head, marks=_marks(head, aside.header, aside.rows), reading=reading,
+            problem=reading.error if reading.state == FAILED else "",
+            job=job, cleaned=cleaned, aside=aside, choices=work.choices(name), unsaved=unsaved,
+            campaigns=campaigns, no_campaigns=problem,
+            planning=_after(plan, job), sending=_after(sending, job),
+            first=None if cleaned is None else first_leads(cleaned), most=SET_ASIDE,
+        )  # fmt: skip
+
+    def _cells(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        work = self._work
+        work.path(name)
+        job = work.job("fix", name)
+        fixing = work.fixing(name)
+        if fixing is None and (job is None or job.state == DONE):
+            job = work.open_fixing(name)
+            job.finished.wait(_READ_S)
+            fixing = work.fixing(name)
+        rejects = [] if fixing is None else fixing.rejects()
+        begin = max(0, _whole(request.query_params.get("from", "0")))
+        shown = rejects[begin : begin + _CELLS]
+        return page(
+            "cells.html", room="/lists", name=name, address=f"/lists/{quote(name)}", job=job,
+            fixing=fixing, total=len(rejects), begin=begin, most=_CELLS,
+            rows=[] if fixing is None else [(each, *fixing.beside(each)) for each in shown],
+        )  # fmt: skip
+
+    def _download(self, request: Request) -> Response:
+        cleaned: CleanList | None = self._work.result("list", request.path_params["name"])
+        file = request.path_params["file"]
+        if cleaned is None or file not in cleaned.files:
+            raise ConfigError("clean the list first")
+        path = cleaned.files[file]
+        return FileResponse(path, filename=path.name, content_disposition_type="attachment")
+
+    # ---- what a person does
+
+    def _clean(self, name: str, form: Mapping[str, str]) -> None:
+        before = self._work.choices(name)
+        columns = {
+            key.removeprefix("column."): value or None
+            for key, value in form.items()
+            if key.startswith("column.")
+        }
+        region = form.get("region", "").strip() or None
+        self._work.choose(
+            name, replace(before, region=region, columns={**before.columns, **columns})
         )
+        self._work.clean(name)
+
+    def _answer(self, name: str, form: Mapping[str, str]) -> None:
+        before = self._work.choices(name)
+        answers = {(each["column"], each["phrase"]): each for each in before.answers}
+        for key, answer in form.items():
+            if key.startswith("answer.") and answer in ANSWERS:
+                at = key.removeprefix("answer.")
+                column, phrase = form[f"of.{at}"], form[f"phrase.{at}"]
+                answers[column, phrase] = {"column": column, "phrase": phrase, "answer": answer}
+        self._work.choose(name, replace(before, answers=tuple(answers.values())))
+        self._work.clean(name)
+
+    def _forget(self, name: str, form: Mapping[str, str]) -> None:
+        del form
+        self._work.forget(name)
+
+    def _fix(self, name: str, form: Mapping[str, str]) -> dict[str, Any]:
+        why = self._work.fix(
+            name, form["file"], _whole(form["line"]), form["column"], form.get("value", "")
+        )
+        fixing = self._work.fixing(name)
+        left, edits = (0, 0) if fixing is None else (len(fixing.rejects()), len(fixing.edits))
+        return {"why": why, "left": left, "edits": edits}
+
+    def _save(self, name: str, form: Mapping[str, str]) -> None:
+        del form
+        self._work.save_fixes(name)
+
+    def _plan(self, name: str, form: Mapping[str, str]) -> None:
+        self._work.plan(name, form["campaign"])
+
+    def _send(self, name: str, form: Mapping[str, str]) -> None:
+        plan = _after(self._work.job("plan", name), self._work.job("list", name))
+        if plan is None or plan.state != DONE or plan.result.plan.campaign_id != form["campaign"]:
+            raise ConfigError(
+                "read the plan of this import first; the list was cleaned anew since"
+            )
+        self._work.send(name, form["campaign"])
+
+    def _posted(
+        self, act: Callable[[str, Mapping[str, str]], dict[str, Any] | None]
+    ) -> Callable[[Request], Any]:
+        """What a form does: it acts, and leads back to the page of the list; a script gets the answer."""
+
+        async def answer(request: Request) -> Response:
+            name, form = request.path_params["name"], await _form(request)
+            try:
+                facts = await run_in_threadpool(act, name, form)
+            except KeyError as error:
+                raise ConfigError(f"the form lacks {error}") from None
+            if facts is not None and "json" in request.headers.get("accept", ""):
+                return JSONResponse(facts)
+            end = "/cells" if facts is not None else ""
+            return RedirectResponse(f"/lists/{quote(name)}{end}", status_code=303)
+
+        return answer
 
     async def _upload(self, request: Request) -> Response:
         name = Path(request.query_params.get("name", "")).name
-        if not name or name.startswith(".") or Path(name).suffix.lower() not in _ENDINGS:
+        if not is_list(name) or not name.isprintable():
             return PlainTextResponse(
                 f"{name or 'this'} is no list; bring a table: CSV, Excel, JSON or Parquet", 415
             )
-        target = _free(self._workspace.folder / name)
-        size_bytes = 0
-        part = target.with_name(f".{target.name}.part")
+        if len(name.encode()) > _NAME_BYTES:
+            return PlainTextResponse("the name of the file is too long; rename it", 415)
         try:
-            with part.open("xb") as file:
-                part.chmod(0o600)
-                async for block in request.stream():
-                    size_bytes += len(block)
-                    if size_bytes > _MOST_BYTES:
-                        return PlainTextResponse(
-                            "the file is larger than 1 GiB; use the command line", 413
-                        )
-                    await run_in_threadpool(file.write, block)
-            if not size_bytes:
-                return PlainTextResponse(f"{name} is empty", 422)
-            part.rename(target)
+            with _part(self._workspace.folder) as (part, file):
+                size_bytes = await _receive(request.stream(), file)
+                if size_bytes > _MOST_BYTES:
+                    return PlainTextResponse(
+                        "the file is larger than 1 GiB; use the command line", 413
+                    )
+                if not size_bytes:
+                    return PlainTextResponse(f"{name} is empty", 422)
+                file.close()
+                target = _named(part, self._workspace.folder / name)
         except ClientDisconnect:
             return PlainTextResponse("the upload broke off", 400)
-        finally:
-            part.unlink(missing_ok=True)
+        except OSError as error:
+            return PlainTextResponse(f"the file cannot be kept: {error.strerror}", 507)
         return Response(status_code=201, headers={"location": f"/lists/{quote(target.name)}"})
 
-    def _show_list(self, name: str) -> Response:
-        path = self._workspace.file(name)
-        job = self._workspace.jobs.newest(f"list-{name}")
-        problem = ""
-        header: list[str] = []
-        rows: list[list[str]] = []
+    def _campaigns(self) -> tuple[list[tuple[str, str]], str]:
+        """Campaigns that take leads, by name, or why there are none."""
+        account, problem = self._workspace.known_account()
+        if account is None:
+            return [], problem
+        table = account.campaigns()
+        takes = table[table["status"].isin(IMPORTABLE)].sort_values("name")
+        found = list(zip(map(str, takes["id"]), map(str, takes["name"]), strict=True))
+        return found, "" if found else "No campaign takes leads. Pause one or make one, then sync."
+
+
+def _of(show: Callable[[Request], Response]) -> Callable[[Request], Any]:
+    """A page that is made outside of the loop, since it reads files."""
+
+    async def answer(request: Request) -> Response:
+        return await run_in_threadpool(show, request)
+
+    return answer
+
+
+def _after(job: Job | None, earlier: Job | None) -> Job | None:
+    """A job, unless the list was cleaned anew since: what it says is no longer so."""
+    return None if job is None or earlier is None or job.began_s < earlier.began_s else job
+
+
+def _marks(head: Head | None, header: list[str], rows: list[Any]) -> dict[tuple[int, int], str]:
+    """Row and column of the first rows to why that cell is to blame."""
+    if head is None or header != head.header:
+        return {}
+    lines = {str(line): at for at, line in enumerate(head.lines)}
+    return {
+        (lines[line], at): why
+        for line, _, why, _, _, at in rows
+        if line in lines and at is not None
+    }
+
+
+@contextmanager
+def _part(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """A hidden file of the owner's alone that an upload goes into; gone afterwards."""
+    path = folder / f".{secrets.token_hex(8)}.part"
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    try:
+        yield path, file
+    finally:
+        file.close()
+        path.unlink(missing_ok=True)
+
+
+async def _receive(stream: AsyncIterator[bytes], file: BinaryIO) -> int:
+    size_bytes = 0
+    async for block in stream:
+        size_bytes += len(block)
+        if size_bytes > _MOST_BYTES:
+            break
+        await run_in_threadpool(file.write, block)
+    return size_bytes
+
+
+def _named(part: Path, target: Path) -> Path:
+    """Give a file a name that no other has: `autumn.csv`, then `autumn-2.csv`; two uploads at once get two names."""
+    number, path = 1, target
+    while True:
         try:
-            header, rows = _preview(path)
-        except DialframeError as error:
-            problem = str(error)
-        cleaned: Cleaned | None = job.result if job is not None and job.state == DONE else None
-        account, _ = self._workspace.known_account()
-        campaigns = [] if account is None else _campaigns(account)
-        return page(
-            "list.html", room="/lists", name=name, address=f"/lists/{quote(name)}", job=job,
-            kind=f"list-{name}", problem=problem, header=header, rows=rows, cleaned=cleaned,
-            set_aside=_set_aside(cleaned), region=self._workspace.firm.lists.region or "",
-            sending=self._workspace.jobs.newest(f"import-{name}"), import_kind=f"import-{name}",
-            campaigns=campaigns,
-        )  # fmt: skip
-
-    async def _show(self, request: Request) -> Response:
-        return await run_in_threadpool(self._show_list, request.path_params["name"])
-
-    async def _clean(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        path, form = self._workspace.file(name), await _form(request)
-        region = form.get("region", "").strip() or None
-        self._workspace.jobs.start(
-            f"list-{name}",
-            f"Cleaning {name}",
-            lambda listen: _clean(self._workspace, path, region, listen),
-        )
-        return RedirectResponse(f"/lists/{quote(name)}", status_code=303)
-
-    async def _bring_in(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        path, form = self._workspace.file(name), await _form(request)
-        account = await run_in_threadpool(self._workspace.account)
-        region = form.get("region", "").strip() or None
-
-        def send(listen: OnProgress) -> Any:
-            brought = lead_import.bring_in(
-                [path], _recipe(self._workspace, region), account,
-                campaign_id=form.get("campaign", ""), out=_out(self._workspace),
-                now=self._workspace.now, on_progress=listen,
-            )  # fmt: skip
-            _keep_opt_outs(self._workspace, brought.result)
-            return brought.ledger.counts if brought.ledger is not None else {}
-
-        self._workspace.jobs.start(f"import-{name}", f"Importing {name}", send)
-        return RedirectResponse(f"/lists/{quote(name)}", status_code=303)
-
-    async def _download(self, request: Request) -> Response:
-        job: Job | None = self._workspace.jobs.newest(f"list-{request.path_params['name']}")
-        file = request.path_params["file"]
-        if job is None or job.state != DONE or file not in job.result.files:
-            raise ConfigError("clean the list first")
-        path = job.result.files[file]
-        return FileResponse(path, filename=path.name)
+            # Whoever makes the name has it; the content takes its place in one step.
+            path.touch(0o600, exist_ok=False)
+        except FileExistsError:
+            number += 1
+            path = target.with_name(f"{target.stem}-{number}{target.suffix}")
+        else:
+            return part.replace(path)
 
 
-def _preview(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Header and first rows of a list, in clear: it is the person's own."""
-    file = leads.read(path)
-    frame = file.frame
-    header = [str(name) for name in (file.header or frame.columns)]
-    rows = [
-        [str(cell) if cell == cell and cell is not None else "" for cell in row]
-        for row in islice(frame.itertuples(index=False, name=None), _PREVIEW)
-    ]
-    return header, rows
-
-
-def _out(workspace: Workspace) -> Path:
-    return make_folder(workspace.folder / _CLEANED)
-
-
-def _clean(workspace: Workspace, path: Path, region: str | None, listen: OnProgress) -> Cleaned:
-    result = lead_cleaning.clean(
-        [path], _recipe(workspace, region), _out(workspace), on_progress=listen
-    )
-    _keep_opt_outs(workspace, result)
-    cleaned = result.cleaned
-    reasons = [
-        (outcome, code, count)
-        for outcome, codes in cleaned.reasons.items()
-        for code, count in codes.items()
-        if count
-    ]
-    return Cleaned(
-        dict(cleaned.counts),
-        cleaned.region,
-        sorted(reasons, key=lambda each: -each[2]),
-        dict(result.paths),
-    )
-
-
-def _recipe(workspace: Workspace, region: str | None) -> lead_cleaning.Recipe:
-    recipe = lead_cleaning.Recipe(region or workspace.firm.lists.region)
-    own = workspace.own_list
-    return recipe if own is None else replace(recipe, lists={lead_cleaning.OWN_LIST: own.barred()})
-
-
-def _keep_opt_outs(workspace: Workspace, result: lead_cleaning.Result) -> None:
-    """Put what a flag column or a person said onto the firm's list, as one run that can be undone."""
-    if workspace.own_list is not None and result.opted_out:
-        now = workspace.now()
-        entries = suppression_import.opt_outs_of(result, now.date())
-        workspace.own_list.add(entries, now, run=run_id(now))
-
-
-def _set_aside(cleaned: Cleaned | None) -> tuple[list[str], list[list[str]]]:
-    """Header and first rows of what was set aside."""
-    path = (
-        None
-        if cleaned is None
-        else cleaned.files.get("set_aside") or cleaned.files.get("rejected")
-    )
-    if path is None or path.suffix != ".csv" or not path.exists():
-        return [], []
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
-        return next(rows, []), list(islice(rows, _SET_ASIDE))
-
-
-def _campaigns(account: Any) -> list[tuple[str, str]]:
-    table = account.campaigns()
-    takes = table[table["status"].isin(lead_import.IMPORTABLE)]
-    return [
-        (str(row.id), str(row.name_ if hasattr(row, "name_") else row.name))
-        for row in takes.itertuples(index=False)
-    ]
-
-
-def _free(target: Path) -> Path:
-    """A name that no file has: `autumn.csv`, then `autumn-2.csv`."""
-    number = 1
-    path = target
-    while path.exists():
-        number += 1
-        path = target.with_name(f"{target.stem}-{number}{target.suffix}")
-    return path
+def _whole(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < len("1000000000") else 0
 
 
 async def _form(request: Request) -> dict[str, str]:
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _FORM_BYTES:
-            raise ConfigError("the form is too long")
-    return {name: values[-1] for name, values in parse_qs(body.decode(errors="replace")).items()}
+    body = await body_of(request.stream(), _FORM_BYTES)
+    if body is None:
+        raise ConfigError("the form is too long")
+    pairs = parse_qs(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=1_000)
+    return {name: values[-1] for name, values in pairs.items()}

@@ -49,7 +49,10 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"count": count, "percent": percent, "instant": instant, "words": words}
+    environment.filters |= {
+        "count": count, "percent": percent, "instant": instant, "words": words, "bytes": size,
+        "reason_row": _reason_row, "counted": counted,
+    }  # fmt: skip
     return environment
 
 
@@ -58,9 +61,29 @@ def count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
+def counted(value: int, noun: str, plural: str = "") -> str:
+    """`1 lead`, `2 leads`."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
 def percent(value: float | None) -> str:
     """A share with one decimal, or a dash for none."""
     return "–" if value is None else f"{value:.1%}".replace("%", " %")
+
+
+def size(size_bytes: int) -> str:
+    """A size as people say it: `41.2 MB`."""
+    if size_bytes < 1_000:
+        return f"{size_bytes:,} bytes"
+    units = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
+    unit, factor = next((each for each in units if size_bytes < 1_000 * each[1]), units[-1])
+    return f"{size_bytes / factor:,.1f} {unit}"
+
+
+def _reason_row(row: tuple[str, str, str, int]) -> tuple[str, str, str, str]:
+    """A reason as its row of a table."""
+    outcome, meaning, remedy, records = row
+    return words(outcome), meaning, "" if remedy == "nothing to do" else remedy, count(records)
 
 
 def instant(value: datetime | date | None) -> str:

@@ -83,6 +83,7 @@ def serve(
     *,
     firm: Firm | None = None,
     own_list: SuppressionList | None = None,
+    profiles: Path | None = None,
     port: int = 0,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> App:
@@ -93,6 +94,7 @@ def serve(
         connect: Opens the account when a page first needs it; None: lists are cleaned without one.
         firm: What the firm file says.
         own_list: The firm's suppression list, which every list is held against.
+        profiles: Folder of what was answered about lists, by source; None: answers last as long as the app.
         port: Port on this machine; 0 takes a free one.
         now: The clock, UTC.
 
@@ -110,7 +112,7 @@ def serve(
     """
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; make it, or name another one")
-    workspace = Workspace(folder, connect, firm or Firm(), own_list, now)
+    workspace = Workspace(folder, connect, firm or Firm(), own_list, now, profiles)
     listener = listen("the web app", HOST, port)
     url = url_of(listener)
     # 192 bits: nobody guesses it.

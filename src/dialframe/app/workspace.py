@@ -21,6 +21,7 @@ class Workspace:
         folder: The only folder that lists are read from and written to.
         firm: What the firm file says.
         own_list: The firm's suppression list.
+        profiles: Folder of what was answered about lists, by source; None: nothing is remembered.
         jobs: Work in the background.
         now: The clock, UTC.
     """
@@ -32,6 +33,7 @@ class Workspace:
         firm: Firm,
         own_list: SuppressionList | None,
         now: Callable[[], datetime],
+        profiles: Path | None = None,
     ) -> None:
         """Open nothing yet.
 
@@ -41,9 +43,10 @@ class Workspace:
             firm: What the firm file says.
             own_list: The firm's suppression list; None: no list is consulted or added to.
             now: The clock, UTC.
+            profiles: Folder of what was answered about lists; None: nothing is remembered.
         """
         self.folder, self.firm, self.now = folder.resolve(), firm, now
-        self.own_list = own_list
+        self.own_list, self.profiles = own_list, profiles
         self.jobs = Jobs()
         self._connect = connect
         self._account: Account | None = None

@@ -57,6 +57,7 @@ def web_app(
     import webbrowser
 
     from dialframe.app import serve
+    from dialframe.cli.lead_options import profiles_folder
     from dialframe.files import write_text
     from dialframe.firm import Firm
     from dialframe.flows.suppression_import import own_list
@@ -68,6 +69,7 @@ def web_app(
             account_options.connect,
             firm=Firm.find(Path.cwd()),
             own_list=own_list(os.environ, account_options.settings.store),
+            profiles=profiles_folder(account_options.store),
             port=port,
         ) as running,
         tempfile.TemporaryDirectory(prefix="dialframe-app-") as private,
