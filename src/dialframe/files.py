@@ -11,7 +11,6 @@ import glob
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -29,7 +28,6 @@ FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 #: Behind the names of files that are not whole yet.
 SUFFIX: Final = ".tmp"
-_KEY_BYTES: Final = 32
 #: The clock of the face that asked for the outputs of this process to be noted; empty where none did.
 _CLOCK: Final[list[Callable[[], datetime]]] = []
 
@@ -67,43 +65,6 @@ def write_bytes(content: bytes, path: Path) -> Path:
 def write_text(text: str, path: Path) -> Path:
     """Write text as UTF-8, whole or not at all; see `write_bytes`."""
     return write_bytes(text.encode(), path)
-
-
-def forget_key(path: Path, *, make: bool = True) -> bytes:
-    """The key of forgotten numbers from a file, readable by its owner alone.
-
-    Keep it apart from what it is the key of: with both, every number can be tried.
-
-    Args:
-        path: The file of the key.
-        make: Whether a new key is made there where there is none.
-
-    Returns:
-        32 bytes.
-
-    Raises:
-        StoreError: The file is missing or holds no key: forgotten numbers would come back.
-        OSError: It cannot be written.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "forgotten.key"
-        >>> forget_key(file) == forget_key(file)
-        True
-    """
-    if make and not path.exists():
-        # 256 random bits, of which nothing follows about what they are the key of.
-        write_text(secrets.token_hex(_KEY_BYTES) + "\n", path)
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
-        key = b""
-    if len(key) != _KEY_BYTES:
-        raise StoreError(
-            f"{path}: the key of forgotten numbers is missing or damaged; put it back: without it they would be "
-            "stored and called again"
-        )
-    return key
 
 
 def digest(path: Path) -> str:
@@ -240,10 +201,6 @@ class Outputs:
 
     def paths(self) -> list[Path]:
         """Every file and folder that was noted and is still there, once."""
-        return [path for path in self.noted() if path.exists()]
-
-    def noted(self) -> list[Path]:
-        """Every file and folder that was noted, once."""
         # A dictionary and not a set: in the order in which they were noted.
         unique: dict[Path, None] = {}
         lines = self.path.read_bytes().splitlines() if self.path.exists() else []
@@ -252,7 +209,7 @@ class Outputs:
                 unique[Path(json.loads(line)["path"])] = None
             except (ValueError, KeyError, TypeError):
                 continue  # a line that was cut off: the file it names was not finished either
-        return list(unique)
+        return [path for path in unique if path.exists()]
 
 
 def note_outputs(clock: Callable[[], datetime]) -> None:

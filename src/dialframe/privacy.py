@@ -76,7 +76,7 @@ def keyed_mark(key: bytes, kind: str, text: str) -> bytes:
     """What is left of a number or id that was forgotten: a hash that nobody can undo without the key.
 
     Args:
-        key: The key (`files.forget_key`).
+        key: The key.
         kind: What the text is (`phone`, `national`, `id`), so that two kinds never meet.
         text: The number or id.
 

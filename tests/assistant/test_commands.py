@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from assistant.everything import Walk
 from dialframe.assistant import analysis_tools, offered_operations
 from dialframe.assistant.offered_operations import CONFIRMED, Exposure
 from dialframe.contract import operations
+from dialframe.evidence import EvidenceLog
 from dialframe.sandbox import Sandbox
 
 Door = Callable[..., Any]
@@ -91,18 +90,22 @@ def test_every_tool_is_listed_and_done(
 
 
 def _check_diary(store: Path, phone: str, key: str) -> None:
-    """Each call stands in the log of the account, for its owner alone, without a number or the key."""
-    (file,) = store.rglob("assistant.jsonl")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    text = file.read_text(encoding="utf-8")
+    """Each call is a record of the evidence log, without a number or the key."""
+    log = EvidenceLog.beside(store)
+    assert log.verify() == []
+    records = list(log.records(["assistant"]))
+    text = "".join(record.encoded() for record in records)
     assert phone not in text
-    assert key not in text
-    lines = [json.loads(line) for line in text.splitlines()]
-    ends = {line["tool"]: line for line in lines if line["outcome"] in ("done", "refused")}
+    assert key not in log.path.read_text(encoding="utf-8")
+    ends = {each.source: each for each in records if each.detail["outcome"] in ("done", "refused")}
     assert set(ends) == set(EVERY)
-    assert ends["whatsapp_send"]["outcome"] == "refused"
-    assert ends["calls_list"]["request_id"].startswith("req_")
-    sending = {line["tool"]: line["key"] for line in lines if line["outcome"] == "sending"}
+    assert ends["whatsapp_send"].detail["outcome"] == "refused"
+    assert str(ends["calls_list"].request_id).startswith("req_")
+    sending = {
+        each.source: each.detail.get("key")
+        for each in records
+        if each.detail["outcome"] == "sending"
+    }
     assert all(sending[offered_operations.tool_name(name)] for name in CONFIRMED)
 
 

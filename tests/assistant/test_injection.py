@@ -15,7 +15,6 @@ from mcp import Client
 
 from assistant.conftest import Person, campaign, in_memory, over_stdio, rest, text_of
 from dialframe.account import connect
-from dialframe.assistant import audit_log
 from dialframe.assistant.offered_operations import (
     ALL,
     CONFIRMED,
@@ -24,6 +23,7 @@ from dialframe.assistant.offered_operations import (
     read_policy,
     tool_name,
 )
+from dialframe.evidence import EvidenceLog
 from dialframe.sandbox import Sandbox
 from dialframe.sandbox.world import recordings_and_transcripts
 
@@ -190,7 +190,7 @@ class Unpoliced:
 
     leads: str
     asked: list[str]
-    log: Path
+    log: EvidenceLog
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +204,7 @@ def unpoliced(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) 
         return text_of(leads)
 
     leads = over_stdio(tools_sandbox, talk, store, "--allow", "webhooks.create", person=person)
-    (log,) = store.rglob(audit_log.FILE)
-    return Unpoliced(leads, person.asked, log)
+    return Unpoliced(leads, person.asked, EvidenceLog.beside(store))
 
 
 def test_people_are_withheld_without_a_policy_and_given_with_one(
@@ -232,16 +231,12 @@ def test_people_are_withheld_without_a_policy_and_given_with_one(
 
 
 def test_an_address_stands_whole_in_the_question_and_in_the_log(unpoliced: Unpoliced) -> None:
-    """A host that looks like a number is not masked where data is sent to it; the log's lines are chained."""
-    log = unpoliced.log
+    """A host that looks like a number is not masked where data is sent to it."""
     assert URL in unpoliced.asked[0]
-    assert URL in log.read_text()
-    assert not audit_log.broken_lines(log.parent)
-    lines = log.read_bytes().splitlines(keepends=True)
-    log.write_bytes(b"".join([*lines[:-2], lines[-1]]))
-    assert audit_log.broken_lines(log.parent) == [len(lines) - 1]
-    log.write_bytes(b"".join(lines).replace(b"2125550142", b"2125550143"))
-    assert audit_log.broken_lines(log.parent)
+    addresses = [
+        record.detail["arguments"].get("url") for record in unpoliced.log.records(["assistant"])
+    ]
+    assert URL in addresses
 
 
 def test_every_operation_that_changes_something_for_good_is_confirmed() -> None:

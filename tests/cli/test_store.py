@@ -11,8 +11,7 @@ import pytest
 import dialframe
 from cli.commands import invoke
 from dialframe.evidence import EvidenceLog
-from dialframe.files import Outputs
-from dialframe.flows.import_ledger import COLUMNS
+from dialframe.flows.import_ledger import Journal
 
 
 @pytest.fixture(scope="module")
@@ -140,16 +139,20 @@ def test_the_store_is_used_without_an_address_and_a_key(
     invoke("store info", ends=2, err="no account is stored")
 
 
-def test_what_only_the_register_of_outputs_knows_of_is_named(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_import_whose_plan_is_gone_before_its_end_is_named(
+    folder: Path, tmp_path: Path
 ) -> None:
-    """The journal of an import whose ledger is still here."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    ledger, other = tmp_path / "list.import.csv", tmp_path / "own.import.csv"
-    ledger.write_text(",".join(COLUMNS) + "\n")
-    other.write_text("name,phone\n")
-    Outputs.of_this_user().add([ledger, other], datetime.now(UTC))
+    """What became of leads that were sent is not known, and the log says of which import."""
+    log, now = EvidenceLog.beside(folder), datetime.now(UTC)
+    journal = Journal(tmp_path / "list.import.jsonl", log)
+    lead = {"file": "list.csv", "line": 2, "row": 1, "body": {"phone": "+12025550142"}}
+    journal.begin(now, "c", "s", [[lead]])
+    journal.send(0, now, "k")
+    invoke("store verify")
+    journal.path.rename(tmp_path / "elsewhere")
 
-    words = invoke("store verify", ends=3).out
-    assert f"{ledger}: its journal is gone" in words
-    assert "outputs: 1 problems" in words
+    assert f"{journal.path}: the plan of an import is gone" in invoke("store verify", ends=3).out
+    (tmp_path / "elsewhere").rename(journal.path)
+    journal.close(0, now, "refused", {0: {"why": "validation_failed"}})
+    journal.path.unlink()
+    invoke("store verify")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,8 +26,10 @@ from dialframe.errors import (
     StoreError,
     TransportError,
 )
+from dialframe.evidence import EvidenceLog
 from dialframe.files import alone
 from dialframe.flows.import_batches import COLUMNS, Ledger, import_leads
+from dialframe.flows.import_ledger import Journal
 from dialframe.leads import LeadInput
 
 CAMPAIGN = "cmp_00000000-0000-4000-8000-000000000003"
@@ -150,7 +152,8 @@ def _run(
         leads,
         campaign_id=CAMPAIGN,
         source=source,
-        journal=folder / "list.import.jsonl",
+        plan=folder / "list.import.jsonl",
+        log=EvidenceLog.beside(folder),
         now=lambda: now,
         listed=listed,
         look=service.look,
@@ -409,44 +412,67 @@ def test_key_stays_open_where_the_refusal_says_nothing_of_it(
     assert len(service.bodies) == 1
 
 
-def test_journal_of_another_import_is_refused(service: Service, tmp_path: Path) -> None:
-    """A journal is never continued with leads that are not its own."""
+def test_plan_of_another_import_is_refused(service: Service, tmp_path: Path) -> None:
+    """A plan is never continued with leads that are not its own."""
     _run(service, tmp_path, _leads(10))
 
     with pytest.raises(StoreError, match="belongs to an import of other leads"):
         _run(service, tmp_path, _leads(10), source="file-2")
 
 
-def test_journal_is_for_its_owner_alone(service: Service, tmp_path: Path) -> None:
-    """The journal holds numbers, so nobody else may read it."""
+def test_plan_is_for_its_owner_alone(service: Service, tmp_path: Path) -> None:
+    """The plan holds numbers, so nobody else may read it."""
     _run(service, tmp_path, _leads(3))
 
     assert (tmp_path / "list.import.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_damaged_journal_is_named(service: Service, tmp_path: Path) -> None:
-    """A line in the middle that cannot be read stops the import and is named."""
-    _run(service, tmp_path, _leads(3))
-    journal = tmp_path / "list.import.jsonl"
-    lines = journal.read_text().splitlines()
-    journal.write_text("\n".join([lines[0], "{half", *lines[2:]]) + "\n")
-
-    with pytest.raises(StoreError, match="line 2"):
-        _run(service, tmp_path, _leads(3))
-
-
-def test_a_journal_deleted_with_its_head_is_known_by_the_ledger(
-    service: Service, tmp_path: Path
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda plan: plan.write_text(plan.read_text().replace("{", "{half", 1)), "line 1"),
+        (lambda plan: plan.write_text(plan.read_text().replace("+10", "+11", 1)), "not what was"),
+        (lambda plan: plan.unlink(), "plan of an import is missing, leads of which were sent"),
+        (lambda plan: shutil.rmtree(plan.parent / "evidence"), "knows nothing of"),
+    ],
+    ids=["torn", "changed", "deleted", "another log"],
+)
+def test_what_was_sent_is_not_sent_again_because_a_file_is_gone(
+    service: Service, tmp_path: Path, harm: Callable[[Path], object], words: str
 ) -> None:
-    """What was sent is not sent again because nobody knows of it."""
+    """A plan that is damaged or gone, and a log that does not know it, stop the import."""
     _run(service, tmp_path, _leads(3))
-    (tmp_path / "list.import.csv").write_text("the ledger that the command writes beside it")
-    for name in ("list.import.jsonl", "list.import.jsonl.head"):
-        (tmp_path / name).unlink()
+    harm(tmp_path / "list.import.jsonl")
 
-    with pytest.raises(StoreError, match=r"list\.import\.csv is of an import whose journal"):
+    with pytest.raises(StoreError, match=words):
         _run(service, tmp_path, _leads(3))
     assert len(service.imported) == 3
+
+
+def test_a_plan_that_was_not_begun_is_begun_anew(service: Service, tmp_path: Path) -> None:
+    """A run that ended before anything was sent leaves nothing that holds up the next one."""
+    log = EvidenceLog.beside(tmp_path)
+    Journal(tmp_path / "list.import.jsonl", log).begin(START, CAMPAIGN, "file-1", [])
+    (tmp_path / "list.import.jsonl").unlink()
+
+    assert _run(service, tmp_path, _leads(3)).counts["accepted"] == 3
+
+
+def test_the_log_says_of_each_number_what_became_of_it(service: Service, tmp_path: Path) -> None:
+    """Number, campaign, request and outcome; a person who is forgotten leaves a mark, and the ledger stays."""
+    first = _run(service, tmp_path, _leads(3))
+    log = EvidenceLog.beside(tmp_path)
+    (record,) = log.records(["import"], numbers=["+10000000002"])
+    assert (record.list, record.request_id, record.detail["status"]) == (
+        CAMPAIGN,
+        "req_1",
+        "accepted",
+    )
+
+    log.forget(["+10000000002"], START)
+    again = _run(service, tmp_path, _leads(3))
+    assert again.counts == first.counts
+    assert again.frame["lead_id"].isna().tolist() == [False, False, True]
 
 
 def test_large_leads_make_smaller_batches(service: Service, tmp_path: Path) -> None:
@@ -466,12 +492,12 @@ def test_large_leads_make_smaller_batches(service: Service, tmp_path: Path) -> N
 @given(
     count=st.integers(0, 900),
     cuts=st.lists(st.tuples(st.integers(1, 8), st.booleans()), max_size=4),
-    torn=st.integers(0, 60),
+    torn=st.integers(1, 60),
 )
 def test_no_lead_is_lost_or_doubled_whatever_breaks(
     tmp_path_factory: pytest.TempPathFactory, count: int, cuts: list[tuple[int, bool]], torn: int
 ) -> None:
-    """Cut connections before and after the write, and a journal torn at its end, change nothing."""
+    """Cut connections before and after the write, and a log torn at its end, change nothing."""
     folder = tmp_path_factory.mktemp("import")
     service = Service()
     plan = dict(cuts)
@@ -481,10 +507,11 @@ def test_no_lead_is_lost_or_doubled_whatever_breaks(
             ledger = _run(service, folder, _leads(count))
             break
         except TransportError:
-            journal = folder / "list.import.jsonl"
-            last = journal.read_bytes().rstrip(b"\n").rsplit(b"\n", 1)[-1]
-            if json.loads(last)["kind"] == "answer":
-                journal.write_bytes(journal.read_bytes()[: -min(torn, len(last)) or None])
+            # Half a batch of records, whose writer was killed.
+            with EvidenceLog.beside(folder).path.open("ab") as file:
+                file.write(
+                    b'{"kind":"import","at":"2026-09-14T12:00:00.000000Z","number":"+1000'[:torn]
+                )
     else:
         ledger = _run(service, folder, _leads(count))
 

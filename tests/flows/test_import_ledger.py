@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dialframe import leads
+from dialframe.evidence import EvidenceLog
 from dialframe.flows.import_ledger import Journal, Ledger
 
 AT = datetime(2026, 9, 14, 12, tzinfo=UTC)
@@ -32,15 +33,14 @@ BODIES: tuple[dict[str, Any], ...] = (
 
 def _book(folder: Path, *results: dict[str, Any]) -> Journal:
     """A journal of one batch with these results."""
-    book = Journal.open(folder / "list.import.jsonl")
-    planned = [
+    book = Journal(folder / "list.import.jsonl", EvidenceLog.beside(folder))
+    leads = [
         {"file": "list.csv", "line": at + 2, "row": at + 1, "body": body}
         for at, body in enumerate(BODIES)
     ]
-    book.begin(AT, {"campaign_id": "c", "source": "s"}, [{"batch": 0, "leads": planned}])
-    book.append("send", AT, {"batch": 0, "key": "k"})
-    told = [{"index": at, "lead_id": None, "field": None, **one} for at, one in enumerate(results)]
-    book.append("answer", AT, {"batch": 0, "key": "k", "results": told})
+    book.begin(AT, "c", "s", [leads])
+    book.send(0, AT, "k")
+    book.close(0, AT, "answer", dict(enumerate(results)))
     return book
 
 
@@ -86,3 +86,17 @@ def test_what_cannot_be_mended_is_not_in_it(tmp_path: Path, result: dict[str, An
     book = _book(tmp_path, result, result, result)
 
     assert Ledger(book).send_again().empty
+
+
+def test_import_reads_as_it_was_written(tmp_path: Path) -> None:
+    """An import in hand and the same one read from the disk agree; a key's day begins when it is first used."""
+    book = _book(tmp_path, {"status": "accepted", "lead_id": "lead_1"}, {"why": "two_results"})
+    book.send(0, AT.replace(hour=20), "k")
+    book.close(0, AT, "found", {1: {"status": "duplicate"}}, complete=False)
+    again = Journal.open(tmp_path / "list.import.jsonl", EvidenceLog.beside(tmp_path))
+
+    assert again.standing(0) == book.standing(0)
+    assert again.standing(0).sent_at == AT
+    assert again.batch(0) == book.batch(0)
+    assert again.answers(0)[1]["status"] == "duplicate"
+    assert Ledger(again).counts == {"sent": 3, "accepted": 1, "refused": 1, "unknown": 1}

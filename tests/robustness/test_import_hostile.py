@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from client.fakes import a_lead
+from dialframe.evidence import EvidenceLog
 from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
 
 Go = Callable[..., tuple[int, dict[str, Any], str]]
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 Twist = Callable[[dict[str, Any]], Any]
 
 
@@ -225,13 +230,13 @@ def test_key_of_yesterday_is_not_asked_with(fake: Fake, go: Go, tmp_path: Path) 
     """A batch that was open for a day may be a second write: it is set aside and named."""
     fake.trouble = lambda n: "lose" if n >= 1 else None
     assert go()[0] == 1
-    journal = tmp_path / "out" / "autumn.import.jsonl"
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    for line in lines:
-        if line["kind"] == "send":
-            line["at"] = "2026-01-01T00:00:00+00:00"
-    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    journal.with_name(f"{journal.name}.head").unlink()
+    log = EvidenceLog.beside(tmp_path / "store")
+    records = [
+        replace(each, at=LONG_AGO) if each.detail.get("state") == "send" else each
+        for each in log.records()
+    ]
+    shutil.rmtree(log.folder)
+    EvidenceLog.beside(tmp_path / "store").append(records)
     fake.trouble = lambda _: None
     status, facts, _ = go()
 

@@ -22,6 +22,7 @@ from typing import Final
 import pandas as pd
 import pytest
 
+from dialframe.evidence import EvidenceLog
 from forked import Forked
 from robustness.kill_load import CODES, LISTED_CODES
 from sandbox.service_bench import Json, Service
@@ -112,7 +113,8 @@ class Import:
     def __init__(self, sandbox: Sandbox, file: Path, out: Path, state: Path) -> None:
         self.out = out
         self.campaign = sandbox.party.campaign("draft")
-        self.journal = out / f"{file.stem}.import.jsonl"
+        self.plan = out / f"{file.stem}.import.jsonl"
+        self.log = EvidenceLog.beside(state / "store")
         self._arguments = [
             "leads", "import", str(file), "--campaign", self.campaign, "--region", "US",
             "--out", str(out), "--json", "--yes",
@@ -132,7 +134,7 @@ class Import:
     def killed(self, dice: random.Random) -> bool:
         """Run it and kill it at a drawn moment; whether it was still at work."""
         process = self.start()
-        grown = self._size() + dice.randrange(40_000) if dice.random() < 0.7 else None
+        grown = self._size() + dice.randrange(120_000) if dice.random() < 0.7 else None
         until = time.monotonic() + (dice.uniform(0.0, 3.0) if grown is None else 6.0)
         while process.alive() and time.monotonic() < until:
             if grown is not None and self._size() > grown:
@@ -157,16 +159,14 @@ class Import:
         """Run it once, with faults as they are; whether it came to an end."""
         return self.start().end()[0] == 0
 
-    def entries_of(self, kind: str) -> list[Json]:
-        """The journal's lines of one kind."""
-        return [entry for entry in self.entries() if entry["kind"] == kind]
-
-    def entries(self) -> list[Json]:
-        """The journal's lines."""
-        return [json.loads(line) for line in self.journal.read_text().splitlines()]
+    def entries_of(self, state: str) -> list[Json]:
+        """The records of the import in one state."""
+        records = self.log.records(["import"])
+        return [dict(each.detail) for each in records if each.detail.get("state") == state]
 
     def _size(self) -> int:
-        return self.journal.stat().st_size if self.journal.exists() else 0
+        files = (self.plan, self.log.path)
+        return sum(path.stat().st_size for path in files if path.exists())
 
 
 def run_here(arguments: list[str], environment: dict[str, str], said: str) -> None:
@@ -198,7 +198,7 @@ def check_campaign(sandbox: Sandbox, work: Import, expected: dict[str, str]) -> 
 
 def check_ledger(work: Import, facts: dict[str, int], expected: dict[str, str]) -> None:
     """The ledger balances, names every lead once, and agrees with what the command said."""
-    ledger = pd.read_csv(work.journal.with_suffix(".csv"), dtype=str)
+    ledger = pd.read_csv(work.plan.with_suffix(".csv"), dtype=str)
     assert (
         facts["sent"] == facts["accepted"] + facts["refused"] + facts["unknown"] == len(expected)
     )
@@ -210,11 +210,10 @@ def check_ledger(work: Import, facts: dict[str, int], expected: dict[str, str]) 
 
 
 def check_keys(sandbox: Sandbox, work: Import) -> None:
-    """A batch has one key, in the journal and in the service's own table, and a lead one batch."""
+    """A batch has one key, in the log and in the service's own table, and a lead one batch."""
     sent: dict[int, set[str]] = {}
-    for entry in work.entries():
-        if entry["kind"] == "send":
-            sent.setdefault(entry["batch"], set()).add(entry["key"])
+    for entry in work.entries_of("send"):
+        sent.setdefault(entry["batch"], set()).add(entry["key"])
     assert all(len(keys) == 1 for keys in sent.values()), sent
     keys = {key for own in sent.values() for key in own}
     assert len(keys) == len(sent)
@@ -249,7 +248,7 @@ def test_killed_imports_end_with_every_lead_once(tmp_path: Path) -> None:
             check_ledger(work, facts, expected)
             check_keys(sandbox, work)
             done["imports"] += 1
-            done["batches"] += len(work.entries_of("batch"))
+            done["batches"] += len({entry["batch"] for entry in work.entries_of("send")})
             done["unknown set aside"] += len(work.entries_of("unknown"))
             LOGGER.info("import %d: %s", number, dict(done))
     assert done["kills"] == KILLS

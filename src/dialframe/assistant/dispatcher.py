@@ -37,7 +37,7 @@ from dialframe.config import Progress
 from dialframe.contract.limits import JSON_DEPTH
 from dialframe.contract.models.base_models import Nothing
 from dialframe.contract.operations import Operation
-from dialframe.errors import DialframeError
+from dialframe.errors import DialframeError, StoreError
 from dialframe.privacy import KEY
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ class Dispatcher:
         if kind_of(row) != "read":
             # What cannot be written down is not done.
             entry = replace(call.entry, outcome="sending", key=options.idempotency_key)
-            audit_log.write(call.caller.account.store.folder, entry)
+            _write_down(call, entry)
         client, exposure = call.caller.account.client, self.exposure
         if row.streamed and "recording" not in exposure.people:
             return tool_answers.failed(
@@ -319,10 +319,15 @@ class Dispatcher:
                 entry, outcome=outcome, words=words, request_id=content.get("request_id")
             )
         try:
-            audit_log.write(call.caller.account.store.folder, entry)
-        except OSError:
+            _write_down(call, entry)
+        except StoreError:
             # The answer is given all the same: of a write there is a line already.
             LOGGER.exception("the call of %s could not be written down", shown(entry.tool))
+
+
+def _write_down(call: Call, entry: audit_log.Entry) -> None:
+    account = call.caller.account
+    audit_log.write(account.evidence, account.store.folder.name, entry)
 
 
 def _tell(context: Context, step: Progress) -> None:

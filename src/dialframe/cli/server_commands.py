@@ -361,7 +361,7 @@ def serve_tools(
     store as DIALFRAME_BASE_URL, DIALFRAME_API_KEY and DIALFRAME_STORE in its environment. Without
     --allow it only reads. What cannot be undone or sends data out runs only after the user confirmed that
     very call, with the whole target in sight. Names, e-mails, notes, transcripts and recordings are
-    withheld unless --policy gives them. Each call is written down in assistant.jsonl in the store. Example:
+    withheld unless --policy gives them. Each call is written down in the evidence log. Example:
 
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """

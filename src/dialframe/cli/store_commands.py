@@ -164,26 +164,25 @@ def verify(
 ) -> Answer:
     """Compare every file of the store with its digests, without asking the service.
 
-    The evidence log and the assistant's log are looked at, too, and what the register of outputs
-    knows of imports whose journal was deleted. Ends with status 3 if something is not as it was written. Example:
+    The evidence log is looked at, too, and what it knows of imports whose plan is gone. Ends with status 3 if
+    something is not as it was written. Example:
 
         dialframe store verify
     """
-    from dialframe.flows.machine_checks import vanished_outputs
+    from dialframe.flows.machine_checks import lost_import_plans
     from dialframe.store import verify as checks
 
-    vanished = vanished_outputs() if journal is None else []
-    problems: dict[str, list[Problem]] = {"outputs": vanished} if vanished else {}
+    problems: dict[str, list[Problem]] = {}
     lost: list[str] = []
-    for path in _stores(store, needed=not vanished) if journal is None else ():
+    evidence = _evidence(store, journal)
+    for path in _stores(store, needed=not evidence.exists) if journal is None else ():
         # All stores of the folder, since nobody knows which account a damaged one was of.
         if set_aside:
             lost += checks.give_up(path)
-        problems[path.name] = [*checks.verify(path), *_tool_calls(path)]
-    if (evidence := _evidence(store, journal)).exists:
-        problems["evidence"] = [
-            checks.Problem(evidence.path.name, line) for line in evidence.verify()
-        ]
+        problems[path.name] = checks.verify(path)
+    if evidence.exists:
+        words = evidence.verify() or (lost_import_plans(_root(store)) if journal is None else [])
+        problems["evidence"] = [checks.Problem(evidence.path.name, line) for line in words]
     rows = {name: [asdict(each) for each in damages] for name, damages in problems.items()}
     summary = [*lost]
     for name, damages in problems.items():
@@ -297,23 +296,6 @@ def _evidence(store: Path | None, folder: Path | None) -> EvidenceLog:
             f"{folder} holds no write journal; name the folder that a client was given"
         )
     return log
-
-
-def _tool_calls(store: Path) -> list[Problem]:
-    """What is wrong with the log of an assistant's calls, where there is one."""
-    from dialframe.store.verify import Problem
-
-    # The note outside of the folder stays where the log was deleted.
-    noted = store.with_name(f"{store.name}.assistant.jsonl.head").exists()
-    if not noted and not list(store.glob("assistant.jsonl*")):
-        return []
-    try:
-        from dialframe.assistant import audit_log
-    except ImportError:
-        words = ["it was not looked at; pip install 'dialframe[assistant]'"]
-    else:
-        words = audit_log.problems(store)
-    return [Problem("assistant.jsonl", line) for line in words]
 
 
 def _stores(store: Path | None, *, needed: bool = True) -> list[Path]:

@@ -62,6 +62,7 @@ _LASTING: Final = (
     "operation",
     "state",
     "status",
+    "index",
     "created_at",
 )
 _ERASED: Final = "[forgotten]"

@@ -15,19 +15,25 @@ What a batch's last word was decides what is done with it, now and in every late
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, get_args
 
 from pydantic import ValidationError
 
 from dialframe.client import Answered, Options
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits, operations
-from dialframe.contract.models.lead_models import Lead, LeadImport, LeadImportAnswer
+from dialframe.contract.models.lead_models import (
+    ImportStatus,
+    Lead,
+    LeadImport,
+    LeadImportAnswer,
+)
 from dialframe.contract.models.lead_models import LeadInput as Body
 from dialframe.contract.operations import Operation
 from dialframe.errors import (
@@ -42,6 +48,7 @@ from dialframe.errors import (
     Refused,
     StoreError,
 )
+from dialframe.evidence import EvidenceLog
 from dialframe.files import alone
 from dialframe.flows.import_ledger import (
     COLUMNS,
@@ -50,7 +57,6 @@ from dialframe.flows.import_ledger import (
     Ledger,
     Standing,
     ledger_of,
-    results,
 )
 from dialframe.leads import LeadInput
 
@@ -62,6 +68,8 @@ _ENVELOPE_BYTES: Final = 1024
 _REFUSED_IN_A_ROW: Final = 3
 #: So many answers in one run that are none, and something else than the service is answering.
 _UNREADABLE_AT_MOST: Final = 3
+#: How an error names a lead's field (contract, Errors).
+_POINTER: Final = re.compile(r"/leads/(\d+)/")
 #: Conflicts that do not say that nothing was written.
 _OPEN_CONFLICTS: Final = ("conflict", "idempotency_conflict", "outcome_unknown")
 
@@ -93,7 +101,8 @@ def import_leads(
     *,
     campaign_id: str,
     source: str,
-    journal: Path,
+    plan: Path,
+    log: EvidenceLog,
     now: Callable[[], datetime],
     listed: Collection[str] = (),
     look: Look | None = None,
@@ -101,16 +110,17 @@ def import_leads(
 ) -> Ledger:
     """Import leads in batches of 200, each under a key of its own, and say what became of each.
 
-    Run again after a crash, with the same source, campaign and journal, it goes on with the plan that
-    the journal holds: answered batches are not sent again, and a batch that may have arrived is sent
-    with the same key and the same bytes.
+    Run again after a crash, with the same source, campaign and plan, it resumes where the evidence log says that it
+    stopped: answered batches are not sent again, and a batch that may have arrived is sent with the same key and the
+    same bytes.
 
     Args:
         client: Client of the account.
         leads: Leads with their source lines, in the order of the file.
         campaign_id: A campaign in draft, ready or paused.
         source: What the leads were made from, a hash of the files for instance.
-        journal: File that remembers what was sent; made if it is not there.
+        plan: File of what is to be sent; written if it is not there.
+        log: The evidence log, which remembers what was sent and what became of it.
         now: The clock, UTC.
         listed: Numbers on a Do-Not-Call list; planned leads with them that were not sent yet are
             set aside as `on_dnc`.
@@ -121,17 +131,16 @@ def import_leads(
     Raises:
         ApiError: The service refused a batch for a reason that holds for all; nothing of it was
             written.
-        StoreError: The journal belongs to another import, is damaged, or is in use.
+        StoreError: The plan belongs to another import, is damaged, or is in use; or the log is not what was written.
         ContractError: Three batches of this run got an answer that cannot be read; they are unknown.
         TransportError: No answer came; run it again to go on with the same keys.
 
     Source: contract, Endpoints: Leads; Idempotency.
     """
-    with alone(journal.parent, f".{journal.name}.lock"):
-        book = check_journal(journal, campaign_id, source)
-        if not book.planned:
-            plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
-            book.begin(now(), {"campaign_id": campaign_id, "source": source}, plan)
+    with alone(plan.parent, f".{plan.name}.lock"):
+        book = check_journal(plan, log, campaign_id, source)
+        if book.head is None:
+            book.begin(now(), campaign_id, source, _batches(leads))
         run = _Run(client, book, now, frozenset(listed))
         run.send_all(on_progress)
         if look is not None:
@@ -139,30 +148,29 @@ def import_leads(
         return Ledger(book, requests=run.requests)
 
 
-def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
-    """The journal, if it is of this import or empty; nothing is written.
+def check_journal(path: Path, log: EvidenceLog, campaign_id: str, source: str) -> Journal:
+    """The plan and how far it came, if it is of this import or there is none; nothing is written.
 
     Raises:
         StoreError: It belongs to another import, is damaged, or is missing beside its ledger.
     """
-    book = Journal.open(path)
-    head = book.head or {}
-    ledger = ledger_of(path)
-    if book.head is None and ledger.exists():
+    book = Journal.open(path, log)
+    if book.head is None and ledger_of(path).exists():
         raise StoreError(
-            f"{ledger} is of an import whose journal {path.name} is missing, so what was sent would be "
-            "sent again; bring the journal back, name another --out folder, or remove the ledger if "
+            f"{ledger_of(path)} is of an import whose plan {path.name} is missing, so what was sent would be "
+            "sent again; bring the plan back, name another --out folder, or remove the ledger if "
             "that import is settled"
         )
-    earlier = (head.get("campaign_id"), head.get("source"))
-    if book.planned and earlier != (campaign_id, source):
+    if book.head is not None and (book.head["campaign_id"], book.head["source"]) != (
+        campaign_id,
+        source,
+    ):
         # Another hash of the files, or of the choices made about them.
-        difference = (
-            "into another campaign" if earlier[1] == source else "of other leads or other choices"
-        )
+        same = book.head["source"] == source
+        difference = "into another campaign" if same else "of other leads or other choices"
         raise StoreError(
-            f"{path} belongs to an import {difference}; name another --out folder, or remove the file, "
-            "its .head and its ledger if that import is settled"
+            f"{path} belongs to an import {difference}; name another --out folder, or remove the file "
+            "and its ledger if that import is settled"
         )
     return book
 
@@ -186,7 +194,7 @@ def _batches(leads: Iterable[LeadInput]) -> Iterator[list[Entry]]:
 
 
 def _planned(lead: LeadInput) -> Entry:
-    """A lead as the journal keeps it; one that no request could carry stops the plan, by its line."""
+    """A lead as the plan has it; one that no request could carry stops the plan, by its line."""
     try:
         Body.model_validate(lead.body)
     except ValidationError as problem:
@@ -200,7 +208,7 @@ def _planned(lead: LeadInput) -> Entry:
 
 @dataclass(slots=True)
 class _Run:
-    """One run over a journal.
+    """One run of an import.
 
     Attributes:
         requests: Import requests sent so far.
@@ -245,7 +253,7 @@ class _Run:
         elif standing.outcome == "refused":
             self._send(number, str(uuid.uuid4()))
         elif standing.outcome is None:
-            self._note("unknown", number, standing.key, {"why": "key_expired"})
+            self.book.close(number, self.now(), "unknown", {}, why="key_expired")
 
     def _first(self, number: int) -> None:
         """Send a batch that never was, without the leads that were listed meanwhile."""
@@ -254,9 +262,7 @@ class _Run:
             index for index, lead in enumerate(leads) if lead["body"]["phone"] in self.listed
         ]
         if set(barred) != set(self.book.standing(number).aside):
-            self.book.append(
-                "aside", self.now(), {"batch": number, "leads": dict.fromkeys(barred, "on_dnc")}
-            )
+            self.book.leave_out(number, self.now(), dict.fromkeys(barred, "on_dnc"))
         if len(barred) < len(leads):
             self._send(number, str(uuid.uuid4()))
 
@@ -275,12 +281,14 @@ class _Run:
         """Send one batch under a key and write down what came of it."""
         if self.book.standing(number).key != key:
             # Written before it is sent, so that a crash leaves the key that was used.
-            self._note("send", number, key, {})
+            self.book.send(number, self.now(), key)
         self.requests += 1
         campaign_id = (self.book.head or {})["campaign_id"]
-        leads = [lead["body"] for lead in self.book.sent(number)]
-        # The bytes are made anew from the journal, and are the same each time.
-        request = LeadImport.model_validate({"campaign_id": campaign_id, "leads": leads})
+        leads = self.book.sent(number)
+        # The bytes are made anew from the plan, and are the same each time.
+        request = LeadImport.model_validate(
+            {"campaign_id": campaign_id, "leads": [lead["body"] for lead in leads]}
+        )
         try:
             answered = self.client.send_raw(
                 operations.LEADS_IMPORT, request, Options(idempotency_key=key)
@@ -288,38 +296,78 @@ class _Run:
         except ApiError as error:
             # Not to be retried under a new key (contract, Idempotency 5 and 7).
             if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
-                self._unknown(number, key, error.code, error.request_id)
+                self._unknown(number, error.code, error.request_id)
                 return
             if _nothing_written(error):
-                problems = [{"pointer": each.pointer, "code": each.code} for each in error.errors]
-                refusal = {"code": error.code, "request_id": error.request_id, "errors": problems}
-                self._note("refused", number, key, refusal)
+                refusals = _refusals(error, len(leads))
+                self.book.close(
+                    number, self.now(), "refused", refusals, request_id=error.request_id
+                )
             raise
         except ContractError:
             # It was written or it was not. The key is asked again by the next run, and holds up nothing.
-            if self._unknown(number, key, "unreadable_answer", None):
+            if self._unknown(number, "unreadable_answer", None):
                 self.unreadable += 1
                 if self.unreadable == _UNREADABLE_AT_MOST:
                     raise
             return
-        facts: dict[str, Any] = {"request_id": answered.request_id}
-        if answered.value.campaign_id == campaign_id:
-            facts["results"] = [result.model_dump(mode="json") for result in answered.value.data]
-        else:
+        said, why = answered.value.data, "no_result"
+        if answered.value.campaign_id != campaign_id:
             # It says nothing of the leads that were sent (contract, Endpoints: Leads).
-            facts |= {"results": [], "why": "answer_of_another_campaign"}
-        self._note("answer", number, key, facts)
+            said, why = [], "answer_of_another_campaign"
+        answers = _answers([result.model_dump(mode="json") for result in said], leads, why)
+        self.book.close(
+            number, self.now(), "answer", answers, why=why, request_id=answered.request_id
+        )
 
-    def _unknown(self, number: int, key: str, why: str, request_id: str | None) -> bool:
+    def _unknown(self, number: int, why: str, request_id: str | None) -> bool:
         """Set a batch aside, and whether that is news; what was heard of it before is kept."""
         if self.book.standing(number).outcome == "unknown":
             return False
-        self._note("unknown", number, key, {"why": why, "request_id": request_id})
+        self.book.close(number, self.now(), "unknown", {}, why=why, request_id=request_id)
         self.unheard.add(number)
         return True
 
-    def _note(self, kind: str, number: int, key: str, facts: dict[str, Any]) -> None:
-        self.book.append(kind, self.now(), {"batch": number, "key": key, **facts})
+
+#: Outcomes of a lead that the contract has (contract, Endpoints: Leads).
+_STATUSES: Final = frozenset(get_args(ImportStatus))
+
+
+def _answers(results: Iterable[Entry], leads: Sequence[Entry], why: str) -> dict[int, Entry]:
+    """What an answer says of each lead sent, by its place; of whom it says nothing, why not.
+
+    The contract promises exactly one result per lead, by its index; a result that is missing, comes
+    twice, names another lead's `external_id` or an outcome that the contract does not have says
+    nothing.
+    """
+    by_index: dict[int, list[Entry]] = {}
+    for result in results:
+        by_index.setdefault(result["index"], []).append(result)
+    answers: dict[int, Entry] = {}
+    for index, lead in enumerate(leads):
+        said = by_index.get(index, [])
+        # A result carries the id of the lead that it is about (contract, Lead outcome objects).
+        ids = (None, lead["body"].get("external_id"))
+        if len(said) != 1:
+            answers[index] = {"why": "two_results" if said else why}
+        elif said[0].get("external_id") not in ids:
+            answers[index] = {"why": "result_of_another_lead"}
+        elif said[0].get("status") not in _STATUSES:
+            answers[index] = {"why": "unknown_outcome"}
+        else:
+            answers[index] = said[0]
+    return answers
+
+
+def _refusals(error: ApiError, count: int) -> dict[int, Entry]:
+    """Why each lead of a batch that was refused as a whole was: a pointer may name its field."""
+    refusals: dict[int, Entry] = {index: {"why": error.code} for index in range(count)}
+    for problem in reversed(error.errors):
+        match = _POINTER.match(problem.pointer)
+        if match is not None and int(match[1]) in refusals:
+            field = problem.pointer[match.end() :].replace("/", ".")
+            refusals[int(match[1])] = {"field": field, "why": problem.code}
+    return refusals
 
 
 def _nothing_written(error: ApiError) -> bool:
@@ -346,7 +394,7 @@ def settle_unknown(book: Journal, look: Look, *, leave: Collection[int], now: da
     more: until then it stays unknown.
 
     Args:
-        book: The journal.
+        book: The import.
         look: Leads of the campaign created since an instant.
         leave: Batches to leave alone: a later run asks the service about them first.
         now: The present.
@@ -374,8 +422,7 @@ def _unknown(book: Journal, number: int) -> list[int]:
     """Places, among the leads sent, of those of which nothing is known."""
     if book.standing(number).outcome not in ("answer", "unknown", "found"):
         return []
-    outcomes = results(book.sent(number), book.facts(number))
-    return [index for index, result in enumerate(outcomes) if "status" not in result]
+    return [index for index, answer in enumerate(book.answers(number)) if "status" not in answer]
 
 
 def _settle_batch(
@@ -385,38 +432,25 @@ def _settle_batch(
     seen: Mapping[str, Sequence[Lead]],
     now: datetime,
 ) -> None:
-    standing, facts, sent = book.standing(number), book.facts(number), book.sent(number)
+    standing, sent = book.standing(number), book.sent(number)
     dead = expired(standing, now)
     shown = [(index, sent[index], seen.get(sent[index]["body"]["phone"], ())) for index in places]
-    new = [_result(index, lead, leads) for index, lead, leads in shown if dead or leads]
-    if not new:
-        return
-    other_results = [
-        result for result in facts.get("results", ()) if result["index"] not in places
-    ]
-    book.append(
-        "found",
-        now,
-        {
-            "batch": number,
-            "key": standing.key,
-            "request_id": facts.get("request_id"),
-            "results": other_results + new,
-            "complete": len(new) == len(places),
-            "why": facts.get("why", "no_result"),
-        },
-    )
+    answers = {index: _result(lead, leads) for index, lead, leads in shown if dead or leads}
+    if answers:
+        book.close(
+            number, now, "found", answers,
+            why=standing.why, request_id=standing.request_id, complete=len(answers) == len(places),
+        )  # fmt: skip
 
 
-def _result(index: int, sent: Entry, leads: Sequence[Lead]) -> dict[str, Any]:
+def _result(sent: Entry, leads: Sequence[Lead]) -> Entry:
     """A result in the service's words, from what the campaign shows."""
     # Numbers may stand in a campaign already; the id says whose lead it is.
     wanted = sent["body"].get("external_id")
-    result = {"index": index, "external_id": wanted, "field": None, "lead_id": None}
     if not leads:
-        return {**result, "status": "failed", "reason": "not_in_campaign"}
+        return {"status": "failed", "reason": "not_in_campaign"}
     match = next((lead for lead in leads if lead.external_id == wanted), None)
     if match is None:
         # External ids are unique per client (contract, Lead): another one is another lead.
-        return {**result, "status": "duplicate", "reason": "duplicate_in_campaign"}
-    return {**result, "status": "accepted", "reason": None, "lead_id": match.id}
+        return {"status": "duplicate", "reason": "duplicate_in_campaign"}
+    return {"status": "accepted", "lead_id": match.id}

@@ -1,42 +1,36 @@
-"""The journal of an import, written before and after each request, and the ledger that is made of it, lead by lead.
+"""An import: its plan in a file, what became of each lead in the evidence log, and the ledger that is made of both.
 
-`sent = accepted + refused + unknown` holds for every ledger; what was not sent is in it by name. A file beside the
-journal (`.head`) has its length and digest, so that no line of it is lost or changed unnoticed.
+The plan (`NAME.import.jsonl`, in the import's folder) is written once and never changed: a line that names the import,
+then a line for each batch with its leads. The evidence log holds its digest and, as records of kind `import`, each key before
+it is used and, lead by lead, what the service answered, so that an import resumes where it stopped. `sent = accepted +
+refused + unknown` holds for every ledger; what was not sent is in it by name.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, get_args
+from typing import Any, BinaryIO, Final, Literal
 
 import pandas as pd
 
-from dialframe.chained_log import Witness
-from dialframe.contract.models.lead_models import ImportStatus
+from dialframe import files
 from dialframe.errors import StoreError
+from dialframe.evidence import EvidenceLog, Record
+from dialframe.privacy import E164
 
 Outcome = Literal["answer", "refused", "unknown", "found"]
 Entry = dict[str, Any]
 
-#: Kinds of lines that end a key's use, until it is used again.
-_CLOSED: Final = ("answer", "refused", "unknown", "found")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where a line stands in the file."""
-
-    start: int
-    size: int
+#: What a record says of a lead, by the names of a result (contract, Lead outcome objects).
+_OF_LEAD: Final = ("status", "reason", "field", "lead_id", "why")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,71 +41,89 @@ class Standing:
         key: The idempotency key that it was last sent under, or None if it never was.
         sent_at: When that key was first used.
         outcome: `answer`, `refused`, `unknown`, `found`, or None while the key is open.
-        facts: The last closing line.
+        partly: Whether something is known of some of its leads where the outcome is unknown.
+        why: Why nothing is known of its leads, or of the others.
+        request_id: The service's id of the answer.
         aside: Place in the batch of each lead that is left out, and why.
     """
 
     key: str | None = None
     sent_at: datetime | None = None
     outcome: Outcome | None = None
-    facts: Span | None = None
+    partly: bool = False
+    why: str = "no_result"
+    request_id: str | None = None
     aside: Mapping[int, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
 class Journal:
-    """The journal file of one import.
+    """The plan of one import, and its records in the evidence log.
+
+    Args:
+        path: The file of the plan.
+        log: The evidence log of the account's store.
 
     Attributes:
-        path: The file.
-        head: The first line, or None in a file without one.
-        planned: Whether the plan is whole.
+        head: What the plan is of: `import`, `campaign_id`, `source`; None where nothing was planned yet.
         sizes: Leads of each batch, by its number.
     """
 
-    path: Path
-    head: Entry | None = None
-    planned: bool = False
-    sizes: dict[int, int] = field(default_factory=dict)
-    _batches: dict[int, Span] = field(default_factory=dict, repr=False)
-    _standings: dict[int, Standing] = field(default_factory=dict, repr=False)
-    _end: int = 0
-    _digest: Any = field(default_factory=hashlib.sha256, repr=False, compare=False)
+    def __init__(self, path: Path, log: EvidenceLog) -> None:
+        self.path, self.log = path, log
+        self.head: Entry | None = None
+        self.sizes: dict[int, int] = {}
+        self._starts: dict[int, int] = {}
+        self._standings: dict[int, Standing] = {}
 
     @classmethod
-    def open(cls, path: Path) -> Journal:
-        """Read a journal; a last line that a crash cut off is taken away.
+    def open(cls, path: Path, log: EvidenceLog) -> Journal:
+        """Read a plan, and how far it came.
 
         Raises:
-            StoreError: It is not what was written, or a line in the middle cannot be read.
+            StoreError: The plan or the log is not what was written, or the log is another one.
         """
-        book = cls(path)
-        try:
-            # The file beside the journal says how far it had come: a shorter journal has lost lines.
-            noted = Witness(path).last()
-        except ValueError as problem:
-            raise _damaged(str(problem)) from None
-        seen, torn = noted is None, False
-        if path.exists():
-            with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    torn = not line.endswith(b"\n")
-                    if torn:
-                        break
-                    try:
-                        book._note(json.loads(line), line)
-                    except (ValueError, TypeError, KeyError, AttributeError):
-                        raise _damaged(f"{path}, line {number}") from None
-                    seen = seen or noted == (book._end, book._digest.hexdigest())
-        if not seen:
-            raise _damaged(f"{path}: lines that were written are missing or changed")
-        if torn:
-            os.truncate(path, book._end)
-        return book
+        journal = cls(path, log)
+        if not path.exists():
+            if path.absolute() in lost_plans(log):
+                raise StoreError(
+                    f"{path}: the plan of an import is missing, and what became of some of its leads is not known: bring "
+                    "it back, or name another --out folder"
+                )
+            return journal
+        digest, start = hashlib.sha256(), 0
+        with path.open("rb") as file:
+            for number, line in enumerate(file):
+                digest.update(line)
+                try:
+                    entry = json.loads(line)
+                    if number:
+                        journal.sizes[entry["batch"]] = len(entry["leads"])
+                        journal._starts[entry["batch"]] = start
+                    else:
+                        journal.head = {
+                            name: entry[name] for name in ("import", "campaign_id", "source")
+                        }
+                except (ValueError, TypeError, KeyError):
+                    raise _damaged(f"{path}, line {number + 1}, is not what was written") from None
+                start += len(line)
+        records = iter(log.records(["import"], run=str((journal.head or {}).get("import"))))
+        planned = next(records, None)
+        if planned is None:
+            raise StoreError(
+                f"{path} is the plan of an import that {log.path} knows nothing of, so what was sent would be sent again: "
+                "name the store that it was sent from with --store, or another --out folder if that import is settled"
+            )
+        if planned.detail.get("sha256") != digest.hexdigest():
+            raise _damaged(f"{path} is not what was written")
+        for record in records:
+            journal._note(record)
+        return journal
 
     def batch(self, number: int) -> list[Entry]:
         """The leads of a batch as they were planned: `file`, `line`, `row`, `body`."""
-        leads: list[Entry] = self._read(self._batches[number])["leads"]
+        with self.path.open("rb") as file:
+            file.seek(self._starts[number])
+            leads: list[Entry] = json.loads(file.readline())["leads"]
         return leads
 
     def sent(self, number: int) -> list[Entry]:
@@ -123,120 +135,195 @@ class Journal:
         """How far a batch came."""
         return self._standings.get(number, Standing())
 
-    def facts(self, number: int) -> Entry:
-        """The last closing line of a batch, or nothing."""
-        span = self.standing(number).facts
-        return {} if span is None else self._read(span)
+    def answers(self, number: int) -> list[Entry]:
+        """What is known of each lead of a batch that was sent, in order: fields of its result, or `why` nothing is."""
+        standing = self.standing(number)
+        nothing: Entry = {} if standing.outcome is None else {"why": standing.why}
+        answers = [nothing] * (self.sizes[number] - len(standing.aside))
+        if standing.key is not None and (
+            standing.outcome not in (None, "unknown") or standing.partly
+        ):
+            for record in self.log.records(["import"], run=standing.key):
+                detail = record.detail
+                answers[detail["index"]] = {
+                    name: detail[name] for name in _OF_LEAD if name in detail
+                }
+        return answers
 
     def begin(
-        self, at: datetime, facts: Mapping[str, Any], plan: Iterable[Mapping[str, Any]]
+        self, at: datetime, campaign_id: str, source: str, plan: Iterable[Sequence[Entry]]
     ) -> None:
-        """Write a plan into an empty or unfinished file, flushed once.
+        """Write the plan of an import, the leads of each batch.
 
         Raises:
-            OSError: The disk is full, or the file cannot be written.
+            StoreError: The evidence log cannot be written.
+            OSError: The disk is full, or the file cannot be written; nothing was begun then.
         """
-        # A plan that broke off was never sent from: it is begun anew.
-        self.head, self.planned, self._end = None, False, 0
-        self._digest = hashlib.sha256()
-        self.sizes.clear()
-        self._batches.clear()
-        self._standings.clear()
-        Witness(self.path).path.unlink(missing_ok=True)
-        with self._opened(os.O_TRUNC) as file:
-            self._put(file, {"kind": "import", "at": at.isoformat(), **facts})
-            for batch in plan:
-                self._put(file, {"kind": "batch", **batch})
-            self._put(file, {"kind": "planned"})
-        self._witnessed()
+        self.head = {
+            "import": f"imp-{secrets.token_hex(8)}",
+            "campaign_id": campaign_id,
+            "source": source,
+        }
+        digest, start = hashlib.sha256(), 0
 
-    def append(self, kind: str, at: datetime, facts: Mapping[str, Any]) -> None:
-        """Add one fact and flush it to the disk.
+        def fill(file: BinaryIO) -> None:
+            nonlocal start
+            numbered = ({"batch": number, "leads": leads} for number, leads in enumerate(plan))
+            for entry in (self.head or {}, *numbered):
+                line = json.dumps(entry).encode() + b"\n"
+                digest.update(line)
+                if "batch" in entry:
+                    self.sizes[entry["batch"]] = len(entry["leads"])
+                    self._starts[entry["batch"]] = start
+                start += file.write(line)
 
-        Raises:
-            OSError: The disk is full, or the file cannot be written.
+        staged = files.stage(self.path, fill)
+        detail = {"sha256": digest.hexdigest(), "plan": str(self.path.absolute())}
+        try:
+            # The log first: a plan that it does not know is of another log, and never one that was not begun.
+            self._append(at, "planned", detail)
+        except BaseException:
+            staged.unlink(missing_ok=True)
+            raise
+        files.publish({self.path: staged})
+
+    def leave_out(self, number: int, at: datetime, places: Mapping[int, str]) -> None:
+        """Write down which leads of a batch are not sent, by their place in it, and why."""
+        self._append(
+            at,
+            "aside",
+            {"batch": number, "leads": {str(place): why for place, why in places.items()}},
+        )
+
+    def send(self, number: int, at: datetime, key: str) -> None:
+        """Write a key down before a batch is sent under it: what was sent is never forgotten."""
+        self._append(at, "send", {"batch": number, "key": key})
+
+    def close(
+        self,
+        number: int,
+        at: datetime,
+        outcome: Outcome,
+        answers: Mapping[int, Entry],
+        *,
+        why: str = "no_result",
+        request_id: str | None = None,
+        complete: bool = True,
+    ) -> None:
+        """Write down what became of a batch under its key, and of its leads by their place among those sent.
+
+        Args:
+            number: The batch.
+            at: When that was known.
+            outcome: What ended the key's use, until it is used again.
+            answers: What is known of leads.
+            why: Why nothing is known of the others.
+            request_id: The service's id of the answer.
+            complete: Whether what was `found` is all.
         """
-        # Appended and flushed before the next request: what was sent is never forgotten.
-        with self._opened(os.O_APPEND) as file:
-            self._put(file, {"kind": kind, "at": at.isoformat(), **facts})
-        self._witnessed()
+        key, leads = self.standing(number).key, self.sent(number)
+        said = []
+        for index, answer in answers.items():
+            detail = {name: answer[name] for name in _OF_LEAD if answer.get(name) is not None}
+            phone, file = leads[index]["body"]["phone"], leads[index]["file"]
+            said.append(self._record(at, {"index": index, **detail}, phone, file, key, request_id))
+        facts = {"batch": number, "key": key, "why": why, "complete": complete}
+        self._append(at, outcome, facts, said, request_id)
 
-    @contextmanager
-    def _opened(self, how: int) -> Iterator[BinaryIO]:
-        """The file to write to; flushed to the disk where all went well."""
-        with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    def _append(
+        self,
+        at: datetime,
+        state: str,
+        facts: Entry,
+        said: Sequence[Record] = (),
+        request_id: str | None = None,
+    ) -> None:
+        head = self.head or {}
+        record = self._record(
+            at, {"state": state, **facts}, None, head["source"], head["import"], request_id
+        )
+        self.log.append([*said, record])
+        self._note(record)
 
-    def _witnessed(self) -> None:
-        Witness(self.path).note(self._end, self._digest.hexdigest())
+    def _record(
+        self,
+        at: datetime,
+        detail: Entry,
+        phone: str | None,
+        source: str,
+        run: str | None,
+        request_id: str | None,
+    ) -> Record:
+        number = phone if phone is not None and E164.fullmatch(phone) else None
+        campaign_id = (self.head or {}).get("campaign_id")
+        return Record(
+            "import",
+            at,
+            number,
+            source,
+            campaign_id,
+            request_id=request_id,
+            run=run,
+            detail=detail,
+        )
 
-    def _put(self, file: BinaryIO, entry: Entry) -> None:
-        line = json.dumps(entry).encode() + b"\n"
-        file.write(line)
-        self._note(entry, line)
+    def _note(self, record: Record) -> None:
+        """Remember what a record says of a batch."""
+        # The newest record of a batch holds, so that reading the log is replaying it.
+        state, facts = record.detail["state"], record.detail
+        if state == "planned":
+            return
+        before = self.standing(facts["batch"])
+        if state == "aside":
+            after = replace(
+                before, aside={int(place): why for place, why in facts["leads"].items()}
+            )
+        elif state == "send":
+            # The service counts a key's 24 hours from its first use (contract, Idempotency 2).
+            first = before.sent_at if before.key == facts["key"] else record.at
+            after = replace(before, key=facts["key"], sent_at=first, outcome=None, partly=False)
+        else:
+            # A look that did not show all of a batch leaves it unknown, with what it showed.
+            partly = state == "found" and not facts["complete"]
+            after = replace(
+                before, outcome="unknown" if partly else state, partly=partly,
+                why=facts["why"], request_id=record.request_id,
+            )  # fmt: skip
+        self._standings[facts["batch"]] = after
 
-    def _read(self, span: Span) -> Entry:
-        with self.path.open("rb") as file:
-            file.seek(span.start)
-            entry: Entry = json.loads(file.read(span.size))
-        return entry
 
-    def _note(self, entry: Entry, line: bytes) -> None:
-        """Remember what a line says, and where it stands."""
-        # Leads stay on the disk, and are read where they are wanted.
-        span = Span(self._end, len(line))
-        self._end += len(line)
-        self._digest.update(line)
-        # The newest line about a batch holds, so that reading the file is replaying it.
-        match entry["kind"]:
-            case "import":
-                self.head = entry
+def lost_plans(log: EvidenceLog) -> dict[Path, datetime]:
+    """Plans that are gone although the outcome of a batch is open, and when that was sent.
+
+    Raises:
+        StoreError: The log is not what was written.
+    """
+    plans: dict[str, Path] = {}
+    open_batches: dict[tuple[str, int], datetime] = {}
+    for record in log.records(["import"]):
+        facts, run = record.detail, record.run or ""
+        match facts.get("state"):
             case "planned":
-                self.planned = True
-            case "batch":
-                self._batches[entry["batch"]] = span
-                self.sizes[entry["batch"]] = len(entry["leads"])
-            case _:
-                number = entry["batch"]
-                self._standings[number] = _after(self.standing(number), entry, span)
+                plans[run] = Path(facts["plan"])
+            case "send":
+                open_batches[run, facts["batch"]] = record.at
+            case "answer" | "refused":
+                open_batches.pop((run, facts["batch"]), None)
+            case "found" if facts["complete"]:
+                open_batches.pop((run, facts["batch"]), None)
+    lost = ((plans[run], at) for (run, _), at in open_batches.items() if run in plans)
+    return {path: at for path, at in lost if not path.exists()}
 
 
-def _after(before: Standing, entry: Entry, span: Span) -> Standing:
-    kind = entry["kind"]
-    if kind == "aside":
-        return replace(before, aside={int(index): why for index, why in entry["leads"].items()})
-    if kind == "send":
-        at = datetime.fromisoformat(entry["at"])
-        # The service counts a key's 24 hours from its first use (contract, Idempotency 2).
-        first = before.sent_at if before.key == entry["key"] else at
-        return replace(before, key=entry["key"], sent_at=first, outcome=None, facts=None)
-    if kind not in _CLOSED:
-        return before
-    # A look that did not show all of a batch leaves it unknown, with what it showed.
-    outcome: Outcome = "unknown" if kind == "found" and not entry["complete"] else kind
-    return replace(before, outcome=outcome, facts=span)
+def ledger_of(plan: Path) -> Path:
+    """Where the ledger of an import's plan is."""
+    return plan.with_name(f"{plan.name.removesuffix('.jsonl')}.csv")
 
 
-def ledger_of(journal: Path) -> Path:
-    """Where the ledger of an import's journal is."""
-    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.csv")
-
-
-def journal_of(ledger: Path) -> Path | None:
-    """Where the journal of a ledger is; None where the file is no ledger."""
-    header = ",".join(COLUMNS).encode()
-    if not ledger.name.endswith(".import.csv") or not ledger.is_file():
-        return None
-    with ledger.open("rb") as file:
-        return ledger.with_suffix(".jsonl") if header in file.readline(1000) else None
-
-
-def _damaged(where: str) -> StoreError:
+def _damaged(what: str) -> StoreError:
     return StoreError(
-        f"{where}: the import journal is damaged; keep it, look with `leads.list` what was imported, and "
-        "import into another folder (or remove the journal, its .head and its ledger, if that import is settled)"
+        f"{what}: the plan of the import is damaged; keep it, look with dialframe sync leads what was imported, and "
+        "import into another folder"
     )
 
 
@@ -265,9 +352,6 @@ MENDABLE: Final = frozenset(
 #: Rows of a ledger that are made at once.
 _ROWS: Final = 5_000
 
-#: Outcomes of a lead that the contract has (contract, Endpoints: Leads).
-_STATUSES: Final = frozenset(get_args(ImportStatus))
-
 #: Fields of a lead that `send_again` has columns for (contract, Lead).
 _FIELDS: Final = ("external_id", "phone", "first_name", "last_name", "full_name", "email")
 #: Our columns of a reject file, so that a ledger's leads are read like one.
@@ -276,10 +360,10 @@ _CUSTOM: Final = "custom_fields"
 
 
 class Ledger:
-    """What became of every lead of an import, read from its journal as it stood.
+    """What became of every lead of an import, as its plan and the evidence log stood.
 
     Attributes:
-        book: The journal.
+        book: Its plan and records.
         campaign_id: The campaign.
         requests: Import requests sent in this run; 0 when an earlier run had finished.
     """
@@ -356,8 +440,27 @@ class Ledger:
             yield from self._batch(number)
 
     def _batch(self, number: int) -> Iterator[dict[str, Any]]:
-        book = self.book
-        return rows(number, book.batch(number), book.standing(number), book.facts(number))
+        """One row per lead of a batch."""
+        journal, batch = self.book, self.book.batch(number)
+        standing, answers = journal.standing(number), iter(journal.answers(number))
+        for position, lead in enumerate(batch):
+            aside = standing.aside.get(position)
+            answer = {} if aside is not None else next(answers)
+            outcome, status, reason = _verdict(answer, standing, aside)
+            yield {
+                "_file": lead["file"],
+                "_line": lead["line"],
+                "phone": lead["body"]["phone"],
+                "external_id": lead["body"].get("external_id"),
+                "field": answer.get("field"),
+                "lead_id": answer.get("lead_id"),
+                "batch": number,
+                "key": standing.key if aside is None else None,
+                "request_id": standing.request_id,
+                "outcome": outcome,
+                "status": status,
+                "reason": reason,
+            }
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -388,69 +491,6 @@ def _record(lead: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, str]:
         "_field": refused,
         "_value": value.get(refused, ""),
     }
-
-
-def rows(
-    number: int, batch: Sequence[Entry], standing: Standing, facts: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """One row per lead of a batch."""
-    sent = [position for position in range(len(batch)) if position not in standing.aside]
-    outcomes = results([batch[position] for position in sent], facts)
-    by_place = {position: outcomes[index] for index, position in enumerate(sent)}
-    for position, lead in enumerate(batch):
-        answer = by_place.get(position) or {}
-        outcome, status, reason = _verdict(answer, standing, standing.aside.get(position))
-        yield {
-            "_file": lead["file"],
-            "_line": lead["line"],
-            "phone": lead["body"]["phone"],
-            "external_id": lead["body"].get("external_id"),
-            "field": answer.get("field"),
-            "lead_id": answer.get("lead_id"),
-            "batch": number,
-            "key": standing.key if position in by_place else None,
-            "request_id": facts.get("request_id"),
-            "outcome": outcome,
-            "status": status,
-            "reason": reason,
-        }
-
-
-def results(batch: Sequence[Entry], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a closing line says of each lead sent, in order; of whom it says nothing, why not.
-
-    The contract promises exactly one result per lead, by its index; a result that is missing, comes
-    twice, names another lead's `external_id` or an outcome that the contract does not have says
-    nothing.
-    """
-    answers: dict[int, list[dict[str, Any]]] = {}
-    for result in facts.get("results", ()):
-        answers.setdefault(result["index"], []).append(result)
-    return [_one(index, lead, answers.get(index, []), facts) for index, lead in enumerate(batch)]
-
-
-def _one(
-    index: int, lead: Entry, answers: Sequence[dict[str, Any]], facts: Mapping[str, Any]
-) -> dict[str, Any]:
-    if facts.get("kind") == "refused":
-        # A batch is refused as a whole; a pointer may name this lead's field.
-        pointer = f"/leads/{index}/"
-        for problem in facts.get("errors", ()):
-            if problem["pointer"].startswith(pointer):
-                field = problem["pointer"].removeprefix(pointer).replace("/", ".")
-                return {"field": field, "why": problem["code"]}
-        return {"why": facts.get("code")}
-    if not answers:
-        return {"why": facts.get("why", "no_result")} if facts else {}
-    # Exactly one result per lead (contract, Endpoints: Leads).
-    if len(answers) > 1:
-        return {"why": "two_results"}
-    # A result carries the id of the lead that it is about (contract, Lead outcome objects).
-    if answers[0].get("external_id") not in (None, lead["body"].get("external_id")):
-        return {"why": "result_of_another_lead"}
-    if answers[0].get("status") not in _STATUSES:
-        return {"why": "unknown_outcome"}
-    return answers[0]
 
 
 def _verdict(

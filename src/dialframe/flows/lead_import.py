@@ -181,7 +181,7 @@ def bring_in(
         ConfigError: The campaign takes no leads, a doubt is open, there are more than 20 custom
             fields and nobody chose, or nothing is clean.
         ApiError: The service refused; the ledger says what of.
-        StoreError: The journal in `out` belongs to another import, or another run is at work.
+        StoreError: The plan in `out` belongs to another import, or another run is at work.
     """
     campaign = importable_campaign(account, campaign_id)
     opened = lead_cleaning.opened(paths, recipe, asks=True, on_progress=on_progress)
@@ -189,14 +189,14 @@ def bring_in(
         plan = plan_of(pipeline, campaign, campaign_id, recipe.reasons)
         # More than 20 custom fields would refuse every lead (contract, Lead).
         pipeline.custom_fields(keep)
-        # One name for all files of a run, so that a second run finds the first one's journal.
+        # One name for all files of a run, so that a second run finds the first one's plan.
         stem = leads.stem_in(out, pipeline.files, recipe.form)
-        journal = out / f"{stem}.import.jsonl"
+        plan_file = out / f"{stem}.import.jsonl"
         source = _source(pipeline.files, recipe.region, keep)
-        # Before anything is asked for: a check may cost money, and an earlier import its journal.
-        check_journal(journal, campaign_id, source)
+        # Before anything is asked for: a check may cost money, and an earlier import its plan.
+        check_journal(plan_file, account.evidence, campaign_id, source)
         if dry_run or (confirm is not None and not plan.doubts and not confirm(plan)):
-            path = journal.with_name(f"{stem}.plan.json")
+            path = plan_file.with_name(f"{stem}.plan.json")
             text = json.dumps(plan.to_dict(), ensure_ascii=False, indent=2)
             files = {"plan": write_text(text + "\n", path)}
             return BroughtIn(plan, Result(plan.cleaned, files), None, files)
@@ -205,20 +205,21 @@ def bring_in(
         try:
             ledger = import_leads(
                 account.client,
-                # A journal with a whole plan does not ask for them.
+                # Where there is a plan already, they are not asked for.
                 pipeline.inputs(keep),
                 campaign_id=campaign_id,
                 source=source,
-                journal=journal,
+                plan=plan_file,
+                log=account.evidence,
                 now=now,
                 listed=frozenset() if result.screening is None else result.screening.barred,
                 look=partial(_created_since, account.client, campaign_id),
                 on_progress=on_progress,
             )
         except (ApiError, TransportError, ContractError):
-            _write_ledger(Ledger(Journal.open(journal)), journal)
+            _write_ledger(Ledger(Journal.open(plan_file, account.evidence)), plan_file)
             raise
-        more = {**_write_ledger(ledger, journal), "import_journal": journal}
+        more = {**_write_ledger(ledger, plan_file), "import_plan": plan_file}
         prepared = None
         if in_memory:
             prepared = Prepared(pipeline.in_memory(), opted_out=result.opted_out)
@@ -313,11 +314,11 @@ def refuse_doubts(plan: Plan) -> None:
         )
 
 
-def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
+def _write_ledger(ledger: Ledger, plan_file: Path) -> dict[str, Path]:
     """The ledger, and leads that were refused for what can be mended (`send_again`), as a lead file."""
     from dialframe.csv_safety import csv_bytes
 
-    target = ledger_of(journal)
+    target = ledger_of(plan_file)
 
     def fill(file: Any) -> None:
         for number, frame in enumerate(ledger.frames()):
@@ -325,7 +326,7 @@ def _write_ledger(ledger: Ledger, journal: Path) -> dict[str, Path]:
 
     publish({target: stage(target, fill)})
     again = leads.to_csv(ledger.send_again())
-    path = write_bytes(again, journal.with_name(f"{target.stem}.send_again.csv"))
+    path = write_bytes(again, plan_file.with_name(f"{target.stem}.send_again.csv"))
     return {"ledger": target, "send_again": path}
 
 

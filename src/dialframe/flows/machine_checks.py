@@ -27,13 +27,12 @@ from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.errors import StoreError
 from dialframe.evidence import EvidenceLog
-from dialframe.files import Outputs
-from dialframe.flows.import_ledger import journal_of
+from dialframe.flows.import_ledger import lost_plans
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser
 from dialframe.store import Store
 from dialframe.store.database import FILE
-from dialframe.store.verify import Problem, stores
+from dialframe.store.verify import stores
 
 State = Literal["ok", "warning", "failed", "not tried"]
 STATES: Final[tuple[State, ...]] = ("ok", "warning", "failed", "not tried")
@@ -214,8 +213,7 @@ def _stored(settings: Settings) -> Finding:
         files = [path / FILE for path in stores(root) if (path / FILE).stat().st_size]
         sizes = [path.stat().st_size for path in files]
         missing = [sentence for path in files for sentence in _read(path.parent)]
-        missing += EvidenceLog.beside(root).verify()
-        missing += [f"{problem.file}: {problem.what}" for problem in vanished_outputs()]
+        missing += EvidenceLog.beside(root).verify() or lost_import_plans(root)
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
     if not files and not missing:
@@ -228,15 +226,12 @@ def _stored(settings: Settings) -> Finding:
     return Finding(check, "ok", f"{detail}, can be read")
 
 
-def vanished_outputs() -> list[Problem]:
-    """What the user's register of outputs knows of and is gone: journals of imports."""
-    gone = []
-    for path in Outputs.of_this_user().noted():
-        journal = journal_of(path)
-        if journal is not None and not journal.exists():
-            sentence = "its journal is gone; bring it back, or remove the ledger if that import is settled"
-            gone.append(Problem(str(path), sentence))
-    return gone
+def lost_import_plans(root: Path) -> list[str]:
+    """What the evidence log of a folder of stores knows of imports whose plan is gone before they came to an end."""
+    return [
+        f"{path}: the plan of an import is gone, and what became of leads that it sent on {at:%Y-%m-%d} is not known; bring it back"
+        for path, at in lost_plans(EvidenceLog.beside(root)).items()
+    ]
 
 
 def _read(folder: Path) -> tuple[str, ...]:
